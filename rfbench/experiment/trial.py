@@ -241,6 +241,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             "converged": solver.converged_,
             "gap": solver.gap_,
             "gap_folds": solver.gap_folds_,
+            **_chosen(getattr(solver, "estimator", None)),
             "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
         if experiment.refit_time:
@@ -254,6 +255,15 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
     return measured
+
+
+def _chosen(estimator: Any) -> dict[str, str]:
+    """Return what the search of an estimator from elsewhere chose, if it has one."""
+    chosen = getattr(estimator, "best_params_", None)
+    if chosen is None:
+        return {}
+    edges = ", ".join(getattr(estimator, "at_edge_", ()))
+    return {"chosen": json.dumps(chosen, sort_keys=True, default=str), "chosen_at_edge": edges}
 
 
 def _times_of_a_fit(

@@ -20,7 +20,7 @@ from rfbench.leaderboard.rows import (
     trials_per_method,
     unlearnt_of,
 )
-from rfbench.leaderboard.sizes import size_of, steps_of
+from rfbench.leaderboard.sizes import against_exact, size_of, steps_of
 from rfbench.results import Results
 
 HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
@@ -77,6 +77,7 @@ def gather(
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
         steps=steps_of(with_features, (baseline, made[-1].best), sizes, twin_of),
+        exact=against_exact(standard, baseline, sizes, twin_of),
         preparations=preparations(counted, twin_of),
         enough=enough(standard, known),
         held_out=held_out(rows_of(collection, {each.path for each in apart})),

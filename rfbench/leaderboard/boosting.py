@@ -11,6 +11,7 @@ from rfbench.leaderboard.facts import Driver, Enough, Known, TableRatio
 from rfbench.leaderboard.rows import BOOSTING, EXACT, LINEAR, interval, twins_as_one
 from rfbench.leaderboard.rule import DRAWS, LEVEL, SEED, over_trials
 
+NOT_TIMED = (math.nan, math.nan)
 FEW = 10  # wrong test rows: with fewer a quotient of errors is mostly luck
 # What may decide when features are enough, and where `TableRatio` has it.
 DRIVERS = {
@@ -79,7 +80,15 @@ def enough(rows: pd.DataFrame, known: Known) -> Enough | None:
     few = {known.twins.get(table.dataset, table.dataset) for table in tables if table.few}
     many = logs.loc[~logs.index.isin(list(few)), "ratio"].to_numpy(dtype=np.float64)
     better = int((ratio < 0).sum())
-    return Enough(tuple(tables), interval(ratio), better, interval(many), drivers)
+    # In CPU hours, over the trials in which all of them were timed.
+    timed = features.groupby(["dataset", "trial"])["search"]
+    searches = timed.sum()[timed.count() == features["method"].nunique()]
+    of_boosting = rows[rows["method"] == BOOSTING].set_index(["dataset", "trial"])["search"]
+    both = pd.DataFrame({"features": searches, "boosting": of_boosting}).dropna()
+    search = tuple(float(each) / 3600 for each in both.sum()) if len(both) else NOT_TIMED
+    choices = rows[(rows["method"] == BOOSTING) & (rows["chosen"] != "")]
+    edge = float((choices["chosen_at_edge"] != "").mean())
+    return Enough(tuple(tables), interval(ratio), better, interval(many), drivers, search, edge)
 
 
 def driver_of(label: str, x: pd.Series[float], y: pd.Series[float]) -> Driver | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -224,6 +225,9 @@ class Enough:
     better: int  # tables on which features have the smaller error
     many: Interval  # over the tables that have not `few` wrong rows
     drivers: tuple[Driver, ...]
+    # CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
+    search: tuple[float, ...] = (math.nan, math.nan)
+    at_edge: float = math.nan  # share of boosting's choices with a value at an edge of those tried
 
 
 @dataclass(frozen=True)
@@ -286,6 +290,7 @@ class Leaderboard:
     edge: float
     sizes: tuple[Size, ...]
     steps: tuple[Step, ...] = ()
+    exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
     preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
     held_out: HeldOut | None = None

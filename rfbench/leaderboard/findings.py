@@ -6,7 +6,7 @@ import itertools
 
 from rfbench.analysis.findings import Bar, Finding
 from rfbench.leaderboard.facts import Leaderboard
-from rfbench.leaderboard.rows import BOOSTING, EXACT
+from rfbench.leaderboard.rows import BOOSTING
 
 
 def gather(board: Leaderboard) -> list[Finding]:
@@ -39,11 +39,12 @@ def boosting(board: Leaderboard) -> Finding | None:
 
 def exact(board: Leaderboard) -> Finding | None:
     """Return how plain features come nearer to the exact kernel, if they do at every step."""
-    lines = [(size.M, line) for size in board.sizes for line in size.lines if line.method == EXACT]
-    if len(lines) < 2 or not board.largest.enough:
+    bars = tuple(
+        Bar(f"M = {s.M}", s.interval.ratio, s.interval.low, s.interval.high) for s in board.exact
+    )
+    if len(bars) < 2 or not board.largest.enough:
         return None
-    bars = tuple(Bar(f"M = {M}", 1 / line.ratio, 1 / line.high, 1 / line.low) for M, line in lines)
-    facts = {"first": bars[0], "last": bars[-1], "datasets": board.largest.datasets}
+    facts = {"first": bars[0], "last": bars[-1], "datasets": board.exact[0].interval.datasets}
     if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
         return None
     return Finding("exact", facts, bars)

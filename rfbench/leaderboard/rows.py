@@ -61,6 +61,8 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "bandwidth": number("bandwidth"),
             "r2": number("r2"),
             "at_chance": rows["at_chance"].fillna(False).astype(bool),
+            "chosen": rows["chosen"].fillna("").astype(str),
+            "chosen_at_edge": rows["chosen_at_edge"].fillna("").astype(str),
             "folder": rows["folder"],
         }
     ).dropna(subset=["error"])

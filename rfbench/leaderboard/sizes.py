@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rfbench.leaderboard.facts import Line, Size, Step
 from rfbench.leaderboard.rows import (
     BOOSTING,
+    EXACT,
     baseline_of,
     interval,
     log_ratios,
@@ -125,6 +126,22 @@ def steps_of(
                 logs = twins_as_one(logs.groupby("dataset").mean(), twins)
                 steps.append(Step(method, before, M, interval(logs["log"].to_numpy())))
     return tuple(steps)
+
+
+def against_exact(
+    rows: pd.DataFrame, method: str, sizes: Sequence[int], twins: Mapping[str, str]
+) -> tuple[Step, ...]:
+    """Compare each number of features with the exact kernel, on the data sets that have them all.
+
+    `before` of a step is 0: the exact kernel has no features.
+    """
+    own, exact = (rows[rows["method"] == name] for name in (method, EXACT))
+    errors = own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
+    if exact.empty or not set(sizes) <= set(errors):
+        return ()
+    errors = errors[list(sizes)].div(exact.set_index(["dataset", "trial"])["error"], axis=0)
+    logs = twins_as_one(pd.DataFrame(np.log(errors.dropna())).groupby("dataset").mean(), twins)
+    return tuple(Step(method, 0, M, interval(logs[M].to_numpy())) for M in sizes if len(logs))
 
 
 def runs_of(apart: NDArray[np.bool_]) -> list[range]:

@@ -137,6 +137,8 @@ _WHAT = (
     Column("converged", BOOLEAN, "whether the solver reached its tolerance, where it has one"),
     Column("gap", NUMBER, "relative distance of the final fit to its optimum"),
     Column("gap_folds", NUMBER, "that of the worst fold"),
+    Column("chosen", TEXT, "settings that a search of the solver's own chose", "JSON"),
+    Column("chosen_at_edge", TEXT, "those of them at an edge of the values tried"),
     Column("intercept", BOOLEAN, "whether the solver fits an intercept"),
     Column("split", TEXT, "how training and test rows were split", "word or JSON"),
     Column("scaling", TEXT, "scaling of the columns"),

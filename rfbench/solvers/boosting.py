@@ -5,9 +5,11 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.model_selection import KFold, ParameterSampler, cross_val_score
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold, ParameterSampler
 from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
@@ -20,6 +22,8 @@ GRID: dict[str, list[Any]] = {
     "min_samples_leaf": [5, 10, 20, 50],
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
+TREES = "max_iter"
+PATIENCE = 20  # trees without a smaller loss on the rows held out, after which a fit stops
 
 
 class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
@@ -31,12 +35,18 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         How many settings are tried; scikit-learn's defaults are the first.
     cv : int
         How many folds choose.
+    trees : int
+        The most trees; each fit of a fold stops by the loss on its rows held out, and the final
+        one takes the mean number of the folds. With 0 their number is drawn, as in `GRID`.
     random_state : int
         Of the settings drawn, the folds and the fits.
 
     Attributes
     ----------
     best_params_ : dict
+        The setting that was chosen, with its number of trees as ``max_iter``.
+    at_edge_ : list of str
+        Those of its values that are the smallest or the largest of those tried.
     best_estimator_ : estimator
         With these, fitted on all rows.
     """
@@ -47,28 +57,51 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_iter": [Interval(Integral, 1, None, closed="left")],
         "cv": [Interval(Integral, 2, None, closed="left")],
+        "trees": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_iter: int = 20, cv: int = 3, random_state: int = 0) -> None:
-        self.n_iter, self.cv, self.random_state = n_iter, cv, random_state
+    def __init__(
+        self, n_iter: int = 20, cv: int = 3, random_state: int = 0, trees: int = 0
+    ) -> None:
+        self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
     def settings(self) -> list[dict[str, Any]]:
         """Return the settings that are tried."""
-        drawn = ParameterSampler(GRID, self.n_iter - 1, random_state=self.random_state)
+        grid = {k: v for k, v in GRID.items() if not self.trees or k != TREES}
+        drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]
 
     def fit(self, X: Rows, y: Any) -> Self:
         """Try every setting in the same folds, and fit the best on all rows."""
-        folds = KFold(self.cv, shuffle=True, random_state=self.random_state)
-        scores = []
-        for setting in self.settings():
-            model = self._model(setting)
-            scores.append(cross_val_score(model, X, y, cv=folds, scoring=self.scoring).mean())
-        best = max(range(len(scores)), key=scores.__getitem__)
-        self.best_params_ = self.settings()[best]
+        y = np.asarray(y)
+        folds = list(KFold(self.cv, shuffle=True, random_state=self.random_state).split(X))
+        score, settings = get_scorer(self.scoring), self.settings()
+        scores, trees = np.zeros((2, len(settings), self.cv))
+        for i, setting in enumerate(settings):
+            for k, (train, held_out) in enumerate(folds):
+                model = self._fitted(setting, X[train], y[train], X[held_out], y[held_out])
+                scores[i, k] = score(model, X[held_out], y[held_out])
+                trees[i, k] = model.n_iter_
+        best = int(scores.mean(axis=1).argmax())
+        self.best_params_ = dict(settings[best])
+        if self.trees:
+            self.best_params_[TREES] = round(trees[best].mean())
         self.best_estimator_ = self._model(self.best_params_).fit(X, y)
+        tried = {**GRID, TREES: [1, self.trees]} if self.trees else GRID
+        self.at_edge_ = sorted(
+            name
+            for name, value in self.best_params_.items()
+            if not min(tried[name]) < value < max(tried[name])
+        )
         return self
+
+    def _fitted(self, setting: dict[str, Any], X: Rows, y: Any, X_val: Rows, y_val: Any) -> Any:
+        """Fit a setting on the rows of a fold; where trees stop, by the loss on those held out."""
+        if not self.trees:
+            return self._model(setting).fit(X, y)
+        stopping = {"early_stopping": True, "n_iter_no_change": PATIENCE, TREES: self.trees}
+        return self._model(setting).set_params(**stopping).fit(X, y, X_val=X_val, y_val=y_val)
 
     def predict(self, X: Rows) -> Array:
         """Return the predictions, shape (n,)."""

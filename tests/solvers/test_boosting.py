@@ -5,7 +5,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_score
 
 from rfbench import plugins
-from rfbench.solvers.boosting import SearchedBoostingClassifier, SearchedBoostingRegressor
+from rfbench.solvers.boosting import GRID, SearchedBoostingClassifier, SearchedBoostingRegressor
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,32 @@ def test_the_best_setting_is_that_of_scikit_learns_own_folds(rows):
         early_stopping=False, random_state=1, **search.best_params_
     ).fit(*rows)
     np.testing.assert_array_equal(search.predict(rows[0]), expected.predict(rows[0]))
+
+
+def test_trees_stop_in_the_folds_and_the_choice_says_what_is_at_an_edge(rows):
+    """By the trees of scikit-learn's own fits, each stopped by the rows held out of its fold."""
+    X, y = rows
+    search = SearchedBoostingRegressor(n_iter=4, cv=3, random_state=1, trees=200).fit(X, y)
+    assert all("max_iter" not in setting for setting in search.settings())
+    losses, trees = [], []
+    for setting in search.settings():
+        each = []
+        for train, held in KFold(3, shuffle=True, random_state=1).split(X):
+            model = HistGradientBoostingRegressor(
+                max_iter=200, early_stopping=True, n_iter_no_change=20, random_state=1, **setting
+            ).fit(X[train], y[train], X_val=X[held], y_val=y[held])
+            each.append((np.mean((model.predict(X[held]) - y[held]) ** 2), model.n_iter_))
+        losses.append(np.mean([loss for loss, _ in each]))
+        trees.append(round(np.mean([n for _, n in each])))
+    best = int(np.argmin(losses))
+    assert search.best_params_ == {**search.settings()[best], "max_iter": trees[best]}
+    assert search.best_estimator_.n_iter_ == trees[best] < 200
+    ends = {"max_iter": [1, 200]} | {
+        k: (min(v), max(v)) for k, v in GRID.items() if k != "max_iter"
+    }
+    assert search.at_edge_ == sorted(k for k, v in search.best_params_.items() if v in ends[k])
+    few = SearchedBoostingRegressor(n_iter=1, cv=2, trees=2).fit(X, y)
+    assert (few.best_params_, few.at_edge_) == ({"max_iter": 2}, ["max_iter"])
 
 
 def test_classes_are_predicted_as_they_were_given(rows):
