@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.apart import side_by_side

@@ -97,10 +97,10 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
     names = ["paper", "item", "protocol"]
-    places: list[tuple[str, str, str]] = every[names].to_numpy().tolist()
-    every["source"] = [known[name].sources.get(item, "table") for name, item, _ in places]
-    every["settings"] = [papers.settings_class(name, each) for name, _, each in places]
-    every["one_finding"] = [each in known[name].one_finding for name, _, each in places]
+    triples: list[list[str]] = every[names].to_numpy().tolist()
+    every["source"] = [known[name].sources.get(item, "table") for name, item, _ in triples]
+    every["settings"] = [papers.settings_class(name, each) for name, _, each in triples]
+    every["one_finding"] = [each in known[name].one_finding for name, _, each in triples]
     rest = [
         name
         for name in every
