@@ -83,7 +83,8 @@ def test_what_is_not_sure_at_every_step_is_not_said(published):
     unsure = replace(steps[0], interval=replace(steps[0].interval, high=1.01))
     assert findings.more(board) is not None
     assert findings.more(replace(board, steps=(unsure, *steps[1:]))) is None
-    turned = replace(board, sizes=(*board.sizes[:-2], board.sizes[-1], board.sizes[-2]))
+    assert len({step.interval.datasets for step in board.exact}) == 1, "one set of tables"
+    turned = replace(board, exact=(*board.exact[:-2], board.exact[-1], board.exact[-2]))
     assert findings.exact(turned) is None
 
 
