@@ -81,10 +81,11 @@ def test_table_and_page_are_saved(folder):
     assert list(table.columns) == [
         "place", "scaling", "samplers.lkrf.estimator", "rms_choosing", "rms_confirming",
         "largest_difference", "cells", "trials", "tried", "stand_in", "as_configured",
+        "protocol",
         "measured eerf 10 error", "measured lkrf 10 error",
     ]  # fmt: skip
     assert set(MEASURES) <= set(table)
-    first = ["none", "top", 1.0, 4.0, 4.0, 2, 4, 9, False, False, 11.0, 14.0]
+    first = ["none", "top", 1.0, 4.0, 4.0, 2, 4, 9, False, False, "own", 11.0, 14.0]
     assert table.iloc[0].to_list()[1:] == first
     assert paths[1].read_text().endswith(f"\n\n    {COMMAND}\n")
 
