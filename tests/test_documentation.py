@@ -6,6 +6,7 @@ only parsed: the command, its options and their values have to be right.
 """
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -227,16 +228,21 @@ def test_the_table_of_the_readme_is_that_of_the_rows():
 def test_the_first_words_of_the_readme_answer_with_the_facts():
     """Does a number come out, which method, what is EERF's gain, how do I add mine."""
     text = " ".join(PAGES["README.md"].split()[:600])
-    front = PAGES["results/README.md"]
-    counts = {}
-    for protocol in ("printed", "matched"):
-        row = re.search(rf"^\| {protocol} +\|(.*)\|$", front, re.M)[1]
-        counts[protocol] = [int(cell) for cell in row.split("|")][:5]
-    compared, agrees, close, _, differs = counts["printed"]
-    assert f"{agrees + close} of the {compared} that can be judged" in text
-    assert f"{differs} differ" in text
-    compared, agrees, close, _, differs = counts["matched"]
-    assert f"{agrees + close} of {compared} do, and {differs} differ" in text
+    ledger = json.loads((ROOT / "results/ledger.json").read_text())
+    counts = {(each["source"], each["settings"]): each for each in ledger["numbers"]}
+    for (source, settings), sentence in {
+        ("table", "blind"): "{compared} can be judged under the text and our blind readings: "
+        "{near} agree or are close (within a point, or 10 % of a number that is no percentage), "
+        "{differs} differ",
+        ("table", "in sight"): "{near} of {compared} do, and {differs} differ",
+        ("repository", "code"): "{near} of {compared} do, and {differs} differ",
+    }.items():
+        each = counts[source, settings]
+        near = each["agrees"] + each["close"]
+        compared = near + each["not clear"] + each["differs"]
+        assert sentence.format(near=near, compared=compared, differs=each["differs"]) in text
+    holding = ", ".join(sorted(key.partition("/")[2] for key in ledger["holding"]))
+    assert f"three hold: {holding}" in text
     assert "[your sampler]" in text
 
 

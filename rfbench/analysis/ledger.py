@@ -111,6 +111,8 @@ def of_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
 
 
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
+    if entries.empty:
+        return []
     every = [count(here, by) for _, here in entries.groupby(list(by), sort=False)]
     return [each for each in every if set(each.verdicts) - {verdicts.NOT_RUN}]
 
