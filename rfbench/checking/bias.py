@@ -296,7 +296,7 @@ def seeds_needed(pairs: int) -> int:
     """Return how many seeds find a bias of `SEEN` errors of one draw.
 
     >>> seeds_needed(17)
-    2899
+    2808
     """
     score = stats.norm.isf(LEVEL / 2 / pairs) + stats.norm.ppf(POWER)
     return math.ceil((score / SEEN) ** 2)
