@@ -405,6 +405,8 @@ def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
         )
     if kind != NUMBER or y.dtype == bool:
         return text
+    if text.str.fullmatch(r"\d{16,}").all():  # labels, of which doubles would merge some
+        return text
     numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
     odd = text[numbers.isna()]
     if len(odd):

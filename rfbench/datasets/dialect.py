@@ -23,7 +23,10 @@ _BOMS = {
 }
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-_GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+", re.ASCII)  # 1.234,5
+# 1.234,5 and 1.234.567; of 1,234 alone nobody knows what it is.
+_GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
+_UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
+_MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
 _POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 
 
@@ -38,7 +41,8 @@ class Reading:
     format: str
     separator: str | None = None
     decimal: str | None = None
-    thousands: str | None = None  # what stands between thousands, where numbers have such a mark
+    commas: tuple[str, ...] = ()  # columns with a decimal comma, where others have a point
+    unclear: str | None = None  # a number whose mark is a decimal sign or stands between thousands
     encoding: str | None = None  # where it was given; else it is found out for each file
     header: bool = True
     width: int = 0  # number of columns, of svmlight without the target
@@ -74,18 +78,22 @@ def dialect(
         marks = [likely, *(mark for mark in SEPARATORS if mark != likely)]
         separator = max(marks, key=lambda mark: _score(lines, mark))
     fields = [field for row in _split(lines, separator) for field in row]
+    unclear = None
     if decimal is None:
         # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
         number = _SHORT_COMMA if separator == "," else _COMMA
         commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
-        points = any(_POINT.fullmatch(field) for field in fields)
+        points = any(
+            _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
+        )
         decimal = "," if commas and not points else "."
-    # Of 1.234 alone nobody knows; 1.234,5 and 1.234.567 have thousands.
-    mark = "." if decimal == "," else ","
-    group, fraction = rf"{re.escape(mark)}\d{{3}}", rf"{re.escape(decimal)}\d+"
-    grouped = re.compile(rf"[-+]?\d{{1,3}}({group})+({group}|{fraction})", re.ASCII)
-    thousands = mark if any(grouped.fullmatch(field) for field in fields) else None
-    return Reading("csv", separator, decimal, thousands, encoding)
+        # Programs that write commas or tabs between fields write decimal points.
+        likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
+        marked = [field for field in fields if _MARKED.fullmatch(field)]
+        for mark in likely_marks:
+            if marked and all(_UNCLEAR[mark].fullmatch(field) for field in marked):
+                unclear = marked[0]
+    return Reading("csv", separator, decimal, encoding=encoding, unclear=unclear)
 
 
 def encoding_of(path: Path) -> str:

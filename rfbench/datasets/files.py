@@ -22,10 +22,11 @@ from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
 from rfbench.datasets.dialect import SEPARATORS, Reading, dialect, encoding_of
-from rfbench.datasets.values import as_numbers, is_number, text_of
+from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
 from rfbench.memory import GIB, free_bytes
 
+TEXT = ("csv", "tsv")
 EXCEL = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}  # by how a file begins
 LARGEST_UNPACKED = 1 << 32  # bytes of a packed file that is read as a whole
 ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
@@ -67,7 +68,7 @@ class Read(NamedTuple):
     how: Reading
 
 
-def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
+def read(path: Path, *, like: Reading | None = None, plain: bool = False, **options: Any) -> Read:
     """Read a file: CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
 
     Parameters
@@ -77,6 +78,9 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
     like : Reading, optional
         How another file was read, for one of the same format: nothing is found out anew, so that
         its columns mean the same. Where columns have no names, the target may be absent.
+    plain : bool
+        Write the numbers among words with a decimal point and without marks, as the columns of
+        each file that is read like this one are.
     **options : Any
         `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
         they are not given. `target` names the array of the target of an NPZ, and is recorded.
@@ -92,12 +96,14 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
         _check_unpacked(path)
         if like is not None and like.format != format_of(path):
             like = replace(Reading(format_of(path)), width=like.width, target=like.target)
-            how = reading_of(path, **options)
+            how = replace(reading_of(path, **options), width=like.width)
         else:
-            how = like or reading_of(path, **options)
+            how = replace(like, **options) if like else reading_of(path, **options)
         ((X, y, how),) = _READERS[how.format](path, None, how)
+    if (plain or like is not None) and how.format in TEXT:
+        X, how = _plain(X, how)
     if like is not None:
-        return Read(_alike(path.name, X, like), y, like)
+        return Read(_alike(path.name, X, like), y, how)
     width, target = X.shape[1], how.target
     target = target % width if isinstance(target, int) else target
     return Read(X, y, replace(how, width=width, target=target))
@@ -107,7 +113,7 @@ def reading_of(path: Path, **options: Any) -> Reading:
     """Return how a file is to be read, as far as its first lines and the options say."""
     form = format_of(path)
     given = {key: options[key] for key in ("header", "target") if options.get(key) is not None}
-    if form not in ("csv", "tsv"):
+    if form not in TEXT:
         return Reading(form, **given)
     marks = {key: options.get(key) for key in ("separator", "decimal", "encoding")}
     how = dialect(path, likely="\t" if form == "tsv" else ",", **marks)
@@ -116,8 +122,17 @@ def reading_of(path: Path, **options: Any) -> Reading:
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
     """Hold the columns of a file against those of another one; the target may be absent."""
-    if isinstance(X, pd.DataFrame) and not pd.api.types.is_integer_dtype(X.columns):
+    if not isinstance(X, pd.DataFrame):
+        return X
+    if not pd.api.types.is_integer_dtype(X.columns):
         return X  # by names
+    cells = [as_numbers(text_of(row), comma=False) for _, row in X.head(2).iterrows()]
+    if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
+        raise DataError(
+            f"The first line of {name} holds names, and the file that it is read like has none.",
+            "It would be taken for a row.",
+            "Take it away, or add `--header`.",
+        )
     places = list(range(like.width))
     if X.shape[1] == like.width - 1 and isinstance(like.target, int):
         places.remove(like.target)
@@ -299,7 +314,7 @@ def _csv(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
         ) as tables,
     ):
         for table in tables:
-            if table.shape[1] == 1:
+            if table.shape[1] == 1 and not how.width:
                 shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
                 _refuse_one_column(path, shown, str(how.separator))
             number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
@@ -310,23 +325,40 @@ def _csv(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
                     "Write `header: false`, and the target as a number: 0 is the first, "
                     "-1 the last.",
                 )
-            yield Read(_without_thousands(table, how) if how.width else table, None, how)
+            yield Read(table, None, how)
 
 
-def _without_thousands(table: pd.DataFrame, how: Reading) -> pd.DataFrame:
-    """Make numbers of columns of words that are numbers in groups, as the record has them.
-
-    Of a file by itself they stay words until a `Preparation` reads them, column by column.
-    """
-    if how.thousands is None:
-        return table
-    mark, decimal = re.escape(how.thousands), re.escape(str(how.decimal))
-    number = rf"\s*[-+]?(\d{{1,3}}({mark}\d{{3}})+|\d+)({decimal}\d+)?\s*"
+def _plain(table: pd.DataFrame, how: Reading) -> tuple[pd.DataFrame, Reading]:
+    """Write numbers among words with a decimal point and no marks; record which had a comma."""
+    commas = list(how.commas)
     for at, dtype in enumerate(table.dtypes):
-        text = table.iloc[:, at]
-        if not is_number(dtype) and text.dropna().astype(str).str.fullmatch(number).all():
-            table.isetitem(at, as_numbers(text_of(text), comma=how.decimal == ","))
-    return table
+        name, text = str(table.columns[at]).strip(), table.iloc[:, at]
+        if is_number(dtype):
+            continue
+        text = text_of(text)
+        known = how.decimal == "," or name in how.commas
+        comma = known or (not how.width and has_decimal_comma(text))
+        numbers = pd.Series(as_numbers(text, comma=comma), index=text.index)
+        if 2 * numbers.notna().sum() > text.notna().sum():
+            table.isetitem(at, text.where(numbers.isna(), numbers.map(repr)).to_numpy())
+            commas += [] if known or not comma else [name]
+    return table, replace(how, commas=tuple(commas))
+
+
+def column_text(path: Path, how: Reading, place: int) -> pd.Series[Any]:
+    """Return a column of a CSV as it is written, with NA and None; None where a field is empty."""
+    with answered(path):
+        encoding = how.encoding or encoding_of(path)
+        table = delimited(
+            path,
+            **how.options,
+            encoding=encoding,
+            dtype=str,
+            keep_default_na=False,
+            na_values=["?", ""],
+        )
+    text: pd.Series[Any] = table.iloc[:, place]
+    return text
 
 
 def _refuse_one_column(path: Path, text: str, separator: str) -> None:

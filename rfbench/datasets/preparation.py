@@ -38,7 +38,8 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-MISSING, OTHER = "missing", "other"  # words that stand for a gap, and for all rare words
+# What stands for a gap, and for all rare words. No file has such a word; it is shown without \0.
+MISSING, OTHER = "\0missing", "\0other"
 MOST_WORDS = 255  # of a column that becomes one column for each
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
 PARTS = ("days", "month", "weekday", "hour")  # of a date
@@ -50,8 +51,8 @@ class Note:
 
     `done` is ``words`` (`detail`: how many), ``two words`` (which of them is 1), ``rare words``
     (how many share a column), ``date``, ``gaps`` (how many training rows), ``not numbers`` (how
-    many values count as gaps); or why it was left out: ``constant``, ``empty``, ``identifier``,
-    ``index`` (unlabelled row numbers).
+    many values count as gaps), ``text numbers`` (they have signs or marks); or why it was left out:
+    ``constant``, ``empty``, ``identifier``, ``index`` (unlabelled row numbers).
     """
 
     column: str
@@ -73,6 +74,8 @@ class Differences:
     unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
     # Of columns of numbers and dates: how many values are neither, and count as gaps.
     other_types: dict[str, int] = field(default_factory=dict)
+    # Of columns of numbers: how many values are beyond those of training.
+    outside: dict[str, int] = field(default_factory=dict)
     # Of columns without gaps in training: how many values are missing.
     new_gaps: dict[str, int] = field(default_factory=dict)
     # Dates with the day before the month here and after it in training, or the other way around.
@@ -80,6 +83,11 @@ class Differences:
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
+
+    @property
+    def odd(self) -> set[str]:
+        """The columns with values that training did not have: beyond its range, or no numbers."""
+        return {*self.outside, *self.other_types}
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -157,6 +165,11 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         gaps = np.isnan(numbers)
         counts = (~gaps).sum(axis=0)
         self._means = np.nansum(numbers, axis=0) / np.maximum(1, counts)
+        low, high = (np.where(gaps, end, numbers) for end in (np.inf, -np.inf))
+        ranges = zip(
+            low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf), strict=True
+        )
+        self.ranges_ = dict(zip(self._numeric, ranges, strict=False))
         # The parts of a date are missing together: the first one says it for all.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
         self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
@@ -176,6 +189,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counted = {sources[at]: int(gaps[:, at].sum()) for at in firsts}
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
         self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
+        self._text = set(text)
         self.notes_ = tuple(note for column in self.kinds_ for note in self._notes(column))
         if not kept:
             raise DataError(
@@ -212,6 +226,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unseen: dict[str, dict[str, int]] = {}
         other: dict[str, int] = {}
         gaps: dict[str, int] = {}
+        outside: dict[str, int] = {}
         for column in used:
             if column not in table.columns:
                 continue
@@ -224,9 +239,14 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 unseen |= (
                     {column: {str(word): int(n) for word, n in new.items()}} if len(new) else {}
                 )
-            elif column not in self._not_numbers:
-                wrong = int((np.isnan(self._parsed(column, values)) & ~gap.to_numpy()).sum())
-                other |= {column: wrong} if wrong else {}
+                continue
+            numbers = self._parsed(column, values)
+            wrong = int((np.isnan(numbers) & ~gap.to_numpy()).sum())
+            if wrong and column not in self._not_numbers:
+                other[column] = wrong
+            low, high = self.ranges_.get(column, (-np.inf, np.inf))
+            if beyond := int(((numbers < low) | (numbers > high)).sum()):
+                outside[column] = beyond
         before = set(self.feature_names_in_)
         missing = tuple(column for column in used if column not in table.columns)
         extra = tuple(column for column in table.columns if column not in before)
@@ -237,7 +257,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             and before is not None
             and is_day_first(text_of(table[column]), before) != before
         )
-        return Differences(missing, extra, unseen, other, gaps, turned)
+        return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that it takes gaps, words and sparse rows."""
@@ -296,7 +316,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
         sources = sources + with_gaps
-        names = names + [f"{column}={MISSING}" for column in with_gaps]
+        names = names + [f"{column}=missing" for column in with_gaps]
         for column, levels in self._words.items():
             sources = sources + [column] * len(levels.names)
             names = names + [f"{column}={word}" for word in levels.names]
@@ -321,6 +341,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 yield Note(column, "rare words", levels.n_rare)
         elif column in self._not_numbers:
             yield Note(column, "not numbers", self._not_numbers[column])
+        if column in self._text:
+            yield Note(column, "text numbers")
         if gaps:
             yield Note(column, "gaps", gaps)
 
@@ -345,9 +367,8 @@ class _Words:
             frequent.iloc[most - 1 :] = False  # one column is for the others
         kept = set(counts.index[frequent])
         n_rare = len(counts) - len(kept)
-        levels = sorted(
-            {*kept, *([OTHER] if n_rare else []), *([MISSING] if text.isna().any() else [])}
-        )
+        special = {*([OTHER] if n_rare else []), *([MISSING] if text.isna().any() else [])}
+        levels = sorted(kept | special, key=lambda word: (word.removeprefix("\0"), word))
         codes = cls._codes(text, levels)
         rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
         if len(levels) == 2:
@@ -356,8 +377,13 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words that have a column."""
-        return self.levels[1:] if len(self.levels) == 2 else self.levels
+        """The words that have a column, as they are shown: (other) beside a word "other"."""
+        levels = self.levels[1:] if len(self.levels) == 2 else self.levels
+        bare = [level.removeprefix("\0") for level in levels]
+        return tuple(
+            f"({word})" if level != word and word in self.levels else word
+            for level, word in zip(levels, bare, strict=True)
+        )
 
     def encoded(self, text: pd.Series[Any]) -> Array:
         """Return a column of 0 and 1 per word, one for two words; shape (n, columns)."""
@@ -392,6 +418,8 @@ def describe(notes: Iterable[Note]) -> list[str]:
         "rare words": "Rare words share a column: {}.",
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
         "not numbers": "What is no number or date in these columns counts as missing: {}.",
+        "text numbers": "Read as numbers, without percent and currency signs and marks between "
+        "thousands: {}.",
         "gaps": "Missing values become the mean of the training rows, with a column that says "
         "where they are; missing words are a word of their own: {}.",
         CONSTANT: "Left out, constant: {}.",

@@ -20,7 +20,9 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
 _UNLABELLED = re.compile(r"(Unnamed: \d+)?")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(\D|$))", re.ASCII)
+_SPACES = r" '\u00a0\u2009\u202f\u2019"  # between thousands
+_UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
+EXACT_WHOLE = 2.0**53  # above it two whole numbers may be one double
 
 
 def named(names: list[str]) -> str:
@@ -111,21 +113,29 @@ def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def has_decimal_comma(text: pd.Series[Any]) -> bool:
     """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
-    text = text_of(text).dropna()
+    text = text_of(text).dropna().str.replace(_UNIT, "", regex=True)
     return bool(
         text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
-        and not text.str.fullmatch(r"[-+]?[\d,]*\.\d+").any()
+        and not text.str.fullmatch(r"[-+]?[\d,]*\.(\d{1,2}|\d{4,})").any()
     )
 
 
 def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
-    """Return the numbers that words stand for, NaN where they stand for none or an infinite one."""
+    """Return the numbers that words stand for, NaN where they stand for none or an infinite one.
+
+    Percent and currency signs are left out, and so are marks between thousands: spaces, apostrophes
+    and of comma and point the one that is not the decimal sign.
+    """
+    codes, different = pd.factorize(text)
+    words = pd.Series(different, dtype=object).str.replace(_UNIT, "", regex=True)
+    point, mark = (",", ".") if comma else (r"\.", ",")
+    grouped = rf"^\s*[-+]?[1-9]\d{{0,2}}(?:[{mark}{_SPACES}]\d{{3}})+(?={point}\d+\s*$|\s*$)"
+    words = words.str.replace(grouped, lambda match: re.sub(r"[^-+\d]", "", match[0]), regex=True)
     if comma:
-        text = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    else:
-        text = text.str.replace(_THOUSANDS, "", regex=True)
-    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+        words = words.where(~words.str.contains(".", regex=False), None)
+        words = words.str.replace(",", ".", regex=False)
+    numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
+    return np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)[codes]
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
