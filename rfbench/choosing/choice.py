@@ -27,7 +27,7 @@ from rfbench.choosing.judging import Contender, Judged, held_out, pipeline_of, s
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
 from rfbench.choosing.model import Card, Model, measured, save
 from rfbench.choosing.search import Candidate, LearningProblem
-from rfbench.choosing.table import LabelledTable, read_table, table_of
+from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.values import DATE
 from rfbench.errors import ConfigError, unknown
@@ -191,6 +191,7 @@ def choose_from(
 ) -> Choice:
     """Choose a model for a table that was read; see `choose`."""
     started = monotonic() if started is None else started
+    table = table if allow_rows else without_rows(table)
     allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
     if metric not in (None, *allowed):
         kind = "numbers" if table.regression else "classes"
@@ -239,6 +240,7 @@ def choose_from(
         rows=fitted,
         held_out=len(test),
         holds_rows=winner.holds_rows,
+        reading=table.how,
     )
     np.savez(rows, train=train, test=test)
     tried = pd.DataFrame(

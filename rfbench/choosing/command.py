@@ -26,6 +26,7 @@ from rfbench.cli.options import (
     results_folder,
 )
 from rfbench.cli.terminal import echo, echo_json
+from rfbench.escaping import as_csv
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
 METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae", "rmsle")
@@ -49,7 +50,8 @@ def size(text: str) -> float:
     "--time",
     type=column,
     metavar="COLUMN",
-    help="When rows are, if later ones are to be predicted: the last ones are held out.",
+    help="When rows are: the last ones are held out; default: a date by which the rows are sorted. "
+    "--time none and --groups none draw them at random.",
 )
 @click.option(
     "--metric",
@@ -163,10 +165,10 @@ def predict(
     for name, (then, now) in card.other_versions().items():
         echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
     fitted = load(model, card, allow_imports=allow_imports)
-    rows = read_new_rows(file, **reading)
+    rows = read_new_rows(file, card.reading, lambda rows: fitted.differences(rows).odd, **reading)
     check_rows(card, file, rows)
     for line in lines("choosing/predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, card, rows, float(level))
-    files.write_named(out, made.to_csv(index=False).encode())
+    files.write_named(out, as_csv(made).encode())
     echo(f"{out}: {len(made)} predictions")

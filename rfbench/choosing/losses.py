@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rfbench.arrays import Array
+from rfbench.errors import DataError
 
 CLASS_METRICS = ("error", "balanced-error", "log-loss", "auc")
 NUMBER_METRICS = ("rmse", "mae", "rmsle")
@@ -70,8 +71,8 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     metric : str
         ``error``: share of wrong classes, in %. ``balanced-error``: its mean over the classes, in
         %. ``log-loss``: mean of -log of the probability of the right class. ``auc``: 1 - AUC, of
-        several classes the mean over each against the others. ``rmse``, ``mae`` and ``rmsle`` (of
-        log(1 + y); below 0 counts as 0).
+        several classes the mean over each against the others, of one class NaN. ``rmse``, ``mae``
+        and ``rmsle`` (of log(1 + y); below 0 counts as 0).
     truth : array of shape (n,)
         Numbers, or class codes 0 .. K-1.
     """
@@ -107,9 +108,18 @@ def mean(losses: Sequence[Loss]) -> Loss:
 
 
 def joined(losses: Sequence[Loss]) -> Loss:
-    """Return the loss on the rows of several losses, one after the other; all rows count alike."""
-    sizes = [len(each.influences) for each in losses]
-    value = float(np.average([each.value for each in losses], weights=sizes))
+    """Return the loss on the rows of several losses, one after the other; all rows count alike.
+
+    Where it is undefined it is left out, as the AUC of one class. DataError if it is so everywhere.
+    """
+    sizes = [0 if np.isnan(each.value) else len(each.influences) for each in losses]
+    if not any(sizes):
+        raise DataError(
+            "The AUC is undefined.",
+            "The rows on which models are judged are of one class.",
+            "Take another metric, or draw rows at random: --time none.",
+        )
+    value = float(np.average(np.nan_to_num([each.value for each in losses]), weights=sizes))
     return Loss(value, np.concatenate([each.influences for each in losses]))
 
 
@@ -158,7 +168,8 @@ def _auc(truth: Array, probabilities: Array) -> Loss:
         total += 1 - area
         influences[positive] -= n / len(here) * (above - area)
         influences[~positive] -= n / len(there) * (below - area)
-    count = max(count, 1)
+    if not count:  # rows of one class have no order
+        return Loss(float("nan"), influences)
     return Loss(total / count, influences / count)
 
 

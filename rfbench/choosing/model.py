@@ -18,6 +18,7 @@ from rfbench import __version__, files
 from rfbench.arrays import Array
 from rfbench.choosing.losses import NUMBER_METRICS, Loss, Predicted, loss
 from rfbench.datasets import hashes
+from rfbench.datasets.dialect import Reading
 from rfbench.datasets.values import named
 from rfbench.errors import DataError
 
@@ -34,17 +35,20 @@ class Model(Pipeline):  # type: ignore[misc]
         Of a regression: half the width of the interval of each level, see `half_widths`.
     log_target_ : bool
         Whether intervals are those of the target's logarithm.
+    card_sha256_ : str
+        See `Card.facts_sha256`.
     """
 
     half_widths_: dict[float, float]
     log_target_: bool
+    card_sha256_: str
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the bounds of the target of each row, shape (n, 2).
 
-        They hold with the probability `level`, about, for rows that are drawn like those before.
-        Split conformal prediction promises at least that of the model whose errors gave the widths;
-        this one was fitted again, on all rows, and of it nothing is promised.
+        They are approximate: they hold with a probability of about `level` for rows that are drawn
+        like those before. Split conformal prediction promises at least that of the model whose
+        errors gave the widths; this one was fitted again, on all rows.
 
         Raises
         ------
@@ -87,7 +91,7 @@ class Card(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    format: Literal[1]
+    format: Literal[2]
     model_sha256: hashes.Sha256
     data: str
     data_sha256: hashes.Sha256
@@ -103,7 +107,13 @@ class Card(BaseModel):
     holds_rows: bool
     n_bytes: int
     half_widths: dict[str, float | None]  # by level; None: the rows are too few
+    reading: Reading | None = None  # how the file was read; None: the rows were in memory
     versions: dict[str, Annotated[str, Field(max_length=200)]]
+
+    def facts_sha256(self) -> str:
+        """Return the hash of all that it says but for the model's file, which holds this hash."""
+        facts = self.model_dump_json(exclude={"model_sha256", "n_bytes"})
+        return hashlib.sha256(facts.encode()).hexdigest()
 
     def other_versions(self) -> dict[str, tuple[str, str]]:
         """Return the packages that are other ones now: the version then, and that now."""
@@ -128,25 +138,26 @@ def versions() -> dict[str, str]:
 
 
 def save(model: Model, folder: Path, **facts: Any) -> Card:
-    """Write a model and its card; the model's hash is remembered as one of this user.
+    """Write a model and its card, each with the other's hash.
 
-    WriteError if a file cannot be written.
+    The model's hash is remembered as one of this user. WriteError if a file cannot be written.
     """
-    path = folder / MODEL
-    dumped = io.BytesIO()
-    joblib.dump(model, dumped, compress=3)
-    content = dumped.getvalue()
-    sha256 = hashlib.sha256(content).hexdigest()
     widths = {str(k): v if np.isfinite(v) else None for k, v in model.half_widths_.items()}
     card = Card(
-        format=1,
-        model_sha256=sha256,
-        n_bytes=len(content),
+        format=2,
+        model_sha256="0" * 64,
+        n_bytes=0,
         half_widths=widths,
         versions=versions(),
         **facts,
     )
-    files.replace(path, content)
+    model.card_sha256_ = card.facts_sha256()
+    dumped = io.BytesIO()
+    joblib.dump(model, dumped, compress=3)
+    content = dumped.getvalue()
+    sha256 = hashlib.sha256(content).hexdigest()
+    card = card.model_copy(update={"model_sha256": sha256, "n_bytes": len(content)})
+    files.replace(folder / MODEL, content)
     files.replace(folder / CARD, card.model_dump_json(indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
     return card
@@ -215,6 +226,12 @@ def load(path: Path, card: Card, *, allow_imports: bool = False) -> Model:
         ) from error
     if not isinstance(model, Model):
         raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
+    if model.card_sha256_ != card.facts_sha256():
+        raise DataError(
+            f"The card {path.with_suffix('.json')} was changed after the model was made.",
+            "The model file has the hash of another one.",
+            "Take the card that `rfbench choose` wrote.",
+        )
     return model
 
 
@@ -236,7 +253,7 @@ def predictions(model: Model, card: Card, X: pd.DataFrame, level: float = 0.9) -
     """Return one line per row: the prediction, and probabilities or the bounds of an interval."""
     made = pd.DataFrame({"prediction": model.predict(X)})
     if card.task == "classification":
-        for column, label in zip(model.predict_proba(X).T, card.classes, strict=True):
+        for column, label in zip(model.predict_proba(X).T, model.classes_, strict=True):
             made[f"probability of {label}"] = column
     else:
         made[["low", "high"]] = model.predict_interval(X, level)
@@ -244,8 +261,16 @@ def predictions(model: Model, card: Card, X: pd.DataFrame, level: float = 0.9) -
 
 
 def measured(metric: str, model: Any, X: pd.DataFrame, y: Any) -> float:
-    """Return the loss of a fitted model on rows with their target."""
-    return loss_of(metric, model, X, y).value
+    """Return the loss of a fitted model on rows with their target.
+
+    DataError for the AUC of rows of one class.
+    """
+    value = loss_of(metric, model, X, y).value
+    if np.isnan(value):
+        raise DataError(
+            "The AUC is undefined.", "All rows are of one class.", "Take another metric."
+        )
+    return value
 
 
 def loss_of(metric: str, model: Any, X: pd.DataFrame, y: Any) -> Loss:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +16,27 @@ from numpy.typing import NDArray
 
 from rfbench import datasets
 from rfbench.arrays import Array
+from rfbench.choosing import facts
 from rfbench.datasets import columns, files
-from rfbench.datasets.values import moments
+from rfbench.datasets.dialect import Reading
+from rfbench.datasets.preparation import OTHER
+from rfbench.datasets.values import (
+    DATE,
+    EPOCH,
+    EXACT_WHOLE,
+    NUMBER,
+    WORDS,
+    is_number,
+    kind_of,
+    moments,
+    named,
+)
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.memory import check_fits
 
 LEAST_GROUPS = 3
-LEAST_ROWS = 10
+LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret rows
+NONE = "none"  # rows are held out at random, whatever they say
 
 
 @dataclass(frozen=True)
@@ -37,12 +52,20 @@ class LabelledTable:
     sha256: str  # of the file's content, or of the rows
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
     file: str = ""  # where it was read, and how
-    reading: tuple[tuple[str, Any], ...] = ()
+    reading: tuple[tuple[str, Any], ...] = ()  # the options
+    how: Reading | None = None  # of a file: by it new files are read
 
     @cached_property
     def classes(self) -> NDArray[Any]:
         """The labels in sorted order; none of a regression."""
         return np.unique(self.y) if not self.regression else np.empty(0)
+
+    def take(self, rows: NDArray[np.int64]) -> LabelledTable:
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        time = None if self.time is None else self.time[rows]
+        X = self.X.iloc[rows].reset_index(drop=True)
+        return replace(self, X=X, y=self.y[rows], groups=groups, time=time)
 
     @property
     def target(self) -> NDArray[Any]:
@@ -66,7 +89,9 @@ def read_table(
     ----------
     file : path or str
     target, groups, time : str or int
-        Columns, by name or number. That of the times stays among those that a model gets.
+        Columns, by name or number. That of the times stays among those that a model gets. Without
+        `groups` and `time` the rows say how they are held out, see `facts.of_rows`; 'none' is at
+        random.
     task : {'classification', 'regression'}, optional
         By default the target says it.
     drop : sequence of str or int
@@ -93,32 +118,102 @@ def read_table(
             )
         return replace(_from_catalogue(str(file)), file=str(file))
     path = files.find(str(file), None)
-    X, y = read_rows(path, target=target, **reading)
+    X, y, how = files.read(path, plain=True, target=target, **_given(reading))
+    if how.unclear:
+        whole = re.sub("[,.]", "", how.unclear)
+        other = "." if "," in how.unclear else ","
+        raise DataError(
+            f"{how.unclear} in {path.name} is {whole} or {how.unclear.replace(',', '.')}.",
+            "No number of the file says which.",
+            f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
+        )
+    X = _dense(path.name, X)
+    owners = None if _is_none(groups) else groups
     chosen = columns.chosen(
-        path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=groups
+        path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=owners
     )
+    labels: Any = chosen.y
+    more: tuple[str, ...] = ()
+    if y is None and how.format in files.TEXT:
+        labels, more = _labels(path, how, X, chosen.y)
     when = None
-    if time is not None:
+    if time is not None and not _is_none(time):
         when = X[columns.column_named(path.name, X, time, "time")]
         columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(when.name)})
-    table = _table(path.name, chosen.X, chosen.y, chosen.special.get("groups"), task, when)
-    sha256 = files.content_sha256(path)
-    return replace(table, sha256=sha256, file=str(file), reading=tuple(given.items()))
+    told = groups is not None or time is not None
+    table = _table(path.name, chosen.X, labels, chosen.special.get("groups"), task, when, told)
+    return replace(
+        table,
+        sha256=files.content_sha256(path),
+        file=str(file),
+        reading=tuple(given.items()),
+        how=how,
+        notes=(*table.notes, *more),
+    )
 
 
-def read_rows(path: Path, **options: Any) -> tuple[pd.DataFrame, Any]:
-    """Read the rows of a file, and the target where the format has it apart."""
-    X, y, _ = files.read(path, **{key: v for key, v in options.items() if v is not None})
-    X = _dense(path.name, X)
-    X.columns = pd.Index([str(column).strip() for column in X.columns])
-    return X, y
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in options.items() if value is not None}
 
 
-def read_new_rows(file: str | Path, **reading: Any) -> pd.DataFrame:
-    """Read rows to predict; their target, where the file has it apart, is not looked at."""
+def _labels(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a target as it is written where it has gaps: NA may be a class, and numbers exact."""
+    numbers = is_number(y)
+    if not y.isna().any() or (numbers and not y.abs().gt(EXACT_WHOLE).any()):
+        return y, ()
+    place = list(map(str, X.columns)).index(str(y.name))
+    text = files.column_text(path, how, place).rename(y.name)
+    kept = text.where(y.notna())
+    if numbers or kind_of(str(y.name), kept) != WORDS:
+        return kept if numbers else y, ()
+    words = text[y.isna() & text.notna()].value_counts()
+    return text, tuple(
+        f"{word} ({n:,} rows) is a class: leave the field empty where the target is not known."
+        for word, n in words.items()
+    )
+
+
+def read_new_rows(
+    file: str | Path,
+    how: Reading | None = None,
+    odd: Callable[[pd.DataFrame], Iterable[str]] | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Read rows to predict; their target, where the file has it apart, is not looked at.
+
+    Parameters
+    ----------
+    how : Reading, optional
+        How the file was read that the model was fitted on.
+    odd : callable, optional
+        The columns with values that the training rows did not have. DataError if another reading
+        of the same text has none there.
+    **options : Any
+        What is known to be written in another way.
+    """
     if str(file) in datasets.names() and not Path(file).exists():
         return _from_catalogue(str(file)).X
-    return read_rows(files.find(str(file), None), **reading)[0]
+    path, options = files.find(str(file), None), _given(options)
+    read = files.read(path, like=how, **options)
+    X = _dense(path.name, read.X)
+    if odd is None or how is None or read.how.format not in files.TEXT or options:
+        return X
+    beyond = set(odd(X))
+    for separator in {read.how.separator, files.reading_of(path).separator} if beyond else ():
+        for decimal in ",.":
+            try:
+                other = replace(read.how, separator=separator, decimal=decimal, commas=())
+                Z = files.read(path, like=other).X
+            except DataError:
+                continue
+            for column in sorted(beyond.intersection(map(str, Z.columns)) - set(odd(Z))):
+                raise DataError(
+                    f"Column {column} of {path.name} is not as in training as it is read.",
+                    f"With the separator {separator!r} and the decimal sign {decimal!r} it is.",
+                    f"Add `--separator '{separator}' --decimal '{decimal}'` if that is right, else "
+                    f"those of training: `--decimal '{read.how.decimal}'`.",
+                )
+    return X
 
 
 def table_of(
@@ -140,13 +235,19 @@ def table_of(
     groups : array of shape (n,), optional
         Whose rows belong together.
     time : array of shape (n,), optional
-        When the rows are: dates or numbers.
+        When the rows are: dates or numbers. Without both the rows say it, see `read_table`.
     """
     rows, target = columns.tabled(name, X, y)
     if task is None and isinstance(np.asarray(y).dtype, np.dtype):
         task = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    when = None if time is None else pd.Series(np.asarray(time), name="time")
-    return _table(name, _dense(name, rows), target, groups, task, when)
+    told = groups is not None or time is not None
+    owners = None if _is_none(groups) else groups
+    when = None if _is_none(time) else pd.Series(np.asarray(time), name="time")
+    return _table(name, _dense(name, rows), target, owners, task, when, told)
+
+
+def _is_none(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value == NONE)
 
 
 def _table(
@@ -156,8 +257,12 @@ def _table(
     groups: Any,
     task: str | None,
     when: pd.Series[Any] | None = None,
+    told: bool = False,
 ) -> LabelledTable:
-    """Leave out rows without a target, a group or a time, and tell the task."""
+    """Leave out rows without a target, a group or a time, and tell the task.
+
+    Where it is not told how rows are held out, they say it themselves.
+    """
     if groups is not None and when is not None:
         raise ConfigError(
             "Groups and time were both given.",
@@ -180,9 +285,18 @@ def _table(
         missing += " or a time" if time is not None else ""
         notes.append(f"{int((~there).sum()):,} rows without {missing} are left out.")
         X, y = X[there].reset_index(drop=True), y[there].reset_index(drop=True)
-        groups = None if groups is None else groups[there]
+        groups = None if groups is None else groups[there].reset_index(drop=True)
         time = None if time is None else time[there.to_numpy()]
     _check_rows(name, len(y))
+    copies = facts.copies(X, y)
+    fact, found = (None, None) if told else facts.of_rows(X, y, copies)
+    if fact is not None:
+        notes.insert(0, fact.sentence)
+        if fact.kind == facts.TIME:
+            time = found
+        else:
+            groups = pd.Series(found)
+            X = X.drop(columns=[fact.column] if fact.column else [])
     if groups is not None and groups.nunique() < LEAST_GROUPS:
         raise DataError(
             f"The rows of {name} are in {groups.nunique()} groups.",
@@ -195,14 +309,93 @@ def _table(
     numeric = pd.api.types.is_numeric_dtype(y.dtype) and y.dtype != bool
     labels = np.unique(y.to_numpy()) if numeric else np.array(classes)
     target = codes.astype(np.float64) if regression else labels[codes]
-    if not regression:
-        _check_classes(name, codes, labels)
+    numbers = None
+    if groups is not None:
+        numbers = pd.factorize(groups, sort=True, use_na_sentinel=False)[0].astype(np.int64)
     digest = hashlib.sha256(pd.util.hash_pandas_object(X.astype(str)).to_numpy().tobytes())
     digest.update(repr(target.tolist()).encode())
-    numbers = None if groups is None else pd.factorize(groups, sort=True)[0].astype(np.int64)
-    return LabelledTable(
-        name, X, target, regression, numbers, time, digest.hexdigest(), (*notes, *special.notes)
+    first = facts.first_of(copies if numbers is None else numbers)
+    told_by = facts.tells(X.iloc[first], codes[first], regression=regression)
+    notes = [*(each.sentence for each in told_by), *notes, *special.notes]
+    table = LabelledTable(
+        name, X, target, regression, numbers, time, digest.hexdigest(), tuple(notes)
     )
+    if regression:
+        return table
+    return _common_classes(table, numbers, 2 if groups is None else LEAST_GROUPS)
+
+
+def _common_classes(
+    table: LabelledTable, groups: NDArray[np.int64] | None, least: int, why: str = ""
+) -> LabelledTable:
+    """Leave out the classes that are in fewer groups, or rows where there are no groups."""
+    codes = table.target
+    pairs = np.column_stack([codes, np.arange(len(codes)) if groups is None else groups])
+    rare = np.bincount(np.unique(pairs, axis=0)[:, 0]) < least
+    if not rare.any():
+        return table
+    unit = "rows" if groups is None else "groups"
+    names = named([str(label) for label in table.classes[rare]])
+    note = why or f"Left out, since they are in fewer than {least} {unit}: the classes {names}."
+    if (~rare).sum() < 2:
+        raise DataError(
+            f"Of {table.name}, fewer than two classes are in {least} {unit} or more.",
+            "A class has to be learnt from some and checked on others.",
+            "Name other groups or none, or put rare classes together.",
+        )
+    kept = table.take(np.flatnonzero(~rare[codes]))
+    # Where rows are secret, so are the names of rare classes in other sentences.
+    notes = [each for each in table.notes if not why or "class" not in each or "--" in each]
+    return replace(kept, notes=(note, *notes))
+
+
+def without_rows(table: LabelledTable) -> LabelledTable:
+    """Return a table whose columns hold no value of a row.
+
+    Numbers and dates become the means of ten rows or more that are next to each other, words of
+    fewer rows one word for all of them, and columns that name rows are left out. So are classes of
+    fewer rows; a target of numbers is rounded.
+    """
+    binned = {str(name): _binned(str(name), column) for name, column in table.X.items()}
+    X = pd.DataFrame({name: column for name, column in binned.items() if column is not None})
+    note = f"Numbers, dates and words are those of {LEAST_ROWS} rows or more."
+    if table.regression:
+        note = f"{note} The target is rounded to a thousandth of its range, or to three digits."
+        least = np.maximum(np.abs(table.y), np.finfo(np.float64).tiny)
+        digits = np.minimum(np.log10(np.ptp(table.y)) - 3, np.log10(least) - 2)
+        step = 10.0 ** np.floor(digits)
+        return replace(table, X=X, y=np.round(table.y / step) * step, notes=(*table.notes, note))
+    table = replace(table, X=X, notes=(*table.notes, note))
+    why = f"Classes of fewer than {LEAST_ROWS} rows are left out."
+    return _common_classes(table, None, LEAST_ROWS, why)
+
+
+def _binned(name: str, column: pd.Series[Any]) -> pd.Series[Any] | None:
+    kind, values = kind_of(name, column), pd.Series(facts.values_of(name, column))
+    if kind in (NUMBER, DATE):
+        means = pd.Series(_means(np.asarray(values)))
+        return means if kind == NUMBER else EPOCH + pd.to_timedelta(means, "D")
+    if kind != WORDS:
+        return None
+    counts = values.value_counts()
+    rare = values.map(counts) < LEAST_ROWS
+    words = values.where(~rare, OTHER if rare.sum() >= LEAST_ROWS else counts.index[0])
+    return words.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else words
+
+
+def _means(values: Array) -> Array:
+    """Return numbers as means of `LEAST_ROWS` or more in their order; equal ones stay together."""
+    there = np.isfinite(values)
+    different, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+    bins = (np.cumsum(counts) - counts) // LEAST_ROWS
+    large = np.bincount(bins, counts) >= LEAST_ROWS
+    large[:1] = True
+    bins = (np.cumsum(large) - 1)[bins]
+    sizes = np.maximum(1, np.bincount(bins, counts))
+    means = np.bincount(bins, counts * different) / sizes
+    made = np.full(len(values), np.nan)
+    made[there] = means[bins][codes]
+    return made
 
 
 def _from_catalogue(name: str) -> LabelledTable:
@@ -237,14 +430,4 @@ def _check_rows(name: str, n: int) -> None:
             f"Too few rows have a target: {n} in {name}.",
             f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
             "Measure more rows.",
-        )
-
-
-def _check_classes(name: str, codes: NDArray[np.int64], labels: NDArray[Any]) -> None:
-    rare = labels[np.bincount(codes, minlength=len(labels)) < 2]
-    if len(rare):
-        raise DataError(
-            f"Of {name}, there is one row only of {', '.join(map(str, rare[:5]))}.",
-            "A class has to be learnt from one row and checked on another.",
-            "Leave such rows out, or put rare classes together.",
         )

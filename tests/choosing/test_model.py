@@ -63,7 +63,7 @@ def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
     [
         ({"rows": "200"}, "rows"),
         ({"more": 1}, "more"),
-        ({"format": 2}, "format"),
+        ({"format": 1}, "format"),
         ({"error": None}, "error"),
     ],
 )

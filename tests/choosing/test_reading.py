@@ -1,0 +1,274 @@
+"""New files are read as the one that the model was fitted on, or refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import dump_svmlight_file
+from sklearn.linear_model import Ridge
+
+from rfbench.choosing import read_table
+from rfbench.choosing.model import Model, half_widths, load, read_card, save
+from rfbench.cli import main
+from rfbench.datasets.preparation import Preparation
+from rfbench.errors import DataError
+from tests.support.command_line import call
+from tests.support.nightly import at_night
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def fitted(file, target="y", **reading):
+    """Fit a model on a file, and write it as `choose` does."""
+    table = read_table(file, target=target, **reading)
+    assert table.regression
+    model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
+    model.half_widths_, model.log_target_ = half_widths(np.zeros(150)), False
+    save(
+        model, table_folder := file.parent / f"model-{file.name}", data=file.name,
+        data_sha256=table.sha256, task="regression", classes=[], columns=list(table.X.columns),
+        label="ridge", metric="rmse", error=0.5, standard_error=0.01, rows=100, held_out=10,
+        holds_rows=False, reading=table.how,
+    )  # fmt: skip
+    return table_folder / "model.joblib"
+
+
+def predicted(model, file, *options):
+    """Return what is predicted and said; no predictions where the file is refused."""
+    out = model.parent / "p.csv"
+    words = ["predict", model, file, "--out", out, *options]
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code in (0, 2), result
+    said = " ".join(result.output.split())
+    return (pd.read_csv(out)["prediction"].to_numpy() if result.exit_code == 0 else None), said
+
+
+def numbers(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "area": random.uniform(20, 2500, n).round(2),
+            "rooms": random.integers(1, 7, n),
+            "share": random.uniform(0, 1, n).round(3),
+        }
+    )
+    table.loc[0, ["area", "share"]] = 1024.25, 0.125  # each notation shows itself
+    return table.assign(y=(table["area"] / 9 + table["rooms"] - 3 * table["share"]).round(4))
+
+
+def grouped(mark, decimal, before="", after=""):
+    """Write numbers with marks between thousands."""
+
+    def written(value):
+        text = f"{value:,.4f}".rstrip("0").rstrip(".").replace(",", "T").replace(".", decimal)
+        return f"{before}{text.replace('T', mark)}{after}"
+
+    return written
+
+
+def text(sep=",", decimal=".", encoding="utf-8", cell=None, suffix=".csv", **options):
+    def write(table, path):
+        table = table if cell is None else table.map(cell)
+        keys = {} if cell else {"decimal": decimal}
+        content = table.to_csv(index=False, sep=sep, **keys, **options)
+        path = path.with_name(path.name + suffix)
+        path.write_bytes(content.encode(encoding))
+        return path
+
+    return write
+
+
+def first(table):
+    """Return the columns with the target in front."""
+    return table[[*(c for c in table if c == "y"), *(c for c in table if c != "y")]]
+
+
+def bare(**options):
+    return lambda table, path: text(header=False, **options)(first(table), path)
+
+
+def npy(table, path):
+    np.save(path.with_suffix(".npy"), first(table).to_numpy())
+    return path.with_suffix(".npy")
+
+
+def npz(table, path):
+    target = {"y": table["y"]} if "y" in table else {}
+    np.savez(path.with_suffix(".npz"), X=table.drop(columns="y", errors="ignore"), **target)
+    return path.with_suffix(".npz")
+
+
+def svmlight(zero_based):
+    def write(table, path):
+        path = path.with_suffix(".svm")
+        X = table.drop(columns="y", errors="ignore").to_numpy()
+        dump_svmlight_file(X, table.get("y", np.zeros(len(X))), str(path), zero_based=zero_based)
+        return path
+
+    return write
+
+
+def parquet(table, path):
+    table.to_parquet(path.with_suffix(".parquet"))
+    return path.with_suffix(".parquet")
+
+
+WAYS = {
+    "plain": (text(), "y", {}),
+    "semicolon": (text(";"), "y", {}),
+    "tab": (text("\t", suffix=".tsv"), "y", {}),
+    "tab in a txt": (text("\t", suffix=".txt"), "y", {}),
+    "bar": (text("|"), "y", {}),
+    "blank": (text(" "), "y", {}),
+    "decimal comma": (text(";", ","), "y", {}),
+    "tab, decimal comma": (text("\t", ","), "y", {}),
+    "quoted decimal comma": (text(",", ",", quoting=1), "y", {}),
+    "utf-16": (text(";", ",", encoding="utf-16"), "y", {}),
+    "german": (text(";", cell=grouped(".", ",")), "y", {}),
+    "english": (text(cell=grouped(",", "."), quoting=1), "y", {}),
+    "french": (text(";", cell=grouped("\u202f", ",")), "y", {}),
+    "swiss": (text(";", cell=grouped("'", ".")), "y", {}),
+    "dollars": (text("\t", cell=grouped(",", ".", "$")), "y", {}),
+    "euros": (text(";", cell=grouped(".", ",", after=" €")), "y", {}),
+    "no names": (bare(), 0, {"header": False}),
+    "no names, decimal comma": (bare(sep=";", decimal=","), 0, {"header": False}),
+    "npy": (npy, 0, {}),
+    "npz": (npz, None, {}),
+    "svmlight": (svmlight(False), None, {}),
+    "svmlight from 0": (svmlight(True), None, {}),
+    "parquet": (parquet, "y", {}),
+}
+
+
+@pytest.mark.parametrize("count", [12, *at_night(200)])
+def test_of_a_table_in_another_notation_predictions_are_equal_or_refused(tmp_path, count):
+    random, table, new = np.random.default_rng(count), numbers(), numbers(9, 1)
+    truth = Model([("p", Preparation()), ("r", Ridge(1e-6))]).fit(
+        table.drop(columns="y"), table["y"]
+    )
+    expected = truth.predict(new.drop(columns="y"))
+    pairs = [(a, b) for a in WAYS for b in WAYS]
+    same = [(way, way) for way in WAYS]
+    drawn = [pairs[at] for at in random.choice(len(pairs), count, replace=False)]
+    models, equal = {}, 0
+    for a, b in [*(same if count > 100 else same[random.integers(2) :: 4]), *drawn]:
+        write, target, reading = WAYS[a]
+        if a not in models:
+            folder = tmp_path / f"{len(models)}"
+            folder.mkdir()
+            models[a] = fitted(write(table, folder / "then"), target, **reading)
+        with_target = bool(random.integers(2))
+        rows = new if with_target else new.drop(columns="y")
+        made, said = predicted(models[a], WAYS[b][0](rows, tmp_path / "now"))
+        assert made is not None or a != b, (a, said)
+        if made is not None:
+            equal += 1
+            assert len(made) == len(expected), (a, b, with_target)
+            np.testing.assert_allclose(
+                made, expected, rtol=1e-6, err_msg=f"{a}, {b}, {with_target}"
+            )
+    assert equal >= 6
+
+
+def put(path, content):
+    path.write_text(content)
+    return path
+
+
+def test_a_few_rows_that_do_not_show_their_notation_are_read_as_before(tmp_path):
+    rows = [f"{1000 + 7 * i:,}".replace(",", ".") + f",25;{i % 5};{3 * i}" for i in range(60)]
+    model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
+    assert json.loads((model.parent / "model.json").read_text())["reading"]["decimal"] == ","
+    made, said = predicted(model, put(tmp_path / "n.csv", "a;b\n1.024;2\n1.059,5;1\n"))
+    np.testing.assert_allclose(
+        made, [3 * (1024 - 1000.25) / 7, 3 * (1059.5 - 1000.25) / 7], atol=0.01
+    )
+    assert "beyond" not in said
+
+
+def test_what_would_lie_inside_the_range_in_another_reading_is_refused(tmp_path):
+    rows = [f"{i / 7:.2f};{i}" for i in range(1, 60)]
+    model = fitted(put(tmp_path / "a.csv", "a;y\n" + "\n".join(rows)))
+    made, said = predicted(model, put(tmp_path / "n.csv", "a\n1,5\n2,5\n"))
+    assert made is None
+    assert "--decimal ','" in said
+    made, _ = predicted(model, tmp_path / "n.csv", "--decimal", ",")
+    np.testing.assert_allclose(made, [10.5, 17.5], atol=0.1)
+    made, said = predicted(model, put(tmp_path / "n.csv", "a\n9.5\n"))  # beyond, in any reading
+    np.testing.assert_allclose(made, [66.5], atol=0.2)
+    assert "Column a has 1 value beyond those of training" in said
+
+
+@pytest.mark.parametrize("content", ["a;y\n950;1\n1,024;2\n", "a;y\n950;1\n1.024;2\n"])
+def test_marks_that_may_be_either_are_asked_about(tmp_path, content):
+    head, *rows = content.split()
+    path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
+    output = " ".join(call("choose", path, "--target", "y", "--task", "regression", code=2).split())
+    assert "1024 or 1.024" in output
+    point = read_table(path, target="y", task="regression", decimal=".").X
+    comma = read_table(path, target="y", task="regression", decimal=",").X
+    read = [Preparation().fit_transform(X)[1, 0] for X in (point, comma)]
+    assert read == ([1024, 1.024] if "," in content else [1.024, 1024])
+    clear = read_table(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
+    assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
+
+
+def test_columns_of_two_notations_keep_theirs(tmp_path):
+    rows = [f"{i / 4};{str(i / 8).replace('.', ',')};{i}" for i in range(60)]
+    model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
+    made, _ = predicted(model, put(tmp_path / "n.csv", "a;b\n2.5;1,125\n2.5;1,25\n"))
+    both = np.array([[2.5, 1.125], [2.5, 1.25]]) - [7.375, 3.6875]
+    weights = np.array([0.25, 0.125]) / (0.25**2 + 0.125**2)
+    np.testing.assert_allclose(made, both @ weights + 29.5, rtol=1e-4)
+
+
+def test_a_file_of_one_column_is_predicted(tmp_path):
+    model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
+    np.testing.assert_allclose(
+        predicted(model, put(tmp_path / "n.csv", "a\n3\n4\n"))[0], [6, 8], atol=1e-3
+    )
+
+
+def test_names_before_rows_without_names_are_refused(tmp_path):
+    rows = "\n".join(f"{2 * i},{i}" for i in range(40))
+    model = fitted(put(tmp_path / "a.csv", rows), 0, header=False)
+    made, said = predicted(model, put(tmp_path / "n.csv", "a\n3\n4\n"))
+    assert made is None
+    assert "--header" in said
+
+
+def test_an_edited_card_is_refused(tmp_path):
+    model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
+    beside = model.with_suffix(".json")
+    card = json.loads(beside.read_text())
+    beside.write_text(json.dumps(card, indent=7))  # the same facts
+    load(model, read_card(model))
+    for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
+        beside.write_text(json.dumps({**card, **change}))
+        with pytest.raises(DataError, match="was changed after"):
+            load(model, read_card(model))
+
+
+def test_labels_like_formulas_are_escaped(tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    read = read_table(tmp_path / "a.csv", target="y")
+    model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
+    model.fit(read.X, read.y)
+    model.half_widths_, model.log_target_ = {}, False
+    save(
+        model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, task="classification",
+        classes=list(read.classes), columns=["a"], label="x", metric="error", error=0.5,
+        standard_error=0.01, rows=40, held_out=10, holds_rows=False, reading=read.how,
+    )  # fmt: skip
+    call("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
+    lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
+    assert all(line.startswith(("'=cmd()", "'+1 up")) for line in lines)

@@ -1,0 +1,331 @@
+"""What a table says: how its rows are held out, what tells the target, and what a target is."""
+
+import pickle
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rfbench.choosing import choose, measured, read_table, table_of
+from rfbench.choosing.losses import Predicted, joined, loss
+from rfbench.choosing.model import Model
+from rfbench.choosing.parts import FeatureRegressor
+from rfbench.choosing.table import LEAST_ROWS, without_rows
+from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
+from rfbench.errors import DataError
+from rfbench.samplers import RKS
+from tests.choosing.conftest import towns
+
+
+def visits(n=700, patients=267, seed=0):
+    """Return rows of which several are of one patient."""
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(random.standard_normal((n, 3)), columns=["a", "b", "y"])
+    return table.assign(patient=[f"P{i:04}" for i in random.permutation(n) % patients])
+
+
+def said(table):
+    return " ".join(table.notes)
+
+
+class TestHeldOut:
+    def test_rows_sorted_by_a_date_are_held_out_by_time(self):
+        X = towns(100).sort_values("day", ignore_index=True)
+        y = X.pop("price")
+        for rows in (X, X[::-1], X.assign(day=X["day"].dt.strftime("%d.%m.%Y"))):
+            table = table_of(rows, y.to_numpy())
+            assert table.time is not None
+            assert table.notes[0].startswith("The rows are sorted by day")
+            assert "--time none" in table.notes[0]
+            assert "day" in table.X
+        assert table_of(X, y.to_numpy(), time="none").time is None
+        assert table_of(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
+        assert table_of(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
+
+    def test_an_id_that_repeats_holds_out_its_rows_together(self, tmp_path):
+        visits().to_csv(tmp_path / "v.csv", index=False)
+        table = read_table(tmp_path / "v.csv", target="y")
+        assert len(np.unique(table.groups)) == 267
+        assert "patient" not in table.X
+        assert "267 different values in 700 rows" in table.notes[0]
+        assert "--groups none" in table.notes[0]
+        at_random = read_table(tmp_path / "v.csv", target="y", groups="none")
+        assert at_random.groups is None
+        assert "patient" in at_random.X
+
+    @pytest.mark.parametrize(
+        ("name", "values", "groups"),
+        [
+            ("customer_id", np.arange(200) % 40 + 5000, 40),
+            ("size", np.arange(200) % 40 + 5000, None),  # a number
+            ("customer_id", np.arange(200), None),  # it names rows
+            ("customer_id", np.arange(200) % 3, None),  # it is a kind
+            ("town", [f"town {i % 15}" for i in range(200)], None),
+            ("who", [f"{chr(65 + i % 26)}. {i % 39}" for i in range(390)][:200], 190),
+            ("shop", [f"town {i % 20}" for i in range(200)], 20),
+        ],
+    )
+    def test_what_is_an_owner_of_rows(self, name, values, groups):
+        X = pd.DataFrame({"a": np.random.default_rng(0).random(200), name: values})
+        if groups == 190:
+            X[name] = [f"{chr(65 + i % 19)}. {i % 38}" for i in range(200)]
+            groups = X[name].nunique()
+        table = table_of(X, np.random.default_rng(1).random(200))
+        assert (table.groups is None) == (groups is None)
+        if groups:
+            assert len(np.unique(table.groups)) == groups
+
+    def test_exact_duplicates_are_held_out_together(self):
+        random = np.random.default_rng(0)
+        X, y = np.tile(random.random((60, 3)), (4, 1)), np.tile(random.random(60), 4)
+        table = table_of(X, y)
+        assert len(np.unique(table.groups)) == 60
+        assert (np.unique(table.groups, return_counts=True)[1] == 4).all()
+        assert "180 rows repeat another one exactly" in table.notes[0]
+        assert "determines" not in said(table)
+        assert table_of(X, y, groups="none").groups is None
+
+    def test_equal_rows_of_a_few_words_are_no_copies(self):
+        random = np.random.default_rng(0)
+        X = pd.DataFrame(
+            {"sex": random.choice(["f", "m"], 300), "class": random.choice(list("abc"), 300)}
+        )
+        assert table_of(X, random.choice(["yes", "no"], 300)).groups is None
+
+    def test_a_class_of_one_group_is_named_and_left_out(self, tmp_path):
+        random = np.random.default_rng(0)
+        table = pd.DataFrame(random.standard_normal((240, 2)), columns=["a", "b"])
+        table["shop"] = np.arange(240) // 6
+        table["y"] = np.where(table["a"] > 0, "up", "down")
+        table.loc[table["shop"] == 7, "y"] = "odd"
+        read = table_of(table[["a", "b"]], table["y"], groups=table["shop"])
+        assert list(read.classes) == ["down", "up"]
+        assert len(read.X) == len(read.y) == len(read.groups) == 234
+        assert "fewer than 3 groups: the classes odd" in said(read)
+        made = choose(
+            table[["a", "b"]],
+            table["y"],
+            groups=table["shop"],
+            budget=0.001,
+            out=tmp_path,
+            n_jobs=1,
+        )
+        assert made.classes == ("down", "up")
+        with pytest.raises(DataError, match="fewer than two classes"):
+            table_of(table[["a"]], np.where(table["shop"] == 7, "x", "y"), groups=table["shop"])
+
+    def test_a_class_of_one_row_is_named_and_left_out(self):
+        y = np.array(["a"] * 20 + ["b"] * 20 + ["c"])
+        table = table_of(np.random.default_rng(0).random((41, 2)), y)
+        assert list(table.classes) == ["a", "b"]
+        assert "in fewer than 2 rows: the classes c" in said(table)
+
+
+class TestTells:
+    @pytest.mark.parametrize(
+        ("column", "told"),
+        [
+            (lambda y, r: y, True),
+            (lambda y, r: -3 * y + 7, True),
+            (lambda y, r: np.exp(y), True),
+            (lambda y, r: np.round(y, 1), True),
+            (lambda y, r: y + 0.1 * r.standard_normal(len(y)), False),
+            (lambda y, r: r.permutation(len(y)), False),
+            (lambda y, r: np.where(y > 0, 1, 0), False),
+        ],
+    )
+    def test_a_column_that_determines_a_number_is_named_first(self, column, told):
+        random = np.random.default_rng(0)
+        y = random.standard_normal(120)
+        X = pd.DataFrame({"a": random.random(120), "leak": column(y, random)})
+        table = table_of(X, y)
+        assert ("Column leak determines the target" in table.notes[0]) == told
+        assert not told or "--drop leak" in table.notes[0]
+        assert "leak" in table.X
+
+    @pytest.mark.parametrize(
+        ("column", "told"),
+        [
+            (lambda y: y, True),
+            (lambda y: np.char.add("code ", np.char.add(y, y)), True),
+            (lambda y: (y == "c") + np.linspace(0, 0.9, len(y)) + 2.0 * (y == "b"), True),
+            (lambda y: np.arange(len(y)), False),
+            (lambda y: np.where(np.arange(len(y)) == 5, "a", y), False),
+        ],
+    )
+    def test_a_column_that_determines_a_class(self, column, told):
+        random = np.random.default_rng(0)
+        y = random.choice(["a", "b", "c"], 90, p=[0.6, 0.2, 0.2])
+        X = pd.DataFrame({"a": random.random(90), "leak": column(y)})
+        assert ("Column leak determines" in said(table_of(X, y))) == told
+
+    def test_rows_of_one_owner_agree_without_a_rule(self):
+        random = np.random.default_rng(0)
+        age, ill = random.random(40).round(3), random.choice(["yes", "no"], 40)
+        patient = np.repeat(np.arange(40), 5)
+        X = pd.DataFrame({"a": random.random(200), "age": age[patient], "patient": patient})
+        table = table_of(X, ill[patient])
+        assert len(np.unique(table.groups)) == 40
+        assert "determines" not in said(table)
+
+    def test_rare_classes_are_determined_by_nothing_by_chance(self):
+        """Of 200 columns of pairs, where one of 30 rows is of the other class, none is named."""
+        random = np.random.default_rng(0)
+        y = np.where(np.arange(60) < 2, "rare", "usual")
+        X = {f"c{i}": random.permutation(np.repeat(np.arange(30), 2)) for i in range(200)}
+        assert "determines" not in said(table_of(pd.DataFrame(X), y))
+
+
+class TestTarget:
+    def read(self, tmp_path, text, **options):
+        (tmp_path / "t.csv").write_text(text)
+        return read_table(tmp_path / "t.csv", target="y", **options)
+
+    def test_na_and_none_are_classes_and_empty_fields_are_gaps(self, tmp_path):
+        rows = [f"{i},{word}" for i, word in enumerate(["NA", "None", "EU", "EU", ""] * 8)]
+        table = self.read(tmp_path, "a,y\n" + "\n".join(rows))
+        assert list(table.classes) == ["EU", "NA", "None"]
+        assert len(table.y) == 32
+        assert "NA (8 rows) is a class" in said(table)
+        numbers = [f"{i},{word}" for i, word in enumerate(["NA", "1.5", "2.25", "8", ""] * 8)]
+        table = self.read(tmp_path, "a,y\n" + "\n".join(numbers), task="regression")
+        assert sorted(set(table.y)) == [1.5, 2.25, 8]
+
+    @pytest.mark.parametrize("gap", ["", "17,\n"])
+    def test_labels_of_many_digits_stay_apart(self, tmp_path, gap):
+        labels = [2**53 + i % 3 for i in range(30)]
+        text = "a,y\n" + gap + "\n".join(f"{i},{label}" for i, label in enumerate(labels))
+        table = self.read(tmp_path, text, task="classification")
+        assert list(map(str, table.classes)) == [str(2**53 + i) for i in range(3)]
+
+    def test_numbers_with_signs_are_numbers(self, tmp_path):
+        random = np.random.default_rng(0)
+        price, share = random.integers(900, 9000, 60), random.integers(0, 99, 60)
+        rows = [
+            f'"${p:,}","{s}%","{p:,}'.replace("$", "$") + f'","{p:_}",{p + s}'.replace("_", " ")
+            for p, s in zip(price, share, strict=True)
+        ]
+        table = self.read(tmp_path, "price,share,plain,spaced,y\n" + "\n".join(rows))
+        preparation = Preparation()
+        X = preparation.fit_transform(table.X)
+        np.testing.assert_array_equal(X, np.column_stack([price, share, price, price]))
+        assert [note.column for note in preparation.notes_ if note.done == "text numbers"] == [
+            "price", "share", "plain", "spaced",
+        ]  # fmt: skip
+
+    def test_the_auc_of_one_class_is_undefined(self):
+        X = pd.DataFrame({"a": np.arange(20.0)})
+        model = Model([("prepare", Preparation()), ("predict", Sign())]).fit(X, X["a"] > 9)
+        assert measured("auc", model, X, X["a"] > 9) == 0
+        with pytest.raises(DataError, match="undefined.*one class"):
+            measured("auc", model, X[:5], X["a"][:5] > 9)
+        codes, said = np.arange(20) // 10, model.predict_proba(X)
+        folds = [
+            loss("auc", codes[rows], Predicted(codes[rows], said[rows]))
+            for rows in (slice(0, 5), slice(5, 20))
+        ]
+        assert np.isnan(folds[0].value)
+        assert joined(folds).value == folds[1].value == 0
+        with pytest.raises(DataError, match="undefined.*one class"):
+            joined(folds[:1])
+
+
+class Sign(Ridge):
+    """Two classes by the order of a number."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([False, True])
+        return super().fit(X, np.asarray(y, dtype=float))
+
+    def predict(self, X):
+        return super().predict(X) > 0.5
+
+    def predict_proba(self, X):
+        return np.column_stack([-super().predict(X), super().predict(X)])
+
+
+def secrets(n=300, seed=0):
+    """Return a table of rare names, dates and numbers of many digits."""
+    random = np.random.default_rng(seed)
+    names = [f"Surname{i:03}" for i in range(140)]
+    table = pd.DataFrame(
+        {
+            "age": random.normal(50, 15, n),
+            "weight": random.normal(70, 12, n),
+            "name": random.choice(names, n),
+            "town": random.choice(["Kiel", "Ulm", "Bonn"], n),
+            "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(random.integers(0, 25000, n), "D"),
+        }
+    )
+    return table.assign(
+        y=np.sin(table["age"] / 9) + table["weight"] / 30 + random.normal(0, 0.1, n)
+    )
+
+
+class TestWithoutRows:
+    def test_each_bin_and_word_is_of_ten_rows(self):
+        random = np.random.default_rng(0)
+        table = secrets().assign(many=random.integers(0, 4, 300), few=random.integers(0, 90, 300))
+        table.loc[::50, "age"] = np.nan
+        y = table.pop("y").to_numpy()
+        X = without_rows(table_of(table, y, groups="none")).X
+        for name in X:
+            counts = X[name].value_counts()
+            assert counts.min() >= LEAST_ROWS, name
+        assert X["age"].isna().sum() == 6
+        assert set(X["many"]) == {0, 1, 2, 3}
+        assert np.corrcoef(X["age"].dropna(), table["age"].dropna())[0, 1] > 0.99
+        assert X["age"].mean() == pytest.approx(table["age"].mean())
+
+    @pytest.mark.parametrize("classes", [False, True])
+    def test_no_file_of_a_choice_holds_a_value_of_a_row(self, tmp_path, classes):
+        table = secrets()
+        if classes:
+            table["y"] = np.where(table["y"] > table["y"].median(), "high", "low")
+            table.loc[:3, "y"] = "Rarelabel"
+        table.to_csv(tmp_path / "secrets.csv", index=False)
+        made = choose(
+            tmp_path / "secrets.csv", target="y", groups="none", allow_rows=False, budget=0.001,
+            n_jobs=1, out=tmp_path / "out",
+        )  # fmt: skip
+        assert len(made.classes) == 2 * classes
+        written = [file.read_bytes() for file in (tmp_path / "out").iterdir()]
+        assert len(written) == 4
+        for content in [pickle.dumps(made.model), *written]:
+            assert not held(content, table)
+
+    @pytest.mark.parametrize("scaler", [RankScaler(), SmoothClipScaler(), StandardScaler()])
+    @pytest.mark.parametrize(
+        "model",
+        [
+            HistGradientBoostingRegressor(max_iter=20, random_state=0),
+            FeatureRegressor(RKS(30, bandwidth="median", random_state=0)),
+            DummyRegressor(strategy="median"),
+        ],
+    )
+    def test_no_part_of_a_model_holds_a_value_of_a_row(self, scaler, model):
+        table = secrets()
+        read = without_rows(table_of(table.drop(columns="y"), table["y"].to_numpy(), groups="none"))
+        fitted = make_pipeline(Preparation(), scaler, model).fit(read.X, read.y)
+        assert not held(pickle.dumps(fitted), table)
+
+    def test_the_search_for_values_finds_them(self):
+        table = secrets()
+        fitted = make_pipeline(Preparation(), RankScaler()).fit(table)
+        assert len(held(pickle.dumps(fitted), table)) > 400
+
+
+def held(content, table):
+    """Return the values of the table's rows that some bytes hold, as text or to the bit."""
+    numbers = [v for c in table if table[c].dtype == float for v in table[c].to_numpy()]
+    texts = [*map(repr, map(float, numbers)), *table["name"], *table["born"].dt.date.map(str)]
+    values = [text.encode() for text in [*texts, "Rarelabel"]]
+    values += [struct.pack(order + "d", v) for order in "<>" for v in numbers]
+    return [value for value in values if value in content]
