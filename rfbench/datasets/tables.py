@@ -17,7 +17,7 @@ from rfbench.arrays import Array
 from rfbench.datasets.values import is_number, may_name_rows, named, row_names, text_of
 from rfbench.errors import DataError
 
-REVISION = 1  # of what a preparation makes of a table: part of the identity of trials
+REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
 
 
 class Schema(BaseModel):

@@ -155,7 +155,7 @@ def test_only_tables_have_the_preparation_in_their_identity(mine, monkeypatch):
     )
     numbers, words = (mine(dataset) for dataset in (FILE, "{file: words.csv, target: y}"))
     before = [plan(experiment)[0].setting for experiment in (numbers, words)]
-    monkeypatch.setattr("rfbench.datasets.own.REVISION", 2)
+    monkeypatch.setattr("rfbench.datasets.own.REVISION", 3)
     after = [plan(experiment)[0].setting for experiment in (numbers, words)]
     assert before[0] == after[0]
     assert before[1] != after[1]

@@ -77,7 +77,7 @@ class TestColumns:
         assert_array_equal(parsed.y, frame()["price"])
         assert (entry.kind, entry.task, entry.rows, entry.columns) == ("own", "regression", N, 5)
         assert "town (3)" in entry.note
-        assert entry.preparation == 1
+        assert entry.preparation == 2
 
     def test_rows_of_numbers_are_an_array(self, put):
         entry, parsed, _ = put(frame(yes=[True, False] * (N // 2)), target="price", drop="town")
@@ -136,7 +136,7 @@ class TestColumns:
     @pytest.mark.parametrize("name", ["id", "Unnamed: 0", "customerId"])
     def test_numbers_of_rows_are_left_out_and_it_is_said(self, put, name):
         entry, *_ = put(frame(**{name: np.arange(N) + 7}), target="price", drop="town")
-        assert (entry.columns, entry.preparation) == (2, 1)
+        assert (entry.columns, entry.preparation) == (2, 2)
         assert name in entry.note
 
     @pytest.mark.parametrize(
