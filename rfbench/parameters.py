@@ -92,6 +92,14 @@ def one_of(*choices: Any) -> Rule:
     return Rule(f"{'one of ' if len(texts) > 1 else ''}{', '.join(texts)}", holds, texts)
 
 
+def is_path(value: Any) -> bool:
+    """Tell whether a value is the import path of a class and no published name."""
+    return isinstance(value, str) and bool(set(value) & set(".:"))
+
+
+IMPORT_PATH = Rule("the import path of a class", is_path)
+
+
 def parameter(default: Any, rule: Rule) -> Any:
     """Return a field of an `estimator`: its default and its rule."""
     return field(default=default, metadata=ruled(rule))

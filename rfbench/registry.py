@@ -12,7 +12,9 @@ from importlib import metadata
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from rfbench import plugins
 from rfbench.errors import unknown
+from rfbench.parameters import is_path
 
 if TYPE_CHECKING:
     from rfbench.kernels import Kernel
@@ -38,6 +40,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
     aliases : mapping of str to str
         Other names that a configuration may have, and the published ones.
     group : str, optional
+    imports : bool
+        Whether `find` takes import paths too. Who names one has to be permitted before.
     """
 
     def __init__(
@@ -48,9 +52,10 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         *,
         aliases: Mapping[str, str] = NONE,
         group: str | None = None,
+        imports: bool = False,
     ) -> None:
         self.kind, self.package, self.places = kind, package, places
-        self.aliases, self.group = aliases, group
+        self.aliases, self.group, self.imports = aliases, group, imports
 
     def classes(self) -> dict[str, str]:
         """Return the module of each class by the class's name in Python; nothing is imported."""
@@ -102,6 +107,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
         Raises MethodError: nothing has this name; the nearest one is named.
         """
+        if self.imports and is_path(name):
+            return plugins.load_class(name)
         name = self.published(name)
         if name in self.places:
             return self[name]
@@ -180,4 +187,5 @@ KERNELS: Registry[type[Kernel]] = Registry(
         "arc-cosine-2": "kernels:ArcCosine2",
         "linear": "kernels:Linear",
     },
+    imports=True,
 )

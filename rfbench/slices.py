@@ -14,6 +14,8 @@ A slice `rfbench/NAME/` has a module `slice.py` with functions of these names, t
     By paper, the Markdown that it adds to the paper's page.
 ``unprinted(paths) -> rfbench.analysis.unprinted.Unprinted``
     What it knows of the keys that papers do not print, beside the results at these paths.
+``check(thing, parameters) -> str``
+    What it finds of a class before it is measured, in a line.
 ``remake(paths) -> list[Path]``
     Its own pages among the results, which it writes anew and returns.
 

@@ -7,6 +7,7 @@ from typing import Any
 from rfbench import permissions, yamlfile
 from rfbench.config.messages import at
 from rfbench.config.schema import Experiment
+from rfbench.parameters import is_path
 
 
 def check_permission(
@@ -26,3 +27,10 @@ def check_permission(
     for position, sampler in enumerate(experiment.samplers):
         check(("samplers", position), sampler.code, sampler.parameters)
     check(("solver",), experiment.solver.code, experiment.solver.parameters)
+    for path, kernel in (
+        (("kernel",), experiment.kernel),
+        *((("samplers", n), s.parameters.get("kernel")) for n, s in enumerate(experiment.samplers)),
+        (("solver",), experiment.solver.parameters.get("kernel")),
+    ):
+        if is_path(kernel):
+            check(path, kernel, None)

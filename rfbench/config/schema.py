@@ -83,6 +83,11 @@ def _bandwidth(value: Any) -> Any:
     return {"cv": listed, "widen": widen}
 
 
+def _kernel(value: Any) -> Any:
+    """Return the import path of ``{class: ...}``; a name stays as it is."""
+    return value["class"] if isinstance(value, dict) and set(value) == {"class"} else value
+
+
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -418,7 +423,7 @@ class Experiment(Section):
         "standard/max",
     ] = "standard"
     target: Literal["range", "raw", "standard", "clipped-all"] = "range"
-    kernel: str = "gaussian"
+    kernel: Annotated[str, BeforeValidator(_kernel)] = "gaussian"
     kernel_metric: Literal["none", "diagonal", "full"] = NO_METRIC
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
     feature_map: Literal["offset", "paired"] = "offset"

@@ -23,6 +23,7 @@ from rfbench.config import (
     solver_answers,
     solver_of,
 )
+from rfbench.parameters import is_path
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.metric import LearnedMetric
@@ -105,6 +106,8 @@ class Trial:
             identity["folds"] = "groups"
         if self.experiment.learns_metric and LearnedMetric.revision > 1:
             identity["metric_revision"] = LearnedMetric.revision
+        if is_path(self.experiment.kernel):
+            identity["kernel_code"] = plugins.identity(self.experiment.kernel)
         if solver.imported:
             identity["solver_code"] = plugins.identity(solver.name, solver.folder)
         return digest(identity)
@@ -192,6 +195,7 @@ class Trial:
         names = {
             f"{s.folder or ''} {s.code}" for s in specs if s.code and s.code not in listed()[0]
         }
+        names |= {self.experiment.kernel} if is_path(self.experiment.kernel) else set()
         return "; ".join(sorted(names))
 
     @property

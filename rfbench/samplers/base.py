@@ -20,7 +20,16 @@ from rfbench import bandwidths
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
-from rfbench.parameters import RANDOM_STATE, Checked, estimator, one_of, parameter, ruled, whole
+from rfbench.parameters import (
+    IMPORT_PATH,
+    RANDOM_STATE,
+    Checked,
+    estimator,
+    one_of,
+    parameter,
+    ruled,
+    whole,
+)
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
 from rfbench.samplers.declaration import Declaration
@@ -111,7 +120,7 @@ class RandomFeatures(
     _holds_formed = False
 
     n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
-    kernel: str = parameter("gaussian", one_of(*KERNELS))
+    kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     feature_map: str = parameter(OFFSET, one_of(OFFSET, PAIRED))
     random_state: RandomState = parameter(None, RANDOM_STATE)

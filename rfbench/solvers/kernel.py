@@ -12,7 +12,7 @@ from rfbench import bandwidths
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.memory import GIB, check_fits, free_bytes
-from rfbench.parameters import NOTHING, estimator, number, one_of, parameter
+from rfbench.parameters import IMPORT_PATH, NOTHING, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import LOO, PenalisedSolver
@@ -46,7 +46,7 @@ class KernelModel(PenalisedSolver):
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
 
-    kernel: str = parameter("gaussian", one_of(*KERNELS))
+    kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     memory_gib: float | None = parameter(None, number(above=0) | NOTHING)
 
