@@ -28,7 +28,7 @@ COMMANDS = (
 )
 SAID = {
     "checking": ("- [maps.md](maps.md)",),
-    "leaderboard": ("- [which_method.md](which_method.md)",),
+    "leaderboard": ("- [which_method.md](which_method.md)", "  rank "),
     "choosing": ("  choose ", "  predict "),
     "audit": ("  audit ", "## Audits", "range over the unprinted keys |"),
 }

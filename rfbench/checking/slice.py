@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rfbench.analysis.verification import Verification
@@ -13,6 +14,21 @@ if TYPE_CHECKING:
 def commands() -> dict[str, str]:
     """Return where the command stands."""
     return {"test": "rfbench.checking.command:test"}
+
+
+def check(thing: Any, parameters: Mapping[str, Any]) -> str:
+    """Say in a line whether a class has the Gaussian kernel, and which promises it breaks."""
+    from rfbench.checking.answers import answer
+    from rfbench.checking.run import check as found_of
+    from rfbench.errors import MethodError
+
+    try:
+        found = found_of(thing, "gaussian", parameters=parameters, seconds=10.0)
+    except MethodError as error:
+        return f"not checked: {error.what}"
+    said = [answer(*each) for each in found.measured[:1]] or [found.why_not or "no kernel"]
+    said += [f"not kept: {promise.name}" for promise in found.broken]
+    return "checked: " + "; ".join(said)
 
 
 def report(verification: Verification, out: Path) -> Addition:

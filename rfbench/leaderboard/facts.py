@@ -10,6 +10,7 @@ from typing import Any
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.escaping import json_value
 from rfbench.leaderboard.rule import DRAWS, LEVEL, SEED, SIGNS
+from rfbench.results.schema import MODEL
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Line:
         ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
     with_best : bool
         Whether it cannot be told apart from the smallest ratio.
-    reference : bool
-        Whether it has no features: the same model at every M.
+    role : str
+        ``method``, ``baseline``, or ``model``: without features, the same at every M.
     """
 
     method: str
@@ -64,7 +65,12 @@ class Line:
     feature_bytes: float
     against: str
     with_best: bool
-    reference: bool
+    role: str
+
+    @property
+    def reference(self) -> bool:
+        """Whether it has no features."""
+        return self.role == MODEL
 
 
 @dataclass(frozen=True)
@@ -105,8 +111,6 @@ class Size:
         on all others: what following the advice gives where nothing was seen.
     apart : tuple of pairs of str
         All pairs that are told apart, the better one first.
-    groups : tuple of tuples of str
-        Methods of which no two are told apart: the largest runs of methods in order of ratio.
     """
 
     M: int
@@ -122,7 +126,6 @@ class Size:
     advised: Interval
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
-    groups: tuple[tuple[str, ...], ...]
     left_out: tuple[str, ...]  # methods without a value on some data sets
     gaps: tuple[str, ...]  # data sets without a value of some method
 
@@ -140,30 +143,6 @@ class Step:
     before: int
     M: int
     interval: Interval
-
-
-@dataclass(frozen=True)
-class PreparationGain:
-    """What another preparation of the columns changes.
-
-    Attributes
-    ----------
-    method : str
-    M : int
-    scaling : str
-        Or ``best``: of all, in each trial, what the folds choose.
-    interval : Interval
-        Of its errors over those with z-scores.
-    choice : Interval or None
-        Of the errors of what the folds choose of all, over those of what they choose without it: an
-        option that is worse by itself can be worth having. None for ``best``.
-    """
-
-    method: str
-    M: int
-    scaling: str
-    interval: Interval
-    choice: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -231,31 +210,6 @@ class Enough:
 
 
 @dataclass(frozen=True)
-class HeldOutTable:
-    """One data set that takes no part in the leaderboard."""
-
-    dataset: str
-    n_train: int
-    columns: int
-    trials: int
-    ratios: Mapping[str, float]  # by method: geometric mean over trials, relative to the baseline
-    deviations: Mapping[str, float]  # over trials, of the logarithm; NaN for one trial
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """What the leaderboard's methods do on data sets that take no part in it, at one M."""
-
-    M: int
-    ratios: Mapping[str, float]  # by method: geometric mean over tables, the smallest first
-    tables: tuple[HeldOutTable, ...]
-
-    def of(self, method: str) -> list[float]:
-        """Return a method's numbers, one per table, in order of size."""
-        return sorted(table.ratios[method] for table in self.tables)
-
-
-@dataclass(frozen=True)
 class Leaderboard:
     """All facts.
 
@@ -275,6 +229,8 @@ class Leaderboard:
         Data sets that do not count, by why.
     unlearnt : tuple of str
         Data sets on which no method learns anything.
+    held_out : Interval or None
+        Of the errors of the best method at the largest M, on tables that take no part.
     edge : float
         Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
     """
@@ -291,9 +247,8 @@ class Leaderboard:
     sizes: tuple[Size, ...]
     steps: tuple[Step, ...] = ()
     exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
-    preparations: tuple[PreparationGain, ...] = ()
     enough: Enough | None = None
-    held_out: HeldOut | None = None
+    held_out: Interval | None = None
     missing: tuple[str, ...] = ()
 
     @property

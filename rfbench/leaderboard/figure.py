@@ -1,20 +1,95 @@
-"""Random features against gradient boosting, table by table."""
+"""Error against cost of all methods; and features against gradient boosting, table by table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rfbench.figures import drawn
+from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import BLUE, GREY, VERMILLION, ink, settings
-from rfbench.leaderboard.facts import Enough, TableRatio
+from rfbench.figures.style import BLUE, GREY, VERMILLION, assign, ink, settings
+from rfbench.leaderboard.facts import Enough, Interval, Line, Size, TableRatio
+from rfbench.results.schema import BASELINE
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9  # inches
+COLUMN, PAGE = 3.3, 7.2  # inches: a column of an article; the figure of several sizes
+TICKS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
+TIMES = (0.01, 0.1, 1, 10, 100, 1000)
+
+
+def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
+    """Draw each method's error against the time of its search, both over the baseline's.
+
+    A panel per number of features; bars are the intervals over data sets, the line joins what no
+    other method beats in both. Models without features are open. The method `own` is a star, or a
+    horizontal line with its interval where its time is not known.
+    """
+    columns = 1 if len(sizes) == 1 else 2
+    rows = -(-len(sizes) // columns)
+    width = COLUMN if columns == 1 else PAGE
+    figure = new_figure(width, 2.6 * rows + 1.3)
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
+    names = dict.fromkeys(line.method for size in sizes for line in size.lines)
+    styles = assign({name: name for name in names if name != own})
+    lines = [line for size in sizes for line in size.lines]
+    for panel, size in zip(panels, sizes, strict=False):
+        plain = next((line.search for line in size.lines if line.role == BASELINE), math.nan)
+        timed = [line for line in size.lines if line.search > 0]
+        for line in size.lines:
+            if line.method == own:
+                _draw_own(panel, line, line.search / plain)
+            elif line.search > 0:
+                style = styles[line.method]._replace(filled=not line.reference, dash="-")
+                _bar(panel, line, line.search / plain, label=line.method, **style.marks(panel))
+        if timed:
+            on = frontier([line.search / plain for line in timed], [line.ratio for line in timed])
+            panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
+        panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_title(f"M = {size.M}")
+        panel.set_xlabel("CPU time of the search / baseline's")
+        panel.set_ylabel("error / baseline's")
+        panel.label_outer()
+    every = [line.search / plain for line in lines if line.search > 0] or [1.0]
+    shown = [tick for tick in TIMES if min(every) / 2 <= tick <= 2 * max(every)]
+    first = figure.axes[0]
+    first.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    low, high = min(line.low for line in lines), max(line.high for line in lines)
+    shown = [tick for tick in TICKS if low / 1.1 <= tick <= 1.1 * high]
+    first.set_yticks(shown, [f"{tick:g}" for tick in shown])
+    for panel in figure.axes:
+        panel.minorticks_off()
+    found = {label: handle for panel in figure.axes
+             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
+    figure.legend(found.values(), found.keys(), loc="outside lower center",
+                  ncols=2 * columns, fontsize="x-small")  # fmt: skip
+    return figure
+
+
+def _bar(panel: Axes, line: Line, cost: float, **look: object) -> None:
+    gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
+    panel.errorbar([cost], [line.ratio], gaps, linestyle="", elinewidth=0.6, capsize=0, **look)  # type: ignore[arg-type]
+
+
+def _draw_own(panel: Axes, line: Line, cost: float) -> None:
+    if math.isnan(cost):
+        panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
+        panel.axhline(line.ratio, color=VERMILLION, label=f"{line.method} (time not compared)")
+    else:
+        _bar(panel, line, cost, label=line.method, color=VERMILLION, marker="*", markersize=9)
+
+
+def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
+    """Return the figure as PNG or PDF; the same facts give the same bytes."""
+    with settings(article=len(sizes) == 1):
+        return drawn(draw_costs(sizes, own), form)
 
 
 def draw(enough: Enough) -> Figure:
@@ -23,34 +98,43 @@ def draw(enough: Enough) -> Figure:
     Below 1, in blue, features have the smaller error. The band is the geometric mean over tables
     with its interval.
     """
-    tables: Sequence[TableRatio] = enough.tables
-    figure = new_figure(WIDTH, MARGIN + LINE * len(tables))
-    panel = figure.subplots()
-    overall = enough.overall
+    bars = {table.dataset: table for table in enough.tables}
+    figure = draw_intervals(bars, "error of features / error of boosting")
+    panel, overall = figure.axes[0], enough.overall
     panel.axvspan(overall.low, overall.high, color=GREY, alpha=0.25, linewidth=0)
     panel.axvline(overall.ratio, color=GREY)
+    return figure
+
+
+def draw_intervals(bars: Mapping[str, Interval | TableRatio], title: str) -> Figure:
+    """Draw ratios with their intervals, one below the other; those below 1 are blue."""
+    figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
+    panel = figure.subplots()
     panel.axvline(1.0, color=ink(), linewidth=0.8)
-    for position, table in enumerate(tables):
-        colour = BLUE if table.ratio < 1 else VERMILLION
-        if not math.isnan(table.low):
-            panel.plot([table.low, table.high], [position, position], color=colour)
-        panel.plot([table.ratio], [position], "o", color=colour)
+    for position, bar in enumerate(bars.values()):
+        colour = BLUE if bar.ratio < 1 else VERMILLION
+        if not math.isnan(bar.low):
+            panel.plot([bar.low, bar.high], [position, position], color=colour)
+        panel.plot([bar.ratio], [position], "o", color=colour)
     panel.set_xscale("log")
-    ticks = [tick for tick in (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0) if _shown(tick, tables)]
+    ratios = [bar.ratio for bar in bars.values()]
+    low, high = min(*ratios, 1.0) / 1.3, max(*ratios, 1.0) * 1.3
+    ticks = [tick for tick in (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0) if low <= tick <= high]
     panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     panel.minorticks_off()
-    panel.set_yticks(range(len(tables)), [table.dataset for table in tables])
-    panel.set_ylim(len(tables) - 0.5, -0.5)
-    panel.set_xlabel("error of features / error of boosting")
+    panel.set_yticks(range(len(bars)), list(bars))
+    panel.set_ylim(len(bars) - 0.5, -0.5)
+    panel.set_xlabel(title)
     return figure
+
+
+def intervals(bars: Mapping[str, Interval]) -> bytes:
+    """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
+    with settings():
+        return drawn(draw_intervals(bars, "error / error"), "png")
 
 
 def png(enough: Enough) -> bytes:
     """Return the figure as PNG; the same facts give the same bytes."""
     with settings():
         return drawn(draw(enough), "png")
-
-
-def _shown(tick: float, tables: Sequence[TableRatio]) -> bool:
-    low, high = min(t.ratio for t in tables), max(t.ratio for t in tables)
-    return min(low, 1.0) / 1.3 <= tick <= max(high, 1.0) * 1.3 or tick == 1.0

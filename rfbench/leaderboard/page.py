@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +13,25 @@ from rfbench.leaderboard import figure
 from rfbench.leaderboard.boosting import FEW
 from rfbench.leaderboard.facts import (
     Enough,
-    HeldOut,
-    HeldOutTable,
     Leaderboard,
     Line,
-    PreparationGain,
     Size,
     facts,
 )
-from rfbench.leaderboard.preparations import CHOSEN
 from rfbench.leaderboard.rule import LEVEL, SIGNS
 from rfbench.leaderboard.sizes import BEST
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
+from rfbench.results.schema import BASELINE
 
 PAGE, FACTS, FIGURE = "which_method.md", "leaderboard.json", "which_method_boosting.png"
+COSTS = "which_method_cost.png"
 AS_FAST = 1.25  # times the shortest time to predict: about as fast
-PAYS = 0.99  # times the error with the best preparation alone: worth three times the search
 AS_CHEAP = 2  # times the baseline's search: little longer
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
-PREPARATIONS = {"rank": "ranks", "robust": "a robust scale"}
-Z_SCORES = "z-scores"
 REFERENCES = {
     "boosting": "gradient boosting of scikit-learn; its configuration says how it was searched",
     "linear": "ridge regression on the columns themselves",
@@ -102,8 +96,6 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         steps=[step for step in board.steps if step.M == largest.M],
         errors=_errors(board.sizes),
         details=_details(largest),
-        preparations=_preparations(board),
-        prepared=_advised_preparation(board),
         enough=board.enough,
         decisive=[
             driver.name
@@ -116,20 +108,27 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         if board.enough
         else False,
         held_out=board.held_out,
-        tried=_tried(board.held_out, board.baseline) if board.held_out else None,
-        methods=_methods(dict.fromkeys(line.method for s in board.sizes for line in s.lines)),
+        methods=_methods({line.method: line.role for s in board.sizes for line in s.lines}),
+        costs=COSTS if _timed(board) else "",
     )
 
 
 def files(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> dict[str, Any]:
     """Return page, facts as JSON and figure by the names of their files; None for one less."""
-    written: dict[str, Any] = {PAGE: page(board, out, stale), FACTS: None, FIGURE: None}
+    written: dict[str, Any] = {PAGE: page(board, out, stale)}
+    written |= dict.fromkeys((FACTS, FIGURE, COSTS))
     if board is not None:
+        written[COSTS] = figure.costs(board.sizes) if _timed(board) else None
         text = json.dumps(facts(board), indent=1, allow_nan=False) + "\n"
         written[FACTS] = text.encode()
         if board.enough is not None:
             written[FIGURE] = figure.png(board.enough)
     return written
+
+
+def _timed(board: Leaderboard) -> bool:
+    """Whether the times are known that the figure of costs needs."""
+    return all(line.search > 0 for s in board.sizes for line in s.lines if line.role == BASELINE)
 
 
 def _fastest(lines: Sequence[Line]) -> Line | None:
@@ -222,79 +221,6 @@ def _three(value: float) -> str:
     return f"{value:.3g}" if value == value else DASH
 
 
-def _preparations(board: Leaderboard) -> Grid | None:
-    rows = [
-        [
-            each.method,
-            str(each.M),
-            each.scaling if each.scaling != CHOSEN else "what the folds choose",
-            _ratio(each.interval),
-            DASH if each.choice is None else _ratio(each.choice),
-            str(each.interval.datasets),
-        ]
-        for each in board.preparations
-    ]
-    head = ["method", "M", "columns", "error", "the folds' choice, with / without", "data sets"]
-    return Grid(head, rows) if rows else None
-
-
-@dataclass(frozen=True)
-class PreparationAdvice:
-    """What to do with the columns, from the mean errors at the largest M.
-
-    Attributes
-    ----------
-    tried : str
-        The best of the others than z-scores, in words.
-    take : str
-        The best of all: that one, or z-scores.
-    options : int
-        Preparations that the folds choose from, z-scores among them.
-    M : int
-    gains : list of PreparationGain
-        Of the one tried, for the methods that were run with all of them.
-    chosen : list of float
-        The ratios of what the folds choose, in the same order.
-    choice_pays : bool
-        Whether the mean error of that choice is a hundredth smaller at least.
-    """
-
-    tried: str
-    take: str
-    options: int
-    M: int
-    gains: list[PreparationGain]
-    chosen: list[float]
-    choice_pays: bool
-
-
-def _advised_preparation(board: Leaderboard) -> PreparationAdvice | None:
-    M = max((each.M for each in board.preparations), default=0)
-    gains = {(each.method, each.scaling): each for each in board.preparations if each.M == M}
-    others = sorted({scaling for _, scaling in gains} - {CHOSEN})
-    every = [*others, CHOSEN]
-    names = dict.fromkeys(method for method, _ in gains)
-    methods = [name for name in names if all((name, scaling) in gains for scaling in every)]
-    if not methods:
-        return None
-    logs = {
-        scaling: sum(math.log(gains[name, scaling].interval.ratio) for name in methods)
-        / len(methods)
-        for scaling in every
-    }
-    tried = min(others, key=logs.__getitem__)
-    words = PREPARATIONS.get(tried, tried)
-    return PreparationAdvice(
-        tried=words,
-        take=words if logs[tried] < 0 else Z_SCORES,
-        options=len(every),  # z-scores too
-        M=M,
-        gains=[gains[name, tried] for name in methods],
-        chosen=[gains[name, CHOSEN].interval.ratio for name in methods],
-        choice_pays=logs[CHOSEN] < min(logs[tried], 0.0) + math.log(PAYS),
-    )
-
-
 def _tables(enough: Enough) -> Grid:
     rows = [
         [
@@ -316,35 +242,14 @@ def _tables(enough: Enough) -> Grid:
     return Grid(head, rows)
 
 
-def _tried(held_out: HeldOut, baseline: str) -> Grid:
-    names = list(held_out.ratios)
-    rows = [
-        [
-            table.dataset,
-            *(_with_deviation(table, name, baseline) for name in names),
-            str(table.n_train),
-            str(table.columns),
-            str(table.trials),
-        ]
-        for table in held_out.tables
-    ]
-    means = ["geometric mean", *(number(ratio, 2) for ratio in held_out.ratios.values())]
-    head = ["data set", *names, "training rows", "columns", "trials"]
-    return Grid(head, [*rows, [*means, "", "", ""]])
-
-
-def _with_deviation(table: HeldOutTable, method: str, baseline: str) -> str:
-    ratio, deviation = table.ratios[method], table.deviations[method]
-    if method == baseline or math.isnan(deviation):
-        return number(ratio, 2)
-    return f"{number(ratio, 2)} ± {number(ratio * deviation, 2)}"
-
-
-def _methods(names: Iterable[str]) -> Grid:
+def _methods(roles: Mapping[str, str]) -> Grid:
     about = {
         label: text
         for name, cls in SAMPLERS.items()
         for label, text in ({name: cls.declaration.about} | dict(cls.declaration.labels)).items()
     }
-    rows = [[label, about.get(label) or REFERENCES.get(label, DASH)] for label in names]
-    return Grid(["method", "what it is"], rows)
+    rows = [
+        [label, role, about.get(label) or REFERENCES.get(label, DASH)]
+        for label, role in roles.items()
+    ]
+    return Grid(["method", "role", "what it is"], rows)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +16,71 @@ from rfbench.analysis.verdicts import LEARNT
 from rfbench.leaderboard.facts import Interval, Known
 from rfbench.leaderboard.rule import Logs, Values, bootstrap
 from rfbench.papers.models import TUNED
+from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL
 
 NAME = "leaderboard"  # with which the names of its configurations begin
+HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
+# What a configuration of another name has in common with one of these, for its rows to count.
+PROTOCOL = (
+    "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
+    "kernel_metric", "features_in_folds",
+)  # fmt: skip
+STANDARD = "standard"  # the scaling of the comparison of methods
 BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Results folders by their paths: those of the leaderboard's names, and of others."""
+
+    own: frozenset[str]
+    guests: frozenset[str]
+
+
+def folders_of(experiments: Iterable[Results]) -> Folders:
+    """Return whose rows count: of the leaderboard's names, and of others under its protocol.
+
+    The others differ in the methods, their numbers, the data sets and the number of trials alone;
+    also in the bandwidth, where the code is from elsewhere and may have none.
+    """
+    every = [each for each in experiments if not each.name.startswith(HELD_OUT)]
+    named = [each for each in every if each.name.startswith(NAME)]
+    asked = [config for each in named for config in _configs(each) if _has_baseline(config)]
+    own = {each.path for each in named}
+    guests = {
+        each.path
+        for each in every
+        if each.path not in own and _configs(each)
+        if all(any(_alike(config, other) for other in asked) for config in _configs(each))
+    }
+    return Folders(frozenset(own), frozenset(guests))
+
+
+def _configs(results: Results) -> list[dict[str, Any]]:
+    """Return the configurations of a manifest that say what was measured."""
+    configs = [results.config, *results.manifest.get("variants", [])]
+    return [config for config in configs if "rows" in config]
+
+
+def _has_baseline(config: Mapping[str, Any]) -> bool:
+    return any(sampler.get("role") == BASELINE for sampler in config["samplers"])
+
+
+def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a configuration has the protocol of another one."""
+    foreign = any(each.get("imported") for each in (*config["samplers"], config["solver"]))
+    keys = PROTOCOL if foreign else (*PROTOCOL, "bandwidth")
+    return all(config.get(key) == other.get(key) for key in keys)
+
+
+def joined(collection: Collection, folders: Folders) -> pd.DataFrame:
+    """Return the trials of the leaderboard, and of guests the methods that it does not have."""
+    own, guests = (rows_of(collection, set(paths)) for paths in (folders.own, folders.guests))
+    if own.empty or guests.empty:
+        return own
+    guests = guests[~guests["method"].isin(own["method"].unique())]
+    return pd.concat([own, guests], ignore_index=True) if len(guests) else own
 
 
 def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
@@ -61,6 +124,7 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "bandwidth": number("bandwidth"),
             "r2": number("r2"),
             "at_chance": rows["at_chance"].fillna(False).astype(bool),
+            "data": rows["data_hash"],
             "chosen": rows["chosen"].fillna("").astype(str),
             "chosen_at_edge": rows["chosen_at_edge"].fillna("").astype(str),
             "folder": rows["folder"],

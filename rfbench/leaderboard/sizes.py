@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from rfbench.leaderboard.facts import Line, Size, Step
 from rfbench.leaderboard.rows import (
@@ -21,6 +20,7 @@ from rfbench.leaderboard.rows import (
     without_gaps,
 )
 from rfbench.leaderboard.rule import Values, bootstrap, datasets_needed, leave_one_out, told_apart
+from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 BEST = 3  # data sets that are left out together, to see how much of a mean they make
 
@@ -37,6 +37,7 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
     order = logs.sort_index(axis=1).mean().sort_values(kind="stable").index
     logs = logs[list(order)]
     names, references = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
+    roles = {baseline: BASELINE, **dict.fromkeys(references, MODEL)}
     apart = told_apart(logs) > 0
     methods = [name for name in names if name not in references]
     best, base = names.index(methods[0]), names.index(baseline)
@@ -80,7 +81,7 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
                 feature_bytes=cost["feature_bytes"],
                 against=verdict,
                 with_best=not apart[position, best],
-                reference=name in references,
+                role=roles.get(name, METHOD),
             )
         )
     return Size(
@@ -105,7 +106,6 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
             for i, j in itertools.combinations(range(len(names)), 2)
             if apart[i, j]
         ),
-        groups=tuple(tuple(names[i] for i in run) for run in runs_of(apart)),
         left_out=tuple(sorted(set(map(str, every)) - set(names))),
         gaps=tuple(sorted(set(map(str, every.index)) - set(map(str, logs.index)))),
     )
@@ -142,19 +142,6 @@ def against_exact(
     errors = errors[list(sizes)].div(exact.set_index(["dataset", "trial"])["error"], axis=0)
     logs = twins_as_one(pd.DataFrame(np.log(errors.dropna())).groupby("dataset").mean(), twins)
     return tuple(Step(method, 0, M, interval(logs[M].to_numpy())) for M in sizes if len(logs))
-
-
-def runs_of(apart: NDArray[np.bool_]) -> list[range]:
-    """Return the largest runs of methods, in order, of which no two are told apart."""
-    k = len(apart)
-    runs: list[range] = []
-    for start in range(k):
-        stop = start + 1
-        while stop < k and not apart[start : stop + 1, start : stop + 1].any():
-            stop += 1
-        if stop - start > 1 and (not runs or stop > runs[-1].stop):
-            runs.append(range(start, stop))
-    return runs
 
 
 def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:

@@ -12,19 +12,29 @@ if TYPE_CHECKING:
     from rfbench.pages.findings import Statement
 
 
+def commands() -> dict[str, str]:
+    """Name the command."""
+    return {"rank": "rfbench.leaderboard.command:rank"}
+
+
 def report(verification: Verification, out: Path) -> Addition:
     """Write the page with its facts and figure, and what the front page says of it."""
-    from rfbench.leaderboard import page
+    from rfbench.leaderboard import answers, page
+    from rfbench.leaderboard.board import known
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link
 
     board = _board(verification)
-    look = (
+    collection = verification.selection.collection
+    look = [
         f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost; "
         f"its facts for machines are in `{page.FACTS}`."
-    )
-    files = page.files(board, out, list(verification.selection.collection.stale))
-    return Addition(files, _statements(board), [look])
+    ]
+    answered = answers.files(collection, known())
+    if answered[answers.PAGE]:
+        look.append(f"{link(out / answers.PAGE, out)}: questions that are asked in public threads.")
+    files = page.files(board, out, list(collection.stale)) | answered
+    return Addition(files, _statements(board), look)
 
 
 def findings(verification: Verification) -> list[Statement]:
@@ -33,12 +43,9 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def _board(verification: Verification) -> Leaderboard | None:
-    from rfbench.datasets import catalog
-    from rfbench.leaderboard.board import gather
-    from rfbench.leaderboard.facts import Known
+    from rfbench.leaderboard.board import gather, known
 
-    known = Known(catalog.set_aside(), catalog.TWINS, catalog.words())
-    return gather(verification.selection.collection, known)
+    return gather(verification.selection.collection, known())
 
 
 def _statements(board: Leaderboard | None) -> list[Statement]:

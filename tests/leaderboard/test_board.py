@@ -13,10 +13,8 @@ from rfbench.analysis.frame import of
 from rfbench.datasets import catalog
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import Known, facts
-from rfbench.leaderboard.preparations import CHOSEN
 from rfbench.leaderboard.rows import planned
 from rfbench.leaderboard.rule import bootstrap, datasets_needed, leave_one_out, told_apart
-from rfbench.leaderboard.sizes import runs_of
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 from tests.support.nightly import at_night, nightly
@@ -124,12 +122,6 @@ def test_the_number_of_data_sets_is_that_at_which_the_rule_finds_a_difference():
         X[:, 0] -= 1.0
         hits += told_apart(pd.DataFrame(X), draws=300, seed=seed)[0, 1]
     assert 0.62 < hits / 200 < 0.92
-
-
-def test_runs_are_the_largest_of_which_no_two_are_apart():
-    apart = np.zeros((4, 4), dtype=bool)
-    apart[0, 3] = apart[3, 0] = apart[0, 2] = apart[2, 0] = True
-    assert runs_of(apart) == [range(2), range(1, 4)]
 
 
 def board_of(errors, name="leaderboard_x", *more, trials=3, **keywords):
@@ -282,6 +274,8 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     found = {size.M: {line.method: line for line in size.lines} for size in board.sizes}
     assert set(found[50]) == {"plain", "rks", "forest"}
     assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
+    written = {line["method"]: line["role"] for line in facts(board)["sizes"][-1]["lines"]}
+    assert written == roles
     references = {name for lines in found.values() for name in lines if lines[name].reference}
     assert references == {"forest"}
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
@@ -328,54 +322,10 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     assert line.ratio == pytest.approx(math.sqrt(0.5))
     step = next(each for each in board.steps if each.method == "rks")
     assert (step.interval.ratio, step.interval.datasets) == pytest.approx((0.5, 2))
-    gain = next(each for each in board.preparations if each.scaling == "rank")
-    assert (gain.interval.ratio, gain.interval.datasets) == pytest.approx((0.5, 2))
     enough = board.enough
     assert enough.overall.datasets == 2
     assert enough.overall.ratio == pytest.approx(math.sqrt(2.0 * 0.25))
     assert (enough.better, board.measured) == (1, 2)
-
-
-def test_an_option_is_worth_what_it_changes_in_the_choice_of_the_folds():
-    """Ranks are worse on the mean, and are taken where they are better."""
-    errors = {"standard": (10.0, 20.0), "rank": (5.0, 80.0), "robust": (9.0, 22.0)}
-    losses = {"standard": (0.3, 0.2), "rank": (0.1, 0.5), "robust": (0.2, 0.1)}
-    folders = []
-    for scaling in errors:
-        own = {(name, "rks", 50): errors[scaling][i] for i, name in enumerate("ab")}
-        made = rows(own, 1, scaling=scaling)
-        for row in made:
-            row["selection_loss"] = losses[scaling]["ab".index(row["dataset"])]
-        folders.append(results(made, f"leaderboard_{scaling}"))
-    orf = rows({("a", "orf", 50): 9.0, ("b", "orf", 50): 19.0}, 1, scaling="standard")
-    folders.append(results(orf, "leaderboard_orf"))
-    board = gather(of(folders))
-    rank, robust, best = (each for each in board.preparations if each.method == "rks")
-    assert rank.interval.ratio == pytest.approx(math.sqrt(0.5 * 4))
-    assert rank.choice.ratio == pytest.approx(math.sqrt(5 / 9))
-    assert robust.choice.ratio == pytest.approx(math.sqrt(22 / 20))
-    assert best.interval.ratio == pytest.approx(math.sqrt(5 / 10 * 22 / 20))
-    assert ([each.scaling for each in (rank, robust, best)], best.choice) == (
-        ["rank", "robust", CHOSEN],
-        None,
-    )
-
-
-def test_of_equal_losses_the_folds_take_z_scores():
-    """Columns of zeros and ones are the same in all preparations, but for rounding."""
-    folders = [
-        results(
-            rows({("a", method, 50): error for method in methods}, 1, scaling=scaling,
-                 selection_loss=0.1),
-            f"leaderboard_{scaling}",
-        )
-        for scaling, methods, error in [
-            ("rank", ("rks",), 9.0), ("standard", ("rks", "orf"), 10.0), ("robust", ("rks",), 8.0)
-        ]
-    ]  # fmt: skip
-    board = gather(of(folders))
-    assert board.preparations[-1].scaling == CHOSEN
-    assert [each.interval.ratio for each in board.preparations] == pytest.approx([0.9, 0.8, 1.0])
 
 
 def test_features_as_the_folds_choose_them_against_boosting():
@@ -533,29 +483,62 @@ def test_the_linear_model_is_held_against_boosting_in_the_same_trials():
 
 
 def test_held_out_tables_take_no_part_and_are_shown():
+    """The trials that the best method shares with the baseline, at their largest M."""
     errors = errors_of(20)
-    apart = {("new", "rks", 400): 10.0, ("new", "orf", 400): 6.0, ("new", "qmc", 400): 20.0,
-             ("other", "rks", 400): 10.0, ("other", "orf", 400): 15.0,
-             ("other", "qmc", 400): 10.0}  # fmt: skip
-    made = rows(apart, 2, scaling="standard", n_train=500, d=3)
+    apart = {("new", "rks", 400): 10.0, ("new", "orf", 400): 6.0, ("new", "orf", 50): 1.0,
+             ("new", "rks", 50): 9.0, ("other", "rks", 400): 10.0,
+             ("other", "orf", 400): 15.0}  # fmt: skip
+    made = rows(apart, 2, scaling="standard")
     made = [
-        row for row in made if (row["dataset"], row["sampler"], row["trial"]) != ("new", "qmc", 1)
+        row for row in made if (row["dataset"], row["sampler"], row["trial"]) != ("new", "orf", 1)
     ]
     board = board_of(errors, "leaderboard_x", results(made, "leaderboard_held_out_r"))
     alone = board_of(errors)
     assert facts(board)["sizes"] == facts(alone)["sizes"]
     assert (board.measured, board.folders) == (alone.measured, alone.folders)
     assert alone.held_out is None
-    held = board.held_out
-    first, second = held.tables
-    shift = -0.25  # of the first trial, the only one that all methods have on the first table
-    assert (first.dataset, first.trials, first.n_train, first.columns) == ("new", 1, 500, 3)
-    assert first.ratios["orf"] == pytest.approx((6 + shift) / (10 + shift))
-    assert (second.dataset, second.trials) == ("other", 2)
-    assert math.isnan(first.deviations["orf"])
-    logs = [math.log((15 + e) / (10 + e)) for e in (-0.25, 0.25)]
-    assert second.deviations["orf"] == pytest.approx(np.std(logs, ddof=1))
-    mean = math.sqrt(first.ratios["orf"] * second.ratios["orf"])
-    assert held.ratios["orf"] == pytest.approx(mean)
-    assert list(held.ratios) == ["orf", "rks", "qmc"]
-    assert held.of("orf") == sorted([first.ratios["orf"], second.ratios["orf"]])
+    first = math.log((6 - 0.25) / (10 - 0.25))  # of the first trial, the only one of both
+    second = np.mean([math.log((15 + e) / (10 + e)) for e in (-0.25, 0.25)])
+    assert board.held_out.ratio == pytest.approx(math.exp((first + second) / 2))
+    assert board.held_out.datasets == 2
+
+
+PROTOCOL = {
+    "rows": 5000, "test_rows": 100, "split": {"test_size": 0.3}, "scaling": "standard",
+    "target": "range", "feature_map": "offset", "dtype": "float64", "seed": 0,
+    "kernel_metric": "none", "features_in_folds": "nested", "protocol": "tuned",
+    "bandwidth": {"cv": ["median"], "widen": True}, "solver": {"name": "ridge"},
+    "samplers": [{"name": "rks", "role": "baseline"}],
+}  # fmt: skip
+
+
+def run_of(made, name, config):
+    """Results whose manifest has a configuration with these keys."""
+    run = results(made, name)
+    run.manifest["config"] |= config
+    return run
+
+
+def test_a_configuration_of_any_name_counts_under_the_same_protocol():
+    """With other rows it does not; nor do its rows of methods that the leaderboard has."""
+    errors = errors_of(20)
+    mine = {(d, "mine", M): 0.3 * e for (d, name, M), e in errors.items() if name == "rks"}
+    again = {(d, name, M): 9.0 for (d, name, M), e in errors.items() if name == "rks"}
+    own = run_of(rows(errors, scaling="standard"), "leaderboard_x", PROTOCOL)
+    asked = PROTOCOL | {"samplers": [{"name": "mine", "role": "method"}]}
+    guest = rows(mine | again, scaling="standard")
+    board = gather(of([own, run_of(guest, "any-name", asked)]))
+    assert board.largest.best == "mine"
+    assert board.largest.datasets == 20
+    ratio = {line.method: line.ratio for line in board.largest.lines}
+    alone = {line.method: line.ratio for line in gather(of([own])).largest.lines}
+    assert {name: ratio[name] for name in alone} == alone
+    assert {name for name in ratio if name not in alone} == {"mine"}
+    for change in ({"rows": 100}, {"feature_map": "paired"}, {"bandwidth": "median"}):
+        other = run_of(guest, "any-name", asked | change)
+        assert facts(gather(of([own, other]))) == facts(gather(of([own])))
+    foreign = asked | {"bandwidth": "median", "samplers": [{"name": "m.py:M", "imported": True}]}
+    assert gather(of([own, run_of(guest, "any", foreign)])).largest.best == "mine"
+    variants = run_of(guest, "any", asked)
+    variants.manifest["variants"] = [PROTOCOL | {"seed": 7}]
+    assert facts(gather(of([own, variants]))) == facts(gather(of([own])))

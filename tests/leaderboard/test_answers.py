@@ -1,0 +1,132 @@
+"""Questions of public threads: their numbers by brute force, their sentences with every verdict."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfbench.analysis.frame import of
+from rfbench.leaderboard import answers
+from rfbench.leaderboard.answers import QUESTIONS, Compared
+from rfbench.leaderboard.facts import Interval, Known
+from tests.leaderboard.comparisons import rows
+from tests.support.frames import results
+
+PUBLISHED = Path(__file__).parents[2] / "results" / "answers.md"
+TIMES = {"cpu_pp": 0.0, "cpu_features": 0.0, "cpu_test": 0.0}
+
+
+def folder(parts, name, M=400, n=5, **changes):
+    """Rows of methods that have so many times the error of a data set's own, in one trial."""
+    errors = {(f"d{i}", method, M): (10.0 + i) * p for method, p in parts.items() for i in range(n)}
+    return results(rows(errors, 1, **{"scaling": "standard", **TIMES, **changes}), name)
+
+
+def found(*folders, known=None):
+    return answers.gather(of(folders), known or Known())
+
+
+def test_errors_are_compared_in_the_same_trials_over_tables():
+    own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
+    ((kind, (each,)),) = found(own).items()
+    assert (kind, each.M, each.better, each.verdict) == ("orthogonal", 400, 5, "smaller")
+    assert each.interval.ratio == pytest.approx(0.8)
+    assert each.interval.datasets == 5
+
+
+def test_pairs_are_held_against_offsets_with_as_many_columns():
+    """200 pairs beside 400 offsets; those of other folders and of the wrong size are none."""
+    offsets = folder({"rks": 1.0}, "leaderboard_x")
+    wrong = folder({"rks": 9.0}, "leaderboard_x2", M=200)
+    pairs = folder({"rks-pair": 1.5}, "answers_pair", M=200)
+    (each,) = found(offsets, wrong, pairs)["pair"]
+    assert (each.name, each.verdict) == ("rks-pair / rks, M = 200 / 400", "larger")
+    assert each.interval.ratio == pytest.approx(1.5)
+    assert math.isnan(each.cost)  # measured at another time, on a machine with other work
+    elsewhere = folder({"rks-pair": 1.5}, "others_pair", M=200)
+    assert "pair" not in found(offsets, elsewhere)
+
+
+def test_a_preparation_is_held_against_z_scores_of_the_same_method():
+    standard = folder({"rks": 1.0, "swim": 2.0}, "leaderboard_x")
+    robust = folder({"rks": 0.5, "swim": 3.0}, "leaderboard_robust", scaling="robust")
+    by_name = {each.name: each.interval.ratio for each in found(standard, robust)["scaling"]}
+    assert by_name == pytest.approx({"rks, robust": 0.5, "swim, robust": 1.5})
+
+
+def test_times_of_one_run_are_compared():
+    slow = folder({"rks": 1.0}, "leaderboard_x", cpu_train=6.0)
+    fast = folder({"rks": 1.0}, "leaderboard_y", M=200, cpu_train=2.0)
+    (time,) = found(slow, fast)["time"]
+    assert time.interval.ratio == pytest.approx(3.0)
+    (size,) = found(slow, fast)["size"]
+    assert (size.interval.ratio, size.cost) == pytest.approx((1.0, 3.0))
+
+
+def test_twins_count_once_and_what_is_set_aside_does_not_count():
+    own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
+    known = Known({"d4": "repeated rows"}, {"d1": "d0"})
+    (each,) = found(own, known=known)["orthogonal"]
+    assert each.interval.datasets == 3
+
+
+def test_without_rows_there_is_no_page():
+    assert found() == {}
+    assert answers.files(of([]), Known()) == {answers.PAGE: None, answers.FIGURE: None}
+    assert found(folder({"rks": 1.0, "orf": 0.8}, "leaderboard_held_out_x")) == {}
+
+
+def test_the_error_of_the_kernel_stands_beside_that_of_prediction():
+    errors = {("usps", name, M): 1.0 for name in ("rks", "orf") for M in (10, 20)}
+    made = rows(errors, 2, kernel="gaussian")
+    for row in made:
+        row["protocol"] = "printed"
+        row["kernel_error_frobenius"] = 0.1 * row["M"] * (0.4 if row["sampler"] == "orf" else 1.0)
+    kernel = results(made, "quadrature2018_figure2_usps-gaussian.printed", paper="quadrature2018")
+    own = folder({"rks": 1.0, "orf": 1.0}, "leaderboard_x")
+    prediction, error = found(own, kernel)["orthogonal"]
+    assert prediction.verdict == "none"
+    assert (error.interval.ratio, error.M) == (pytest.approx(0.4), 0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.8, 0.9, "smaller"), (0.9, 1.1, "none"), (1.1, 1.2, "larger")]
+)
+def test_every_question_has_its_sentence_whatever_the_rows_say(low, high, verdict):
+    """With its number, the number of tables, a thread and a command, each once."""
+    interval = Interval(math.sqrt(low * high), low, high, 40)
+    made = {
+        key: [Compared(f"{a} / {b}", a.M, interval, 10, 2.0) for a, b in pairs]
+        for key, pairs in QUESTIONS.items()
+    }
+    assert {each.verdict for every in made.values() for each in every} == {verdict}
+    text = answers.page(made)
+    parts = text.split("\n## ")[1:]
+    assert len(parts) == len(QUESTIONS)
+    for part in parts:
+        title, asked, said = part.split("\n\n")[:3]
+        assert title.endswith("?")
+        assert re.search(r"\]\(https://github\.com/[^)]+/(issues|pull)/\d+\)", asked)
+        assert said.startswith("**")
+        assert re.search(r"`rfbench run [^`]+`$", said)
+        assert "40 tables" in said
+        assert (
+            f"{interval.ratio:.2f} " in said or f"{interval.ratio:.4f} " in said or "time" in said
+        )
+        assert part.count("| compared") == 1
+
+
+def test_the_published_page_answers_ten_questions_at_least():
+    text = PUBLISHED.read_text(encoding="utf-8")
+    assert text.count("\n## ") == len(QUESTIONS) >= 10
+
+
+def test_the_figure_has_each_comparison_at_its_largest_size():
+    own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
+    half = folder({"rks": 2.0, "orf": 1.0}, "leaderboard_y", M=200)
+    made = answers.files(of([own, half]), Known())
+    assert made[answers.FIGURE].startswith(b"\x89PNG")
+    assert made == answers.files(of([own, half]), Known())
+    assert np.isclose(found(own, half)["orthogonal"][0].interval.ratio, 0.5)

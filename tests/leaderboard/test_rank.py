@@ -1,0 +1,356 @@
+"""Where one method stands: its place by brute force, its trials those of the leaderboard."""
+
+import functools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench import datasets, kernels, samplers, shipped, solvers
+from rfbench.analysis.frame import of
+from rfbench.errors import ConfigError, ResultsError
+from rfbench.experiment.fanout import FanOut
+from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.worker import Limits
+from rfbench.leaderboard import quick
+from rfbench.leaderboard.board import known
+from rfbench.leaderboard.facts import Known
+from rfbench.leaderboard.rank import (
+    PublishedRows,
+    Ranked,
+    experiments,
+    place,
+    published,
+    with_cost,
+)
+from rfbench.leaderboard.rows import log_ratios, rows_of
+from rfbench.results import reader
+from tests.leaderboard.comparisons import rows
+from tests.support.command_line import call
+from tests.support.frames import results
+from tests.support.nightly import nightly
+from tests.support.results import write_folder
+
+ROWS = Path(__file__).parents[2] / "results" / "published"
+RKS = Ranked("rfbench.samplers.RKS", samplers.RKS, {}, "RKS")
+asked_of = functools.partial(experiments, allow_imports=True)
+TIMES = {"cpu_pp": 0.1, "cpu_features": 0.1, "cpu_train": 0.3, "cpu_test": 0.02}
+PARTS = {"rks": 1.0, "orf": 0.5, "qmc": 2.0, "boosting": 0.4}
+
+
+def others(n=12):
+    """Rows of three methods and one model, exact multiples of one error but for the trial."""
+    errors = {
+        (f"d{i}", name, 1 if name == "boosting" else 100): (10.0 + i) * part
+        for i in range(n)
+        for name, part in PARTS.items()
+    }
+    made = results(rows(errors, 1, scaling="standard", **TIMES), "leaderboard_x")
+    return PublishedRows(rows_of(of([made]), {made.path}), 0)
+
+
+def own(factors, *more, **changes):
+    errors = {(f"d{i}", "mine", 100): (10.0 + i) * part for i, part in enumerate(factors)}
+    made = rows(errors, 1, scaling="standard", **{**TIMES, **changes})
+    return results([*made, *more], "rank_x", Path("results/rank-mine"))
+
+
+def test_a_method_has_its_place_its_ratios_and_its_verdicts():
+    factors = np.geomspace(0.6, 0.9, 12)
+    found = place(others(), own(factors), "mine", 100, Known())
+    mean = float(np.exp(np.log(factors).mean()))
+    assert (found.place, found.methods, found.rival) == (2, 4, "orf")
+    assert found.plain.ratio == pytest.approx(mean)
+    assert found.plain.low < mean < found.plain.high
+    assert (found.best.ratio, found.best.datasets) == (pytest.approx(2 * mean), 12)
+    assert set(found.better) == {"rks", "qmc"}
+    assert set(found.worse) == {"orf", "boosting"}
+    assert found.alike == ()
+    assert found.tables[0] == ("d0", pytest.approx(0.6))
+    assert found.tables[-1] == ("d11", pytest.approx(0.9))
+    assert math.isnan(found.cost)
+
+
+def test_what_is_not_significantly_different_is_named_apart():
+    found = place(others(), own([0.9, 1.1] * 6), "mine", 100, Known())
+    assert "rks" in found.alike
+    assert not {*found.alike} & {*found.better, *found.worse}
+
+
+def test_a_tie_with_the_baseline_is_a_ratio_of_one():
+    found = place(others(), own([1.0] * 12), "mine", 100, Known())
+    assert (found.plain.ratio, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
+
+
+def test_some_tables_are_compared_on_these_alone():
+    """Of four tables of twelve; the others' means over all twelve take no part."""
+    found = place(others(), own([0.7] * 4), "mine", 100, Known())
+    assert (found.size.datasets, found.plain.datasets) == (4, 4)
+
+
+def test_failed_trials_and_other_data_are_left_out_and_counted():
+    failed = rows({("d11", "mine", 100): 1.0}, 1, scaling="standard", status="failed")
+    other = rows({("d10", "mine", 100): 1.0}, 1, scaling="standard", data_hash="other")
+    found = place(others(), own([0.7] * 10, *failed, *other), "mine", 100, Known())
+    assert (found.failed, found.unpaired, found.plain.datasets) == (1, 1, 10)
+    assert found.plain.ratio == pytest.approx(0.7)
+    with pytest.raises(ResultsError, match="no row to compare"):
+        place(others(), own([0.7] * 3, data_hash="other"), "mine", 100, Known())
+
+
+def test_times_are_compared_with_those_of_the_same_run_alone():
+    """The published rows took .5 s; here the baseline takes .2 s, and the method .6 s."""
+    baseline = rows(
+        {(f"d{i}", "rks", 100): 10.0 + i for i in range(12)}, 1, scaling="standard",
+        cpu_pp=0.0, cpu_features=0.1, cpu_train=0.1,
+    )  # fmt: skip
+    mine = own([0.7] * 12, *baseline, cpu_train=0.4)
+    found = place(others(), mine, "mine", 100, Known())
+    assert found.cost == pytest.approx(3.0)
+    assert found.plain.ratio == pytest.approx(0.7)
+    line = next(line for line in with_cost(found).lines if line.method == "mine")
+    assert line.search == pytest.approx(3.0 * 0.5)
+
+
+def test_a_sampler_is_run_as_the_leaderboard_runs_its_own():
+    (regression, classification) = asked_of(RKS, 400, ["airfoil", "vehicle", "yacht"])
+    assert [spec.name for spec in regression.dataset] == ["airfoil"]
+    assert (regression.M, regression.scaling, regression.trials) == ([400], "standard", 3)
+    assert [spec.label for spec in classification.samplers] == ["RKS"]
+    small = asked_of(RKS, 50, ["yacht"])
+    assert [each.name for each in small] == ["rank_small_regression"]
+    both = asked_of(RKS, 400, ["airfoil"], times=True)
+    assert [spec.label for each in both for spec in each.samplers] == ["RKS", "rks"]
+
+
+def test_a_solver_takes_the_place_of_ridge_on_plain_features():
+    ranked = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "mine")
+    (made,) = asked_of(ranked, 400, ["airfoil", "vehicle"])
+    assert [spec.name for spec in made.dataset] == ["airfoil"]  # the other one has classes
+    assert ranked.kind == "solver"
+    assert (made.solver.name, made.solver.imported) == (ranked.path, True)
+    assert made.solver.parameters["selection"] == "cv5"
+    assert [(spec.name, spec.label) for spec in made.samplers] == [("rks", "mine")]
+
+
+def test_a_transformer_without_a_bandwidth_is_not_searched_for_one():
+    from sklearn.kernel_approximation import Nystroem
+
+    ranked = Ranked("sklearn.kernel_approximation.Nystroem", Nystroem, {"gamma": 0.1}, "Nystroem")
+    (made,) = asked_of(ranked, 400, ["airfoil"])
+    assert made.bandwidth == "median"
+    (searched,) = asked_of(RKS, 400, ["airfoil"])
+    assert searched.bandwidth.widen
+
+
+def test_a_kernel_is_ranked_on_plain_features():
+    for path in ("rfbench.kernels.Laplacian", "laplacian"):
+        ranked = Ranked(path, kernels.Laplacian, {}, "Mine")
+        (made,) = asked_of(ranked, 400, ["airfoil"])
+        assert (ranked.kind, made.kernel) == ("kernel", path)
+        assert [(spec.name, spec.label) for spec in made.samplers] == [("rks", "Mine")]
+
+
+def test_the_trials_of_a_registered_sampler_are_those_that_are_published():
+    """By identity, on every table: the same setting, whatever it is called."""
+    hashes = _hashes()
+    asked = {
+        trial.setting
+        for M in (50, 400)
+        for experiment in asked_of(Ranked("rks", samplers.RKS, {}, "x"), M, _tables())
+        for spec in experiment.dataset
+        for trial in [Trial(experiment, spec, hashes[spec.name], experiment.samplers[0], M, 0)]
+    }
+    there = set(_published_rows().query("label == 'rks'")["setting"])
+    assert asked == there
+
+
+@functools.cache
+def _published_rows():
+    runs = ("regression", "classification", "small_regression", "small_classification")
+    return pd.concat([reader.read(ROWS / f"leaderboard_{run}").rows for run in runs])
+
+
+def _hashes():
+    return {
+        name.partition("[")[0]: data
+        for name, data in _published_rows()[["dataset", "data_hash"]]
+        .drop_duplicates()
+        .itertuples(index=False, name=None)
+    }
+
+
+def _tables():
+    return list(_hashes())
+
+
+RIDGE = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "RidgeRegressor")
+
+
+@pytest.mark.parametrize(
+    ("table", "ranked"),
+    [
+        ("yacht", RKS),
+        ("energy", RIDGE),
+        pytest.param("vehicle", RKS, marks=nightly),
+        pytest.param("rest", RKS, marks=nightly),
+    ],
+    ids=["sampler", "solver", "vehicle", "rest"],
+)
+def test_what_the_leaderboard_has_by_its_class_gives_the_published_rows_of_rks(table, ranked):
+    """Bit for bit, where the sums are taken as then; else within what a replay allows."""
+    M = 50 if table == "yacht" else 100
+    there = _published_rows().query("label == 'rks' and M == @M")
+    there = there.assign(dataset=there["dataset"].str.partition("[")[0])
+    there = there.set_index(["dataset", "trial"])
+    names = [name for name in _tables() if table in (name, "rest") and datasets.on_disk(name)]
+    if not names:
+        pytest.skip("its data are not here")
+    for experiment in asked_of(ranked, M, names):
+        for spec in experiment.dataset:
+            data = datasets.data_sha256(spec.name, spec.parameters, spec.folder)
+            trial = Trial(experiment, spec, data, experiment.samplers[0], M, 0)
+            made = []
+            FanOut(made.append, Limits()).run([Job((trial,))])
+            then = there.loc[spec.name, 0]
+            assert made[0]["status"] == "ok"
+            for metric in ("error", "relative_rmse"):
+                if not pd.isna(then[metric]):
+                    assert made[0][metric] == pytest.approx(then[metric], rel=1e-9, abs=1e-9)
+
+
+def test_the_quick_tables_are_those_that_the_published_rows_choose():
+    """And how well they stand for all: each method judged by the tables that the others chose."""
+    folders = [ROWS / f"leaderboard_{run}" for run in ("regression", "classification")]
+    made = of([reader.read(folder) for folder in folders])
+    every = rows_of(made, {str(folder) for folder in folders})
+    every = every[~every["dataset"].isin([*known().set_aside, "news-14k"])]
+    there = PublishedRows(every, 0)
+    logs = log_ratios(every, 400).dropna()
+    plain = every[(every["M"] == 400) & (every["method"] == "rks")]
+    among = [n for n in quick.cheap(plain.groupby("dataset")["search"].sum()) if n in logs.index]
+    assert quick.choose(logs, among) == sorted(quick.QUICK)
+    quality = there.quality(400)
+    assert quality.correlation > 0.9
+    assert quality.largest < 1.2
+
+
+def test_no_exchange_of_two_tables_makes_the_choice_better():
+    generator = np.random.default_rng(0)
+    logs = pd.DataFrame(generator.normal(size=(12, 4)), index=list("abcdefghijkl"))
+    chosen = quick.choose(logs, list(logs.index), 3)
+
+    def error(names):
+        return ((logs.loc[list(names)].mean() - logs.mean()) ** 2).sum()
+
+    exchanged = [
+        [*(set(chosen) - {out}), new] for out in chosen for new in set(logs.index) - set(chosen)
+    ]
+    assert len(set(chosen)) == 3
+    assert all(error(chosen) <= error(names) + 1e-12 for names in exchanged)
+    one = quick.choose(logs, list(logs.index), 1)
+    assert one == [min(logs.index, key=lambda name: error([name]))]
+
+
+def test_each_method_is_judged_by_what_the_others_chose():
+    """One that differs from all others on one table alone, which they have no reason to take."""
+    logs = pd.DataFrame(np.zeros((8, 4)), index=list("abcdefgh"), columns=["base", "x", "y", "odd"])
+    logs["x"], logs["y"] = np.linspace(0, 1, 8), np.linspace(1, 0, 8)
+    logs.loc["h", "odd"] = 8.0
+    found = quick.quality(logs, list("abcdefg"), "base", 2)
+    assert (found.method, found.largest) == ("odd", pytest.approx(math.e))
+
+
+def test_a_kernel_takes_no_parameters():
+    ranked = Ranked("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
+    with pytest.raises(ConfigError, match="takes no parameters"):
+        asked_of(ranked, 400, ["airfoil"])
+
+
+def test_sizes_that_nobody_has_are_refused():
+    with pytest.raises(ConfigError, match="with M = 300"):
+        asked_of(RKS, 300, ["airfoil"])
+
+
+def test_published_rows_of_other_settings_than_today_s_are_left_out(tmp_path):
+    """A folder by the name of a configuration of ours, whose rows have another setting."""
+    shared = {"scaling": "standard", "samplers": [{"role": "baseline"}]}
+    for name, method in (("leaderboard_x", "orf"), ("leaderboard_regression", "swim")):
+        errors = {(f"d{i}", each, 100): 10.0 for i in range(4) for each in ("rks", method)}
+        made = rows(errors, 1, scaling="standard", setting=f"of {name}")
+        write_folder(tmp_path / name, made, {"config": {"name": name, **shared}})
+    found = published(tmp_path, Known())
+    assert set(found.rows["method"]) == {"rks", "orf"}
+    assert (found.stale, found.baseline, found.tables(100)) == (8, "rks", ["d0", "d1", "d2", "d3"])
+    with pytest.raises(ResultsError, match="There are no published rows"):
+        published(tmp_path / "nowhere", Known())
+    with pytest.raises(ResultsError, match="are those of the leaderboard"):
+        published(tmp_path / "leaderboard_regression", Known())
+
+
+@nightly
+def test_all_published_rows_are_of_settings_of_today():
+    assert published(ROWS, known()).stale == 0
+
+
+CONFIG = """
+title: Invented
+protocol: tuned
+rows: 200
+test_rows: 100
+split: {test_size: 0.3}
+scaling: standard
+kernel: gaussian
+bandwidth: {cv: [0.5*median, median, 2*median], widen: true}
+M: 10,20
+samplers: [{rks: {role: baseline}}, orf]
+solver: {name: ridge, alphas: "log:1e-8:1e4:13", alpha_convention: absolute, selection: cv5}
+trials: 1
+datasets:
+  invented: {dataset: [sphere]}
+"""
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """A leaderboard of one generated table, its rows measured, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("leaderboard.yaml").write_text(CONFIG)
+    monkeypatch.setattr(shipped, "locate", lambda named: Path("leaderboard.yaml").absolute())
+    call("run", "leaderboard.yaml", "--jobs", 1, "--out", "there", "--quiet")
+
+
+SAMPLER = """
+from rfbench.samplers import RKS
+
+class Mine(RKS):
+    pass
+"""
+
+
+def test_a_file_s_class_is_measured_and_gets_its_place(board):
+    Path("mine.py").write_text(SAMPLER)
+    words = ("rank", "mine.py:Mine", "--M", 10, "--against", "there", "--jobs", 1, "--no-check")
+    assert "--allow-imports" in call(*words, code=2)
+    said = call(*words, "--allow-imports", "--times")
+    lines = said[said.index("Mine: place") :].splitlines()
+    assert len(lines) <= 12
+    assert lines[0].endswith("of 3 methods with features at M = 10, over 1 table")
+    assert "error over that of rks: 1.00 (1.00 to 1.00)" in said
+    assert "about " in said
+    assert "times the CPU time of rks" in said
+    folder = Path("results/rank-Mine")
+    assert {"rank.png", "rank.pdf", "rank.tex", "trials.csv"} <= {f.name for f in folder.iterdir()}
+    assert (folder / "rank.tex").read_text().startswith("Mine & 1.00 (1.00--1.00) & ")
+    before = (folder / "trials.csv").read_bytes()
+    again = call(*words, "--allow-imports")
+    assert (folder / "trials.csv").read_bytes() == before
+    assert "0 trials to run" in again
+    assert "cost: not compared" in again
+    said = call("verify", folder, "--replay", 2, "--allow-imports")
+    assert "1 agree" in said
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["config"]["samplers"][0]["role"] == "method"
