@@ -98,20 +98,21 @@ def test_a_claim_fails_only_under_every_key_that_is_not_printed(
     range_ = span and EffectRange(span[0] + 5, span[1] + 5, 2, ("solver.intercept",))
     asked = []
     z = np.linspace(-1, 1, 10)
-    quantity = Quantity(z - 5, x=7, dataset="eeg", target="EEG", against="b")
-    one = claim().parts[0].model_copy(update={"items": ["table3"]})
-    outcome = judge(
-        claim().model_copy(update={"parts": [one]}),
-        "printed",
-        [(0, quantity)],
-        (),
-        lambda *at: asked.append(at) or range_,
+    one = claim().model_copy(
+        update={"parts": [claim().parts[0].model_copy(update={"items": ["table3"]})]}
     )
+
+    def judged(mean: float) -> Outcome:
+        quantity = Quantity(z + mean, x=7, dataset="eeg", target="EEG", against="b")
+        return judge(one, "printed", [(0, quantity)], (), lambda *at: asked.append(at) or range_)
+
+    outcome = judged(-5.0)
     assert asked == [("liu2020", ["table3"], "EEG", ("a", "b"), 7, "error")]
     assert outcome.verdict == verdict
     (comparison,) = outcome.comparisons
     assert comparison.over_gaps == (span and EffectRange(*span, 2, ("solver.intercept",)))
     assert outcome.depends_on == (("solver.intercept",) if verdict == DEPENDS else ())
+    assert judged(0.1).comparisons[0].depends_on == ()  # what lies inside hangs on nothing
 
 
 def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
@@ -149,10 +150,10 @@ def test_a_share_is_tested_exactly(p: float, side: int) -> None:
     )
 
 
-def outcome(mean: float, n: int = 10, sd: float = 1.0) -> Outcome:
+def outcome(*means: float, n: int = 10, high: float | None = None) -> Outcome:
     z = np.linspace(-1, 1, n)
-    values = mean + sd * z / z.std(ddof=1)
-    return judge(claim(), "printed", [(0, Quantity(values, dataset="eeg"))])
+    quantities = [(0, Quantity(mean + z / z.std(ddof=1), dataset="eeg")) for mean in means]
+    return judge(claim(high=high), "printed", quantities)
 
 
 def test_an_open_claim_says_with_how_many_trials_it_would_be_settled() -> None:
@@ -164,6 +165,12 @@ def test_an_open_claim_says_with_how_many_trials_it_would_be_settled() -> None:
 
 def test_a_claim_that_leans_outside_needs_the_trials_to_fail() -> None:
     assert outcome(-0.3).settled_by == trials_for(0.3, 1.0, 0.05, 0.8)
+
+
+def test_it_fails_with_the_first_comparison_corrected_over_all_and_both_bounds() -> None:
+    assert outcome(-0.3, -0.2, 0.2).settled_by == trials_for(0.3, 1.0, 0.05 / 3, 0.8)
+    assert outcome(-0.3, 0.2, high=9).settled_by == trials_for(0.3, 1.0, 0.05 / 4, 0.8)
+    assert outcome(0.3, 0.2).settled_by == trials_for(0.2, 1.0, 0.05, 0.8)
 
 
 def printed_tables() -> dict[str, Outcome]:
