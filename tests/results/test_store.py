@@ -55,6 +55,11 @@ def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
     assert column in first["message"]
 
 
+def test_the_last_row_of_a_trial_counts(tmp_path):
+    store = store_of(tmp_path, X | {"status": "failed"}, Y, X)
+    assert [(row["trial_id"], row["status"]) for row in store.rows()] == [("x", "ok"), ("y", "ok")]
+
+
 def test_a_traceback_that_is_no_text_is_kept(tmp_path):
     Store(tmp_path).keep_traceback("x", "ValueError: \udc80")
     assert (tmp_path / "failures" / "x.txt").read_text() == "ValueError: \\udc80"
