@@ -55,6 +55,12 @@ def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
     assert column in first["message"]
 
 
+def test_a_cell_is_no_longer_than_the_csv_module_reads(tmp_path):
+    (row,) = store_of(tmp_path, X | {"message": "a" * 2 * csv.field_size_limit()}).rows()
+    assert set(row["message"]) == {"a"}
+    assert len(row["message"]) < csv.field_size_limit()
+
+
 def test_the_last_row_of_a_trial_counts(tmp_path):
     store = store_of(tmp_path, X | {"status": "failed"}, Y, X)
     assert [(row["trial_id"], row["status"]) for row in store.rows()] == [("x", "ok"), ("y", "ok")]
