@@ -4,12 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+SMALLEST = 1e-15  # of a probability, in the log-loss
 
 
 def classification(predicted: NDArray[np.intp], truth: NDArray[np.intp]) -> dict[str, float]:
     """Return error and accuracy in percent of class codes, shape (n,) each."""
     wrong = 100.0 * float(np.mean(predicted != truth))
     return {"error": wrong, "accuracy": 100.0 - wrong}
+
+
+def probabilistic(
+    probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
+) -> dict[str, float]:
+    """Return what probabilities of the classes, shape (n, K), are worth; codes of shape (n,) each.
+
+    ``balanced_error`` is the misclassification in percent, its mean over the classes that there
+    are; ``auc`` the mean over these of the area of each against the others, NaN of a single one.
+    """
+    codes, present = np.arange(probabilities.shape[1]), np.unique(truth)
+    wrong = [100.0 * float(np.mean(predicted[truth == code] != code)) for code in present]
+    columns = present[-1:] if len(codes) == 2 else present
+    areas = [roc_auc_score(truth == c, probabilities[:, c]) for c in columns if len(present) > 1]
+    right = np.clip(probabilities[np.arange(len(truth)), truth], SMALLEST, None)
+    return {
+        "balanced_error": float(np.mean(wrong)),
+        "log_loss": float(-np.log(right).mean()),
+        "auc": float(np.mean(areas)) if areas else float("nan"),
+    }
 
 
 def regression(predicted: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from rfbench import papers
 from rfbench.analysis.naming import canonical, parameters_of
 from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
-from rfbench.results.schema import METRICS, TIMES
+from rfbench.results.schema import METRICS, TIMES, VALIDATION
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
@@ -266,8 +266,10 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    of = np.repeat(facts.index, [len(result.rows) for result in experiments])
-    rows = pd.concat([result.rows for result in experiments], ignore_index=True)
+    # Rows that choose something are no test of it.
+    tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
+    of = np.repeat(facts.index, [len(rows) for rows in tests])
+    rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 

@@ -262,9 +262,8 @@ class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    role: Literal["method", "baseline", "model"] = (
-        "method"  # in a comparison; no part of identities
-    )
+    # In a comparison; no part of identities. Rows that choose, of role validation, are no test.
+    role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -441,6 +440,7 @@ class Experiment(Section):
     train_error: bool = False
     refit_time: bool = False
     kept_features: bool = False
+    predictions: bool = False
     plugins: list[str] = []
     dtype: Literal["float64", "float32"] = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1

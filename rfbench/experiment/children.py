@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -24,7 +25,7 @@ from rfbench.errors import ExecutorError
 from rfbench.experiment.plain import SPOILED
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits, surroundings
-from rfbench.results import kept_features
+from rfbench.results import kept_features, predictions
 from rfbench.results.manifest import MACHINES
 from rfbench.results.store import what_does_not_fit
 
@@ -37,7 +38,7 @@ BEGIN = (
 GRACE_SECONDS = 0.25
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
-EXTRAS = {"traceback", kept_features.KEY}
+EXTRAS = {"traceback", kept_features.KEY, predictions.KEY}
 
 
 class Died(Exception):
@@ -179,6 +180,8 @@ def _what_is_wrong(row: Row, trial: Trial) -> str:
     numbers = [value for line in row.get(kept_features.KEY, []) for value in line.values()]
     if not all(isinstance(value, int | float) for value in numbers):
         return "Its features are no numbers."
+    if not isinstance(row.get(predictions.KEY, ""), str):
+        return "Its predictions are no text."
     return " ".join(what_does_not_fit({k: v for k, v in row.items() if k not in EXTRAS}))
 
 
@@ -204,6 +207,17 @@ def take(code: str) -> Child:
     child = fitting[0] if fitting else Child()
     child.code = code
     return child
+
+
+def prepare(count: int) -> None:
+    """Start children until so many are without work: a run that begins later finds them.
+
+    Raises ExecutorError: none can be started.
+    """
+    with ThreadPoolExecutor(count) as threads:
+        for made in [threads.submit(Child) for _ in range(count - len(_idle))]:
+            with _lock:
+                _idle.append(made.result())
 
 
 def give_back(child: Child) -> None:

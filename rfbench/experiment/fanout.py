@@ -105,7 +105,7 @@ class FanOut:
             with parallel_config(backend="threading"):
                 for died in self._parallel(self._guarded, ((job,) for job in jobs), n_jobs):
                     left += died
-            while left and not self.stopping.is_set():
+            while left and self.goes_on():
                 self._guarded(Job((left.popleft(),)), alone=True)
         except BaseException:
             self.kill()
@@ -134,6 +134,10 @@ class FanOut:
                 f"{type(error).__name__}: {error}",
                 "Rows that came back are on the disk: run the same command again.",
             ) from error
+
+    def goes_on(self) -> bool:
+        """Tell whether another trial may begin."""
+        return not self.stopping.is_set() and self.limits.seconds() != 0
 
     def record(self, row: Row) -> None:
         """Hand a row on; none after `kill`."""
@@ -171,15 +175,15 @@ def run_job(job: Job, run: FanOut, *, alone: bool = False) -> list[Trial]:
     a signal; those that are repeated `alone` are to blame.
     """
     left, suspects = deque(job.trials), []
-    while left and not run.stopping.is_set():
+    while left and run.goes_on():
         child, trial = take(job.code), left[0]
         run.at_work.add(child)
         try:
             child.begin(Job(tuple(left)), run.limits)
-            while left and child.is_sound() and not run.stopping.is_set():
+            while left and child.is_sound() and run.goes_on():
                 trial = left[0]
                 run.begin(trial.id)
-                run.record(child.measure(trial, run.limits.timeout))
+                run.record(child.measure(trial, run.limits.seconds()))
                 left.popleft()
         except Died as death:
             if run.killed:

@@ -16,7 +16,7 @@ from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
-from rfbench.results import kept_features
+from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
 from rfbench.results.log import note
 from rfbench.results.store import Store
@@ -136,6 +136,8 @@ def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[
     lines = row.pop(kept_features.KEY, None)
     if lines:
         kept_features.write(store.folder, row["trial_id"], lines)
+    if (encoded := row.pop(predictions.KEY, None)) is not None:
+        predictions.write(store.folder, row["trial_id"], encoded)
     store.append(row)
     summary.done += 1
     if row["status"] != "ok":

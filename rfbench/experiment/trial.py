@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import json
+import pickle
 import random
 import signal
 import sys
@@ -22,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 import rfbench
 from rfbench import metrics
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
@@ -41,15 +42,16 @@ from rfbench.experiment.context import Context
 from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.seeds import integer_for
-from rfbench.results import kept_features
+from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource, some
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.rfm import Metrics, remembering
-from rfbench.solvers import Solver
+from rfbench.solvers import ExternalSolver, Solver
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
+from rfbench.solvers.probabilities import calibrated
 
 # Standard errors below chance that a row's error has to be.
 CHANCE_ERRORS = 2
@@ -115,9 +117,9 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
         measured = measure(trial, context)
-        lines = measured.pop(kept_features.KEY, None)
+        beside = {key: measured.pop(key, None) for key in (kept_features.KEY, predictions.KEY)}
         row.update({column: plain.plain(value) for column, value in measured.items()})
-        row.update({kept_features.KEY: lines} if lines else {}, status="ok")
+        row.update({key: content for key, content in beside.items() if content}, status="ok")
     except MemoryLimit as error:
         row.update(status="memory", message=plain.words(error))
     except RfbenchError as error:
@@ -227,7 +229,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with remembering(metrics):
             _fit(solver, features, prepared, clock, context, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
-        scores = score(solver, prepared, clock)
+        decided = decisions(solver, prepared, clock)
+        scores = score(solver, prepared, decided)
         chance = chance_note(scores, prepared)
         noted = [*noted, *chance]
         measured |= scores | {
@@ -244,6 +247,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
             **_chosen(getattr(solver, "estimator", None)),
             "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
+        if experiment.predictions:
+            with Clock.stopped():
+                more, measured[predictions.KEY] = _predictions(solver, prepared, decided)
+                measured |= more
         if experiment.refit_time:
             measured |= _times_of_a_fit(trial, M, context, bandwidth, solver)
         if experiment.train_error:
@@ -492,12 +499,36 @@ def _fit(
     )
 
 
-def score(solver: Any, prepared: Prepared, clock: Clock) -> dict[str, float]:
-    """Return every metric that applies, on the test rows."""
-    values = solver.evaluation_decisions_
-    if values is None:
-        with clock.part("test"):
-            values = solver.decisions(prepared.X_test)
+def decisions(solver: Any, prepared: Prepared, clock: Clock) -> Array:
+    """Return the decision values of the test rows, those of the fit where it has made them."""
+    if solver.evaluation_decisions_ is not None:
+        return np.asarray(solver.evaluation_decisions_)
+    with clock.part("test"):
+        return np.asarray(solver.decisions(prepared.X_test))
+
+
+def _predictions(solver: Any, prepared: Prepared, values: Array) -> tuple[dict[str, float], str]:
+    """Return the metrics of probabilities, of classes, and what is stored of the test rows."""
+    arrays = {"rows": prepared.test_rows, "truth": prepared.y_test, "predictions": values}
+    if isinstance(solver, ExternalSolver):
+        arrays |= solver.arrays_
+        arrays["bytes"] = np.array(len(pickle.dumps(solver.estimator)))
+    if prepared.task == "regression":
+        return {}, predictions.encoded(arrays)
+    codes = solver.predict_codes(values)
+    if isinstance(solver, ExternalSolver):
+        shares = solver.probabilities(prepared.X_test)
+        shares = np.eye(len(prepared.classes))[codes] if shares is None else shares
+    else:
+        scores = solver.coding_.scores(values) if solver.coding_.by_pairs else values
+        shares = calibrated(scores, prepared.y_test)
+    arrays["probabilities"] = shares
+    found = metrics.probabilistic(shares, codes, prepared.y_test)
+    return found, predictions.encoded(arrays)
+
+
+def score(solver: Any, prepared: Prepared, values: Array) -> dict[str, float]:
+    """Return every metric that applies to the decision values of the test rows."""
     if prepared.task == "regression":
         return metrics.regression(values[:, 0], prepared.y_test)
     result = metrics.classification(solver.predict_codes(values), prepared.y_test)

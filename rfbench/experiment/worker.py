@@ -33,6 +33,13 @@ class Limits:
 
     memory: int | None = None  # bytes of its own memory; an allocation beyond them is a MemoryError
     timeout: float | None = None  # seconds for one trial; its worker is killed when they are over
+    # When all trials end, in the seconds of `time.monotonic` of this machine: none begins after it.
+    deadline: float | None = None
+
+    def seconds(self) -> float | None:
+        """Return how long a trial that begins now may take; None: as long as it likes."""
+        left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+        return min((each for each in (self.timeout, left) if each is not None), default=None)
 
 
 def memory_share(text: str, workers: int) -> int:
@@ -131,8 +138,8 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         rows = run_job(job)
         # One order per trial: the row before it is on the disk. The last one ends the job.
         while pickle.load(orders):
-            if limits.timeout is not None:
-                faulthandler.dump_traceback_later(limits.timeout, file=trace)
+            if seconds := limits.seconds():
+                faulthandler.dump_traceback_later(seconds, file=trace)
             row = next(rows)
             if os.getpid() != owner:  # a fork of this process that came out of the trial
                 os._exit(1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.errors import ResultsError
-from rfbench.results import kept_features
+from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
 from rfbench.results.reader import TRIALS
 from rfbench.results.schema import METRICS, close
@@ -137,6 +137,7 @@ def _add(
         elif not present or row["status"] == "ok":
             if row["trial_id"] in lines:
                 kept_features.write(store.folder, row["trial_id"], lines[row["trial_id"]])
+            predictions.copy(folder, store.folder, row["trial_id"])
             store.append(row)
             rows[row["trial_id"]] = row
             result.added += 1

@@ -94,8 +94,9 @@ class Column:
         return self.kind == NUMBER or (number == int(number) and abs(number) < 2**53)
 
 
-# What a sampler is in a comparison; a model has no features, and is the same at every M.
-ROLES = METHOD, BASELINE, MODEL = "method", "baseline", "model"
+# What a sampler is in a comparison; a model has no features, and is the same at every M. The test
+# rows of a trial of role validation choose something: they are held out from no choice.
+ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
     Column("trial_id", TEXT, "identity of the trial, the same on every machine", required=True),
@@ -108,7 +109,9 @@ _WHAT = (
     Column("d", INTEGER, "columns of the prepared data", required=True),
     Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
     Column("label", TEXT, "what the configuration calls the sampler"),
-    Column("role", TEXT, "method, baseline or model (without features), as the configuration says"),
+    Column(
+        "role", TEXT, "method, baseline, model (without features), or validation: its rows choose"
+    ),
     Column("variant", TEXT, "the swept settings, key=value, ..."),
     Column("parameters", TEXT, "the sampler's parameters", "JSON"),
     Column("kernel", TEXT, "kernel"),
@@ -148,6 +151,9 @@ _WHAT = (
 _METRICS = (
     Column("error", NUMBER, "test error", "%"),
     Column("accuracy", NUMBER, "test accuracy", "%"),
+    Column("balanced_error", NUMBER, "test error, the mean over the classes", "%"),
+    Column("log_loss", NUMBER, "mean of -log of the probability of the right class"),
+    Column("auc", NUMBER, "area under the ROC curve, the mean over the classes"),
     Column("relative_squared_error", NUMBER, "relative squared error"),
     Column("relative_rmse", NUMBER, "relative RMSE"),
     Column("rmse", NUMBER, "RMSE", "in units of the prepared target"),

@@ -79,6 +79,8 @@ class ExternalSolver:
         self.estimator, self.classification = estimator, classification
         self.random_state = random_state
         self.notes_: list[str] = []
+        self.arrays_: dict[str, Array] = {}
+        self._shares: Array | None = None
 
     def fit(
         self,
@@ -93,7 +95,9 @@ class ExternalSolver:
     ) -> ExternalSolver:
         """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,).
 
-        An estimator that holds out rows to choose by holds out whole `groups`, shape (n,). What
+        An estimator that holds out rows to choose by holds out whole `groups`, shape (n,). One that
+        says `chooses_by_evaluation` is given the rows of `evaluation` as `X_val` and `y_val`, as
+        the solvers' selection 'test' is; its `evaluation_` is what it says of them. What
         features that look at the target have seen of these rows' targets cannot be taken back
         here, and is noted.
         """
@@ -111,9 +115,22 @@ class ExternalSolver:
             self.notes_.append(f"{name} chooses by rows whose targets the features have seen")
         with clock.part("features"):
             Z = design.matrix()
-        with clock.part("train"):
-            self._fit(Z, np.asarray(y), groups)
         self.n_columns_ = design.n_columns
+        if getattr(self.estimator, "chooses_by_evaluation", False) and evaluation is not None:
+            with clock.part("features"):
+                held = design_of(evaluation[0], features).matrix()
+            with clock.part("train"):
+                self.estimator.fit(Z, np.asarray(y), X_val=held, y_val=np.asarray(evaluation[1]))
+            said = self.estimator.evaluation_
+            self._shares = said if self.classification else None
+            self.evaluation_decisions_ = (
+                said.argmax(axis=1)[:, None] if self.classification else said
+            )
+            self.selection_loss_ = self.estimator.evaluation_loss_
+            self.arrays_ = self.estimator.arrays_
+        else:
+            with clock.part("train"):
+                self._fit(Z, np.asarray(y), groups)
         return self
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
@@ -150,6 +167,17 @@ class ExternalSolver:
         check_real(values, f"{type(self.estimator).__name__} predicted values")
         return values.astype(np.float64).reshape(len(values), -1)
 
+    def probabilities(self, X: Rows) -> Array | None:
+        """Return the probabilities of the classes, shape (n, K); None where it has none.
+
+        Those of the evaluation rows where the estimator chose by them, and X is these.
+        """
+        if self._shares is not None:
+            return self._shares
+        if not hasattr(self.estimator, "predict_proba"):
+            return None
+        return np.asarray(self.estimator.predict_proba(design_of(X, self.features_).matrix()))
+
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
         """Return the class codes of `decisions`."""
         return decisions[:, 0].astype(np.intp)
@@ -159,5 +187,5 @@ class ExternalSolver:
         return None
 
     def chosen_selection(self) -> str:
-        """Return 'fixed': what the estimator chooses, it chooses itself."""
-        return "fixed"
+        """Return 'fixed': what the estimator chooses, it chooses itself; or 'test'."""
+        return "fixed" if self.evaluation_decisions_ is None else "test"

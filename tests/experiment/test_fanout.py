@@ -403,3 +403,13 @@ def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
     for name in fanout.versions():
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
             fanout.run_remotely(fanout.versions() | {name: "0.0.0"}, b"unreadable")
+
+
+def test_children_that_were_prepared_are_those_of_a_run():
+    children.end_idle()
+    children.prepare(1)
+    (made,) = children._idle
+    children.prepare(1)
+    assert children._idle == [made]
+    assert children.take("") is made
+    made.close()

@@ -1,0 +1,279 @@
+"""Ridge regression on a kernel's features, as a model of rows that were scaled.
+
+Metric, bandwidth, penalty and probabilities may be chosen by rows that it is given beside those
+that it is fitted on; then all is a parameter, so that it is fitted again on other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfbench.arrays import Array
+from rfbench.compute.ridge import solve_shifted
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS, Nystroem, VariableProjection
+from rfbench.samplers.metric import LearnedMetric, into
+from rfbench.solvers.probabilities import Link, fitted_link, linked
+
+ROWS_AT_ONCE = 4096
+JITTER = 1e-9  # added to the diagonal of the landmarks' kernel matrix, relative to its mean
+FREQUENCIES, TRAINED = "frequencies", "trained"
+ROUNDS, METRIC_ROWS, TRAINED_ROWS = 6, 4_500, 6_000
+
+
+class _KernelModel(BaseEstimator):  # type: ignore[misc]
+    r"""Base of both models.
+
+    With features Z of n rows it minimises :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
+    Of landmarks S the kernel itself is taken: :math:`Z = K_{nS}` with the penalty
+    :math:`n\alpha\,\theta^\top K_{SS}\theta`, the same model without the root of :math:`K_{SS}`,
+    so that a prediction costs one block of the kernel. The rows are streamed.
+
+    Parameters
+    ----------
+    features : str
+        How landmarks are found (see `Nystroem`); ``frequencies`` and ``trained`` hold no rows.
+    n_components : int
+    kernel : str
+    factors : sequence of float
+        Bandwidths, as multiples of the median distance.
+    alphas : sequence of float
+        Penalties, in the convention n alpha.
+    metric : {'none', 'diagonal', 'full'}
+        A metric learnt from the rows of the fit, see `LearnedMetric`.
+    metric_landmarks : int
+        That it is learnt with.
+    link : pair of float
+        Of classes, see `rfbench.solvers.probabilities.linked`.
+    random_state : int
+
+    Attributes
+    ----------
+    factor_, alpha_, link_ : float, float and pair of float
+        What was chosen by the rows ``X_val`` of `fit`, in whose place there may be one of each.
+        Bandwidths are tried in ascending order, until one has a larger loss than that before.
+    evaluation_ : array of shape (n, 1) or (n, K)
+        What it says of these rows: numbers, or probabilities; ``evaluation_loss_`` their loss.
+    arrays_ : dict of str to array
+        What is chosen and learnt, to be stored: ``chosen`` and, of a metric, its ``root``; and the
+        ``seconds`` of the last fit with one bandwidth.
+    """
+
+    revision: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        n_components: int = 300,
+        kernel: str = "laplacian",
+        factors: Sequence[float] = (1.0,),
+        features: str = "uniform",
+        alphas: Sequence[float] = (1e-3,),
+        metric: str = "none",
+        metric_landmarks: int = 300,
+        link: Link = (4.0, 2.0),
+        random_state: int = 0,
+    ) -> None:
+        self.n_components, self.kernel, self.factors = n_components, kernel, factors
+        self.features, self.alphas = features, alphas
+        self.metric, self.metric_landmarks = metric, metric_landmarks
+        self.link, self.random_state = link, random_state
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is said of the rows that chose: it is no part of the model."""
+        beside = ("evaluation_", "arrays_")
+        return {key: v for key, v in super().__getstate__().items() if key not in beside}
+
+    @property
+    def chooses_by_evaluation(self) -> bool:
+        """Whether there are several bandwidths or penalties, and `fit` needs rows to choose by."""
+        return len(self.factors) > 1 or len(self.alphas) > 1
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the fitted model holds training rows: landmarks."""
+        return self.features not in (FREQUENCIES, TRAINED)
+
+    def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
+        """Fit target columns Y, shape (n, k); choose by rows held out with their columns."""
+        self.arrays_, self.root_ = {}, None
+        if self.metric != "none":
+            metric = LearnedMetric(
+                kind=self.metric,
+                kernel=self.kernel,
+                rounds=ROUNDS,
+                early_stopping=True,
+                n_rows=METRIC_ROWS,
+                n_landmarks=self.metric_landmarks,
+                random_state=self.random_state,
+            )
+            self.root_ = self.arrays_["root"] = metric.fit(X, Y).root_
+        X = self._in_metric(X)
+        self.intercept_ = Y.mean(axis=0)
+        if held is None:
+            if self.chooses_by_evaluation:
+                raise MethodError("There are several to choose from, and no rows X_val to do it.")
+            self.factor_, self.alpha_, self.link_ = self.factors[0], self.alphas[0], self.link
+            self.map_, path = self._path(X, Y, self.factor_)
+            self.coef_ = path[0]
+            return self
+        held, found = self._in_metric(held), []
+        for factor in sorted(self.factors):
+            begun = perf_counter()
+            map_, path = self._path(X, Y, factor)
+            self.arrays_["seconds"] = np.array(perf_counter() - begun)
+            scores = self._scores_path(map_, held, path)
+            best = _best(scores, Y_held, codes)
+            loss = float(((scores[best] - Y_held) ** 2).mean())
+            found.append((loss, factor, best, map_, path[best], scores[best]))
+            if len(found) > 1 and not loss < found[-2][0]:
+                break
+        which = _best(np.stack([each[-1] for each in found]), Y_held, codes)
+        loss, self.factor_, best, self.map_, self.coef_, scores = found[which]
+        self.alpha_, self.evaluation_loss_ = self.alphas[best], loss
+        self.link_ = self.link if codes is None else fitted_link(scores, codes)
+        self.evaluation_ = self._said(scores)
+        self.arrays_["chosen"] = np.array([self.factor_, self.alpha_, *self.link_])
+        return self
+
+    def _path(self, X: Array, Y: Array, factor: float) -> tuple[Any, Array]:
+        """Return the fitted map, and the coefficients for each penalty, (a, n_columns, k)."""
+        sampler, n = self._sampler(factor, len(X)), len(X)
+        getattr(sampler, "fit_landmarks", sampler.fit)(X, Y)
+        map_ = sampler.feature_map_
+        gram: Any = 0.0
+        moments: Any = 0.0
+        for rows in _blocks(n):
+            columns = _columns(map_, X[rows])
+            gram = gram + columns.T @ columns
+            moments = moments + columns.T @ (Y[rows] - self.intercept_)
+        root = None
+        if (landmarks := getattr(map_, "landmarks", None)) is not None:
+            K = map_.kernel(landmarks, landmarks)
+            K[np.diag_indices_from(K)] += JITTER * np.trace(K) / len(K)
+            root = linalg.cholesky(K, lower=True)
+            gram = _whitened(root, _whitened(root, gram).T)
+            moments = _whitened(root, moments)
+        noise, largest = len(gram) * float(np.finfo(np.float64).eps), float(np.diag(gram).max())
+        penalties = n * np.asarray(self.alphas, dtype=np.float64)
+        path, _ = solve_shifted(
+            lambda work: np.copyto(work, gram.T), moments, penalties, noise, largest
+        )
+        if root is not None:
+            for coef in path:
+                coef[...] = linalg.solve_triangular(root, coef, lower=True, trans="T")
+        return map_, path
+
+    def _sampler(self, factor: float, n: int) -> Any:
+        M, bandwidth = min(self.n_components, n), f"{factor:.4g}*median"
+        keys: dict[str, Any] = {"bandwidth": bandwidth, "random_state": self.random_state}
+        if self.features == TRAINED:
+            return VariableProjection(M, score_rows=min(TRAINED_ROWS, n), **keys)
+        keys["kernel"] = self.kernel
+        if self.features == FREQUENCIES:
+            return RKS(M, **keys)
+        return Nystroem(M, landmarks=self.features, **keys)
+
+    def _in_metric(self, X: Array) -> Array:
+        return X if self.root_ is None else np.asarray(into(self.root_, X))
+
+    def _scores_path(self, map_: Any, X: Array, path: Array) -> Array:
+        """Return the scores of the rows for each penalty, shape (a, n, k)."""
+        a, p, k = path.shape
+        flat = path.transpose(1, 0, 2).reshape(p, a * k)
+        scores = np.vstack([_columns(map_, X[rows]) @ flat for rows in _blocks(len(X))])
+        return np.asarray(scores.reshape(len(X), a, k).transpose(1, 0, 2) + self.intercept_)
+
+    def _scores(self, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._scores_path(self.map_, self._in_metric(X), self.coef_[None])[0]
+
+
+class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
+    """Numbers by ridge regression on a kernel's features, see `_KernelModel`.
+
+    Predictions are clipped to the range of the training target: beyond the rows that it has seen
+    the model knows nothing.
+    """
+
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
+        """Fit rows of shape (n, d) and a target of shape (n,); choose by other rows."""
+        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        self.range_ = float(y.min()), float(y.max())
+        held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
+        return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], X_val, None, held)
+
+    def _said(self, scores: Array) -> Array:
+        return np.clip(scores, *self.range_)
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions, shape (n,)."""
+        return self._said(self._scores(X))[:, 0]
+
+
+class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
+    """Classes by ridge regression of columns of -1 and 1, see `_KernelModel`."""
+
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
+        """Fit rows of shape (n, d) and labels of shape (n,); choose by other rows."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        Y, held, columns = coded(codes, len(self.classes_)), None, None
+        if X_val is not None:
+            held = np.searchsorted(self.classes_, y_val)
+            columns = coded(held, len(self.classes_))
+        return self._fit(X, Y, X_val, held, columns)
+
+    def _said(self, scores: Array) -> Array:
+        return linked(scores, self.link_)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, shape (n, K)."""
+        return self._said(self._scores(X))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each row, shape (n,)."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def coded(codes: Any, n_classes: int) -> Array:
+    """Return class codes as columns of -1 and 1: one per class, of two classes the second's."""
+    columns = 2.0 * (np.asarray(codes)[:, None] == np.arange(n_classes)) - 1.0
+    return np.asarray(columns[:, 1:] if n_classes == 2 else columns)
+
+
+def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
+    """Return the scores, of shape (a, n, k), with the smallest squared error.
+
+    Of classes among those whose misclassification is within half a standard error of the least.
+    """
+    squares = ((scores - targets) ** 2).mean(axis=(1, 2))
+    if codes is None:
+        return int(squares.argmin())
+    decided = scores.argmax(axis=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).astype(int)
+    wrong = (decided != codes).mean(axis=1)
+    least = wrong.min()
+    close = wrong <= least + np.sqrt(least * (1 - least) / len(codes)) / 2
+    return int(np.where(close, squares, np.inf).argmin())
+
+
+def _columns(map_: Any, X: Array) -> Array:
+    if hasattr(map_, "landmarks"):
+        return np.asarray(map_.kernel(X, map_.landmarks))
+    return np.asarray(map_.transform(X))
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
+
+
+def _whitened(root: Array, matrix: Array) -> Array:
+    return np.asarray(linalg.solve_triangular(root, matrix, lower=True))

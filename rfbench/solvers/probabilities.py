@@ -1,0 +1,59 @@
+"""Probabilities of classes from the scores of least squares, which are no logits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from rfbench.arrays import Array
+from rfbench.metrics import SMALLEST
+
+Link = tuple[float, float]
+
+
+def linked(scores: Array, link: Link) -> Array:
+    """Return probabilities, shape (n, K), in proportion to softplus(c score)^a of each class.
+
+    The scores, shape (n, K) or of two classes (n, 1), are of targets coded as -1 and 1; the link is
+    the scale c and the power a.
+    """
+    if scores.shape[1] == 1:
+        scores = np.hstack([-scores, scores])
+    scale, power = link
+    # In logarithms: the softplus of a very negative score is 0 in doubles.
+    z = scale * scores
+    logs = power * np.where(z < -30, z, np.log(np.logaddexp(0.0, np.maximum(z, -30))))
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def fitted_link(scores: Array, codes: NDArray[np.int64]) -> Link:
+    """Return the scale and power with the smallest log-loss on rows that were not fitted.
+
+    With a scale near 0 the link is the logistic function, whose slope is the product of the two.
+    """
+    rows = np.arange(len(codes))
+
+    def link(point: Array) -> Link:
+        scale, slope = np.exp(point).tolist()
+        return float(f"{scale:.4g}"), float(f"{slope / scale:.4g}")
+
+    def log_loss(point: Array) -> float:
+        right = linked(scores, link(point))[rows, codes]
+        return float(-np.log(np.maximum(right, SMALLEST)).mean())
+
+    start, bounds = np.log([2.0, 6.0]), [(-3.0, 3.0), (-3.0, 6.0)]
+    best = optimize.minimize(
+        log_loss, start, method="Nelder-Mead", bounds=bounds, options={"maxiter": 80, "xatol": 0.01}
+    )
+    return link(best.x)
+
+
+def calibrated(scores: Array, codes: NDArray[np.int64]) -> Array:
+    """Return probabilities, shape (n, K): each half of the rows by the link of the other one."""
+    made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
+    for part in (slice(0, n, 2), slice(1, n, 2)):
+        rest = slice(1 - (part.start or 0), n, 2) if n > 1 else part
+        made[part] = linked(scores[part], fitted_link(scores[rest], codes[rest]))
+    return made

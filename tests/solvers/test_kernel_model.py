@@ -1,0 +1,155 @@
+"""Ridge on a kernel's features as a model; probabilities from scores."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
+
+from rfbench.errors import MethodError
+from rfbench.samplers import RKS, Nystroem
+from rfbench.samplers.metric import into
+from rfbench.solvers import ExternalSolver
+from rfbench.solvers.kernel_model import KernelClassifier, KernelRegressor, coded
+from rfbench.solvers.probabilities import fitted_link, linked
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((150, 3))
+Y = np.sin(2 * X[:, 0]) + 0.1 * RANDOM.standard_normal(150)
+NEW = RANDOM.standard_normal((40, 3))
+Y_NEW = np.sin(2 * NEW[:, 0])
+GAUSSIAN = {"kernel": "gaussian"}
+
+
+def test_with_all_rows_as_landmarks_it_is_kernel_ridge():
+    model = KernelRegressor(150, **GAUSSIAN).fit(X, Y)
+    bandwidth = model.map_.kernel.bandwidth
+    exact = KernelRidge(kernel="rbf", gamma=0.5 / bandwidth**2, alpha=150e-3).fit(X, Y - Y.mean())
+    expected = np.clip(exact.predict(NEW) + Y.mean(), Y.min(), Y.max())
+    np.testing.assert_allclose(model.predict(NEW), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "features"), [("frequencies", RKS), ("uniform", Nystroem)])
+def test_on_features_it_is_ridge_of_scikit_learn(kind, features):
+    model = KernelRegressor(20, features=kind, alphas=[1e-2], **GAUSSIAN).fit(X, Y)
+    fitted = features(20, bandwidth="1*median", random_state=0).fit(X)
+    ridge = Ridge(alpha=150e-2, fit_intercept=False).fit(fitted.transform(X), Y - Y.mean())
+    expected = np.clip(ridge.predict(fitted.transform(NEW)) + Y.mean(), Y.min(), Y.max())
+    np.testing.assert_allclose(model.predict(NEW), expected, atol=1e-5)
+
+
+def test_the_choice_is_that_of_fits_one_by_one():
+    keys = {"factors": [0.5, 1.0, 2.0], "alphas": [1e-5, 1e-3, 1e-1]}
+    chosen = KernelRegressor(30, **keys, **GAUSSIAN).fit(X, Y, X_val=NEW, y_val=Y_NEW)
+    losses = {}
+    for factor in keys["factors"]:
+        for alpha in keys["alphas"]:
+            model = KernelRegressor(30, factors=[factor], alphas=[alpha], **GAUSSIAN).fit(X, Y)
+            losses[factor, alpha] = np.mean((model._scores(NEW)[:, 0] - Y_NEW) ** 2)
+            if (factor, alpha) == (chosen.factor_, chosen.alpha_):
+                np.testing.assert_allclose(model.predict(NEW), chosen.predict(NEW), atol=1e-8)
+                np.testing.assert_allclose(chosen.evaluation_[:, 0], chosen.predict(NEW))
+    assert chosen.evaluation_loss_ == pytest.approx(min(losses.values()))
+    assert losses[chosen.factor_, chosen.alpha_] == pytest.approx(min(losses.values()))
+    assert chosen.arrays_["chosen"][:2].tolist() == [chosen.factor_, chosen.alpha_]
+    assert "evaluation_" not in vars(pickle.loads(pickle.dumps(chosen)))
+    with pytest.raises(MethodError, match="no rows X_val"):
+        KernelRegressor(30, **keys).fit(X, Y)
+
+
+def test_bandwidths_are_tried_until_one_is_worse(monkeypatch):
+    tried = []
+    path = KernelRegressor._path
+    monkeypatch.setattr(KernelRegressor, "_path", lambda *a: tried.append(a[3]) or path(*a))
+    model = KernelRegressor(30, factors=[60.0, 30.0, 0.02, 1.0], **GAUSSIAN)
+    model.fit(X, Y, X_val=NEW, y_val=Y_NEW)
+    assert tried == [0.02, 1.0, 30.0]
+    assert model.factor_ == 1.0
+
+
+def test_the_metric_is_stored_and_gives_the_same_model_again():
+    keys = {"kernel": "gaussian", "factors": [1.0], "alphas": [1e-4, 1e-2]}
+    model = KernelRegressor(60, metric="diagonal", **keys).fit(X, Y, X_val=NEW, y_val=Y_NEW)
+    root = model.arrays_["root"]
+    assert root[0] > 2 * root[1:].max()
+    again = KernelRegressor(60, **keys).fit(into(root, X), Y, X_val=into(root, NEW), y_val=Y_NEW)
+    np.testing.assert_allclose(again.evaluation_, model.evaluation_)
+
+
+def test_a_run_gives_it_the_rows_to_choose_by_if_there_is_a_choice():
+    for factors, selection in (([0.5, 1.0], "test"), ([1.0], "fixed")):
+        model = KernelRegressor(30, factors=factors, **GAUSSIAN)
+        solver = ExternalSolver(model, classification=False)
+        solver.fit(X, Y, evaluation=(NEW, Y_NEW))
+        assert solver.chosen_selection() == selection
+        said = solver.evaluation_decisions_
+        assert (said is None) == (selection == "fixed")
+        if said is not None:
+            np.testing.assert_array_equal(said, solver.decisions(NEW))
+
+
+def test_rows_that_coincide_are_no_fault():
+    same = np.repeat(X[:5], 30, axis=0)
+    assert np.isfinite(KernelRegressor(50, alphas=[1e-9]).fit(same, Y).predict(NEW)).all()
+
+
+@pytest.mark.parametrize("features", ["frequencies", "trained", "uniform"])
+def test_predictions_stay_within_the_training_target(features):
+    model = KernelRegressor(50, features=features, factors=[0.3], alphas=[1e-9], **GAUSSIAN)
+    said = model.fit(X, Y).predict(10 * NEW)
+    assert Y.min() <= said.min() <= said.max() <= Y.max()
+    assert model.holds_rows == (features == "uniform")
+
+
+def test_classes_are_told_and_their_probabilities_add_up():
+    rows, labels = load_wine(return_X_y=True)
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    names = np.array(["b", "a", "c"])[labels]
+    model = KernelClassifier(60, alphas=[1e-5, 1e-4], **GAUSSIAN)
+    model.fit(rows[::2], names[::2], X_val=rows[1::2], y_val=names[1::2])
+    shares = model.predict_proba(rows[1::2])
+    np.testing.assert_allclose(shares, model.evaluation_)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert (model.predict(rows[1::2]) == names[1::2]).mean() > 0.9
+
+
+def test_the_link_of_two_classes_is_even():
+    scores = np.array([[0.0], [3.0], [-3.0]])
+    shares = linked(scores, (2.0, 1.5))
+    assert shares[0].tolist() == [0.5, 0.5]
+    np.testing.assert_allclose(shares[1], shares[2][::-1])
+    softplus = np.log1p(np.exp(np.array([-6.0, 6.0]))) ** 1.5
+    np.testing.assert_allclose(shares[1], softplus / softplus.sum())
+    assert np.isfinite(linked(np.array([[1e4], [-1e4]]), (9.0, 9.0))).all()
+
+
+def test_the_fitted_link_is_calibrated():
+    """Scores of labels drawn from the link itself: its log-loss is nearly that of the truth."""
+    random = np.random.default_rng(1)
+    scores = random.standard_normal((4000, 3))
+    truth = linked(scores, (1.5, 2.5))
+    codes = (random.random(4000)[:, None] > truth.cumsum(axis=1)).sum(axis=1)
+    fitted = linked(scores[2000:], fitted_link(scores[:2000], codes[:2000]))
+    best = log_loss(codes[2000:], truth[2000:])
+    assert log_loss(codes[2000:], fitted) < best + 0.005
+
+
+def test_scores_of_a_rare_class_are_calibrated_as_by_logistic_regression():
+    random = np.random.default_rng(3)
+    scores = -0.9 + 0.2 * random.standard_normal((6000, 1))
+    chance = 1 / (1 + np.exp(-8 * scores[:, 0] - 3))
+    codes = (random.random(6000) < chance).astype(int)
+    truth = np.column_stack([1 - chance, chance])
+    fitted = linked(scores[3000:], fitted_link(scores[:3000], codes[:3000]))
+    constant = np.full(3000, codes[:3000].mean())
+    losses = [log_loss(codes[3000:], p) for p in (truth[3000:], fitted, constant)]
+    assert losses[0] < losses[1] < losses[2]
+
+
+def test_codes_are_one_column_per_class_and_one_of_two():
+    assert coded([0, 1], 2).tolist() == [[-1.0], [1.0]]
+    assert coded([0, 2], 3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]
