@@ -214,7 +214,7 @@ OPENS = re.compile(
     r"|os\.replace|copytree|copyfile)$"
 )
 OPENERS = {
-    "rfbench.choosing.menu": {"read_bytes"},
+    "rfbench.choosing.rounds": {"read_bytes"},
     "rfbench.figures": {"read_bytes"},  # the code that draws
     "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
     "rfbench.pages.rules": {"read_text"},

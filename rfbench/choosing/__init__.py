@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rfbench.choosing.choice import Choice, choose, choose_from
-    from rfbench.choosing.judging import Contender
+    from rfbench.choosing.judge import Contender
     from rfbench.choosing.model import measured
     from rfbench.choosing.table import read_table, table_of
 

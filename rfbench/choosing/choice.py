@@ -1,17 +1,20 @@
 """From a table to the model to take, within a budget: an answer, its statistics, a model file.
 
-A quarter of the rows is held out. On the others the search (`rfbench.choosing.search`) fits a
-constant, a linear model, gradient boosting, features of kernels, and averages of them, and takes
-one. Only then are the best of each kind measured on the rows held out, and compared there in pairs.
+A quarter of the rows is held out. On the others rounds of trials (`rfbench.choosing.rounds`)
+measure a constant, a linear model, gradient boosting and features of kernels; averages are made of
+what they said. Only then are the best of each kind measured on the rows held out, and compared
+there in pairs.
 The model that is taken is fitted again on all rows, unless that goes wrong.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,23 +26,26 @@ from threadpoolctl import threadpool_limits
 
 from rfbench import files
 from rfbench.choosing.code import code_of
-from rfbench.choosing.judging import Contender, Judged, held_out, pipeline_of, searched
+from rfbench.choosing.judge import Contender, Judge, average, pipeline_of
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
 from rfbench.choosing.model import Card, Model, measured, save
-from rfbench.choosing.search import Candidate, LearningProblem
+from rfbench.choosing.problem import LearningProblem, absent_classes
+from rfbench.choosing.rounds import Candidate, Rounds
 from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.values import DATE
 from rfbench.errors import ConfigError, unknown
 from rfbench.escaping import json_value
+from rfbench.experiment import children
 from rfbench.memory import check_fits, limited_to
 
 __all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
 
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
-RARE = 0.1  # a class of a smaller share is rare
+RARE = 0.2  # a class of a smaller share is rare
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
+DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Choice:
     regression: bool
     classes: tuple[str, ...]
     shares: tuple[float, ...]  # of the classes
-    rare: bool  # a class is below a tenth
+    rare: bool  # a class is below a fifth
     only_class: str  # that the model taken says for every row held out; or nothing
     largest_model: float | None  # bytes, as given
     too_large: Mapping[str, int]  # models that were left out for it, and their bytes
@@ -75,11 +81,13 @@ class Choice:
     taken: Contender
     contenders: tuple[Contender, ...]  # the best of each kind
     tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds, n_bytes
-    stopped: str  # what budget or memory cut off, see `Search.stopped`
+    left_out: Mapping[str, int]  # classes that a side of a split would lack, and their rows
+    stopped: str  # what budget or memory cut off, see `Rounds.stopped`
+    interrupted: bool
     budget: float
     spent: float
     seed: int
-    model: Model  # fitted on all rows, see `rfbench.choosing.judging.Judged.final`
+    model: Model  # fitted on all rows, see `rfbench.choosing.judge.Judge.final`
     others: Mapping[str, Model]  # of each kind, not fitted
     card: Card
     code: str  # Python that builds it, fits it on the training rows and prints its error
@@ -132,7 +140,7 @@ def choose(
     budget : float
         Seconds, for everything.
     n_jobs : int, optional
-        Threads, by default one per core.
+        Trials side by side, by default one per core.
     allow_rows : bool
         Whether the model may hold training rows (landmarks).
     largest_model : float, optional
@@ -156,12 +164,15 @@ def choose(
     """
     started = monotonic() if started is None else started
     with limited_to(memory):
-        if isinstance(X, str | Path):
-            table = read_table(
-                X, target=target, task=task, drop=drop, groups=groups, time=time, **reading
-            )
-        else:
-            table = table_of(X, y, task=task, groups=groups, time=time)
+        # Processes take seconds to begin: they do it while the table is read.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(children.prepare, n_jobs or os.cpu_count() or 1)
+            if isinstance(X, str | Path):
+                table = read_table(
+                    X, target=target, task=task, drop=drop, groups=groups, time=time, **reading
+                )
+            else:
+                table = table_of(X, y, task=task, groups=groups, time=time)
         return choose_from(
             table,
             metric=metric,
@@ -198,29 +209,31 @@ def choose_from(
         raise unknown(f"metric of {kind}", metric, allowed, ConfigError)
     used = metric or allowed[0]
     deadline = started + budget - max(WRITING, WRITING_SHARE * budget)
-    with threadpool_limits(n_jobs), warnings.catch_warnings():
+    # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
+    with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
-        problem = LearningProblem(
-            table.X, table.target, len(table.classes), table.groups, used, seed, table.time
-        )
-        train, test = held_out(problem, budget)
+        table, problem, left_out, kept = _with_classes_on_both_sides(table, used, seed, budget)
+        sides = train, test = problem.held_out(budget)
         n, d = len(train) + len(test), table.X.shape[1]
         check_fits(
             TABLES * 8.0 * n * d,
             f"To prepare {n:,} rows of {d:,} columns and to scale them",
             "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
         )
-        search = searched(
+        rounds, log_tried = _searched(
             problem.take(train),
             deadline,
+            folder=out,
+            workers=n_jobs or os.cpu_count() or 1,
             allow_rows=allow_rows,
             largest=np.inf if largest_model is None else largest_model,
             on_candidate=on_candidate,
         )
-        judged = Judged(search, problem, train, test)
+        judged = Judge(rounds, problem, sides, deadline)
         taken, overturned, nothing = judged.decide()
-        model, fitted = judged.final(taken, table)
+        model, fitted = judged.final(taken, table, deadline)
         only = None if nothing else judged.only_class(taken)
+        rounds.clear()
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
     winner = next(c for c in contenders if c.family == taken.family)
@@ -242,9 +255,12 @@ def choose_from(
         holds_rows=winner.holds_rows,
         reading=table.how,
     )
-    np.savez(rows, train=train, test=test)
+    arrays: list[Any] = []
+    code = code_of(clone(model), table, rows, used, arrays)
+    named = {f"array{number}": array for number, array in enumerate(arrays)}
+    np.savez(rows, train=kept[train], test=kept[test], **named)
     tried = pd.DataFrame(
-        [(c.label, c.family, c.M, c.loss.value, c.seconds, c.n_bytes) for c in search.candidates],
+        [(c.label, c.family, c.M, c.loss.value, c.seconds, c.n_bytes) for c in rounds.candidates],
         columns=["label", "family", "M", "loss", "seconds", "n_bytes"],
     )
     shares = np.bincount(table.target) / len(table.y) if not table.regression else np.empty(0)
@@ -261,10 +277,10 @@ def choose_from(
         rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
         only_class="" if only is None else str(table.classes[only]),
         largest_model=largest_model,
-        too_large=judged.too_large,
+        too_large=rounds.too_large(),
         allow_rows=allow_rows,
-        log_tried=judged.log_tried,
-        log_target=search.log,
+        log_tried=log_tried,
+        log_target=rounds.log,
         grouped=table.groups is not None,
         in_time=table.time is not None,
         dates=tuple(column for column, kind in model[0].kinds_.items() if kind == DATE),
@@ -278,20 +294,93 @@ def choose_from(
         taken=winner,
         contenders=contenders,
         tried=tried.sort_values("loss", kind="stable", ignore_index=True),
-        stopped=search.stopped,
+        left_out=left_out,
+        stopped=rounds.stopped,
+        interrupted=rounds.interrupted,
         budget=budget,
         spent=monotonic() - started,
         seed=seed,
         model=model,
         others={
-            family: pipeline_of(candidate, regression=table.regression, log=search.log)
+            family: pipeline_of(candidate, rounds, regression=table.regression)
             for family, candidate in judged.contenders.items()
         },
         card=card,
-        code=code_of(clone(model), table, rows, used),
+        code=code,
     )
     _write(choice)
     return choice
+
+
+def _with_classes_on_both_sides(
+    table: LabelledTable, metric: str, seed: int, budget: float
+) -> tuple[LabelledTable, LearningProblem, dict[str, int], Any]:
+    """Leave out the classes that a side of a split lacks; return their rows, and those kept."""
+    left_out: dict[str, int] = {}
+    kept = np.arange(len(table.y))
+    while True:
+        problem = LearningProblem(
+            table.X, table.target, len(table.classes), table.groups, metric, seed, table.time
+        )
+        absent = sorted(absent_classes(problem, budget))
+        if not absent:
+            return table, problem, left_out, kept
+        if problem.n_classes - len(absent) < 2:
+            raise ConfigError(
+                "Fewer than two classes have rows on both sides of every split.",
+                "A class has to be learnt from some rows and checked on others.",
+                "Put rare classes together, or split otherwise (--groups, --time).",
+            )
+        counts = np.bincount(problem.y)
+        left_out |= {str(table.classes[code]): int(counts[code]) for code in absent}
+        rows = np.flatnonzero(~np.isin(problem.y, absent))
+        kept = kept[rows]
+        table = replace(
+            table,
+            X=table.X.iloc[rows].reset_index(drop=True),
+            y=table.y[rows],
+            groups=None if table.groups is None else table.groups[rows],
+            time=None if table.time is None else table.time[rows],
+        )
+
+
+def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tuple[Rounds, bool]:
+    """Go through the rounds, of a positive target over several decades for its logarithm too.
+
+    That is what goes on after the first round if it is better. An interruption ends the rounds, and
+    what was measured before it counts.
+    """
+    rounds, tried = Rounds(problem, deadline, **options), False
+    rounds.clear()
+    try:
+        rounds.first()
+        if not problem.n_classes and spans_decades(problem.y):
+            rival, tried = (
+                Rounds(problem, deadline, log=True, planned=rounds.planned, **options),
+                True,
+            )
+            rival.first()
+            least = [min(c.loss.value for c in each.candidates) for each in (rounds, rival)]
+            rounds = rival if least[1] < least[0] else rounds
+        rounds.run()
+        average(rounds)
+    except KeyboardInterrupt:
+        rounds.interrupted = True
+    if not rounds.candidates:
+        raise ConfigError(
+            f"Nothing was measured within {deadline - monotonic():.3g} s.",
+            "Not even the constant was.",
+            "Allow a larger budget or model, or more memory.",
+        )
+    return rounds, tried
+
+
+def spans_decades(y: Any) -> bool:
+    """Tell whether a target is positive and its quantiles lie two decades or more apart."""
+    if not y.min() > 0:
+        return False
+    low, high = np.quantile(y, [0.01, 0.99])
+    return bool(high > DECADES * low)
 
 
 def _write(choice: Choice) -> None:

@@ -56,7 +56,7 @@ def size(text: str) -> float:
 @click.option(
     "--metric",
     type=click.Choice(METRICS),
-    help="What counts; default: error (classes) or rmse (numbers).",
+    help="What counts; default: log-loss (classes) or rmse (numbers).",
 )
 @click.option(
     "--budget",
@@ -66,7 +66,7 @@ def size(text: str) -> float:
     show_default=True,
     help="For everything: 60s, 5m, 1h.",
 )
-@click.option("--jobs", type=WHOLE, help="Threads; default: one per core.")
+@click.option("--jobs", type=WHOLE, help="Trials side by side; default: one per core.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
 @click.option(
     "--largest-model",

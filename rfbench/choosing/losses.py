@@ -3,8 +3,9 @@
 Every metric is a loss: smaller is better. Its value is a smooth function of sums over the rows, so
 that its error follows from the rows' *influences* (the delta method): how far the value moves, in
 units of 1/n, where a row gets more weight. Two models are compared by the difference of their
-influences row by row, which is the paired t test where the metric is a mean. Where rows come in
-groups, the influences of a group are added up first (the cluster-robust standard error).
+influences row by row; where the metric is a mean over rows whose losses have no bound, a few of
+which can outweigh all others, by the signed ranks of the rows' differences. Where rows come in
+groups, those of a group are added up first.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from scipy import stats
 from rfbench.arrays import Array
 from rfbench.errors import DataError
 
-CLASS_METRICS = ("error", "balanced-error", "log-loss", "auc")
+CLASS_METRICS = ("log-loss", "error", "balanced-error", "auc")
 NUMBER_METRICS = ("rmse", "mae", "rmsle")
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
+RANKED = ("log-loss", *NUMBER_METRICS)  # compared by signed ranks
 LEVEL = 0.95  # of the intervals
 SMALLEST = 1e-15  # of a probability, in the log-loss
 
@@ -40,6 +42,9 @@ class Loss:
 
     value: float
     influences: NDArray[np.float64]  # shape (n,), mean 0
+    rows: NDArray[np.float64] | None = (
+        None  # the losses of the rows, where it is made of their mean
+    )
 
     def standard_error(self, groups: NDArray[np.int64] | None = None) -> float:
         """Return the standard error of the value: other rows (groups) in the place of these."""
@@ -91,20 +96,13 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
             truth, values = np.log1p(np.maximum(truth, 0)), np.log1p(np.maximum(values, 0))
         squares = _mean_of_rows((values - truth) ** 2)
         root = float(np.sqrt(squares.value))
-        return Loss(root, squares.influences / (2 * root) if root else squares.influences)
+        influences = squares.influences / (2 * root) if root else squares.influences
+        return Loss(root, influences, squares.rows)
     assert predicted.probabilities is not None
     if metric == "log-loss":
         right = predicted.probabilities[np.arange(n), truth]
         return _mean_of_rows(-np.log(np.clip(right, SMALLEST, None)))
     return _auc(truth, predicted.probabilities)
-
-
-def mean(losses: Sequence[Loss]) -> Loss:
-    """Return the mean of losses on the same rows."""
-    return Loss(
-        float(np.mean([each.value for each in losses])),
-        np.asarray(np.mean([each.influences for each in losses], axis=0)),
-    )
 
 
 def joined(losses: Sequence[Loss]) -> Loss:
@@ -128,8 +126,9 @@ def difference(
 ) -> Difference:
     """Return by how much the first loss exceeds the second, both of the same rows.
 
-    The p-value is that of the t test of the influences' differences, per group where there are
-    groups; that of misclassification is McNemar's exact one, where there are none.
+    The p-value is that of Wilcoxon's signed ranks of the rows' losses where these have no bound,
+    and 1 where the ranks point the other way; of misclassification McNemar's exact one; else that
+    of the t test of the influences' differences. All per group where there are groups.
     """
     value = first.value - second.value
     influences = first.influences - second.influences
@@ -139,6 +138,8 @@ def difference(
         moved = influences + value  # +-100 where one of the two alone is right
         worse, better = int((moved > 50).sum()), int((moved < -50).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
+    elif metric in RANKED and first.rows is not None and second.rows is not None:
+        p = _by_ranks(_summed(first.rows - second.rows, groups), value)
     elif error == 0 or not freedom:
         p = 1.0
     else:
@@ -148,7 +149,16 @@ def difference(
 
 def _mean_of_rows(each: Array) -> Loss:
     mean = float(each.mean())
-    return Loss(mean, each - mean)
+    return Loss(mean, each - mean, each)
+
+
+def _by_ranks(each: Array, value: float) -> float:
+    """Return the p-value of the signed ranks of differences; 1 where their sign is another."""
+    each = each[each != 0]
+    if len(each) < 2:
+        return 1.0
+    ranks = np.sign(each) @ stats.rankdata(np.abs(each))
+    return float(stats.wilcoxon(each).pvalue) if ranks * value > 0 else 1.0
 
 
 def _auc(truth: Array, probabilities: Array) -> Loss:
@@ -183,12 +193,15 @@ def _share_below(values: Array, points: Array) -> Array:
 
 def _standard_error(influences: Array, groups: NDArray[np.int64] | None) -> tuple[float, int]:
     """Return the standard error of a mean of the influences, and its degrees of freedom."""
-    n = len(influences)
-    sums = influences
-    if groups is not None:
-        codes = np.unique(groups, return_inverse=True)[1]
-        sums = np.bincount(codes, influences).astype(np.float64)
+    n, sums = len(influences), _summed(influences, groups)
     count = len(sums)
     if count < 2:
         return float("inf"), 0
     return float(np.sqrt(count / (count - 1) * np.sum(sums**2)) / n), count - 1
+
+
+def _summed(each: Array, groups: NDArray[np.int64] | None) -> Array:
+    """Return the values added up per group, where there are groups."""
+    if groups is None:
+        return each
+    return np.bincount(np.unique(groups, return_inverse=True)[1], each).astype(np.float64)

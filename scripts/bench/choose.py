@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from rfbench.choosing import choose, read_table
 from rfbench.choosing.losses import difference
 from rfbench.choosing.model import loss_of
-from rfbench.choosing.search import LearningProblem
+from rfbench.choosing.problem import LearningProblem
 from rfbench.choosing.table import LabelledTable
 from rfbench.datasets.preparation import Preparation
 
@@ -58,7 +58,9 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     X, y = table.X.iloc[given], table.y[given]
     begun = time.monotonic()
     with TemporaryDirectory() as folder:
-        choice = choose(X, y, budget=budget, n_jobs=jobs, out=Path(folder), seed=seed)
+        choice = choose(
+            X, y, metric=metric, budget=budget, n_jobs=jobs, out=Path(folder), seed=seed
+        )
     wall = time.monotonic() - begun
     models = {"taken": choice.model} | {
         family: choice.others[family] for family in ("features", "blend") if family in choice.others

