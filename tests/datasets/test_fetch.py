@@ -9,7 +9,6 @@ import pytest
 
 from rfbench import datasets
 from rfbench.errors import DataError
-from tests.support import data_files
 from tests.support.command_line import call
 from tests.support.data_files import LETTERS, letters, sha256, zipped
 
@@ -267,27 +266,6 @@ class TestFetch:
         (path,) = datasets.fetch("letters")
         assert path.stat().st_mode & 0o777 == 0o644
         assert capfd.readouterr() == ("", "")
-
-
-def test_a_real_entry_reads_its_original_archive(home, catalogue):
-    entry, contents, _, y, _, _ = data_files.example("har")
-    inner = zipped(
-        [
-            (f"UCI HAR Dataset/{file.path}", content)
-            for file, content in zip(entry.files, contents, strict=True)
-        ]
-        + [("__MACOSX/UCI HAR Dataset/train/._X_train.txt", b"")]
-    )
-    archive = zipped([("UCI HAR Dataset.zip", inner), ("UCI HAR Dataset.names", b"")])
-    download = entry.downloads[0].model_copy(update={"sha256": sha256(archive)})
-    counts = {label: y.count(code) for code, label in enumerate(entry.classes)}
-    change = {"downloads": (download,), "rows": 4, "train_rows": 2, "classes": counts}
-    catalogue(entry.model_copy(update=change))
-    put(home / "har", download.name, archive)
-    loaded = datasets.load("har")
-    assert loaded.y.tolist() == y
-    assert loaded.n_given_train == 2
-    assert loaded.groups.tolist() == [1, 1, 3, 4]
 
 
 class TestSources:

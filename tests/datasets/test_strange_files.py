@@ -156,16 +156,6 @@ class TestCommand:
         call(*again.split())
         assert "task: multiclass" in (tmp_path / "a.yaml").read_text()
 
-    def test_all_wrong_names_are_answered_at_once(self, home, tmp_path):
-        file = tmp_path / "a.csv"
-        rooms().to_csv(file, index=False)
-        words = ("--target", "prise", "--drop", "id", "--drop", "twon")
-        output = " ".join(call("data", "pack", file, tmp_path / "p", *words, code=2).split())
-        assert "'twon'" in output
-        assert "'prise'" in output
-        assert "--target price" in output
-        assert "--drop id --drop town" in output
-
     def test_how_a_file_is_read_lands_in_the_configuration(self, home, tmp_path):
         file = tmp_path / "a.csv"
         file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
