@@ -13,6 +13,7 @@ from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from tests.support.command_line import call
 from tests.support.data_files import LETTERS, letters, sha256, svmlight
+from tests.support.nightly import at_night
 
 UNPINNED = letters()
 OWN = {"file": "own.csv", "target": "y"}
@@ -155,7 +156,7 @@ class TestPacked:
 class TestMemory:
     """A file that is small on disk and large in memory."""
 
-    @pytest.mark.parametrize("name", ["zeros.csv.gz", "zeros.svm"])
+    @pytest.mark.parametrize("name", ["zeros.csv.gz", *at_night("zeros.svm")])
     def test_reading_stays_within_what_is_allowed(self, home, name, monkeypatch):
         n, d = 30_000, 100
         X = np.zeros((n, d))

@@ -3,7 +3,6 @@ import importlib
 import json
 import lzma
 import os
-import re
 
 import pytest
 
@@ -363,15 +362,6 @@ class TestParts:
         assert not (home / "buzz").exists()
         part.write_bytes(content)
         assert datasets.fetch("buzz-14k")
-
-    def test_the_catalogue_names_a_commit_and_the_eight_files(self):
-        (download,) = datasets.entry("buzz-14k").downloads
-        (full, *_) = datasets.entry("buzz").downloads
-        assert len(download.parts) == 8
-        assert download.size == datasets.entry("buzz-14k").download_size > 7e6
-        (of_parts,), (of_all,) = download.urls, full.urls
-        assert of_all.startswith(of_parts)
-        assert re.search("/[0-9a-f]{40}/Twitter/$", of_parts)
 
 
 class TestGitBlob:

@@ -39,17 +39,6 @@ def test_padded_frequencies_are_parts_of_longer_ones():
     assert np.abs(unpadded - draws[-1]).max() > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("kernel", "variance"), [("gaussian", 1 / 9), ("gaussian-unhalved", 2 / 9)]
-)
-def test_lengths_are_those_of_gaussian_vectors(kernel, variance):
-    """Squared: the mean to 5 standard errors, the variance to 6 %."""
-    sampler = ORF(20_000, kernel=kernel, bandwidth=3.0, random_state=0).fit(ROWS)
-    squared = (sampler.feature_map_.frequencies**2).sum(axis=0) / variance
-    assert_allclose(squared.mean(), 5.0, atol=5 * np.sqrt(10 / 20_000))
-    assert_allclose(squared.var(), 10.0, rtol=0.06)
-
-
 def test_orthogonal_columns_have_gaussian_rows():
     """Divided by their lengths' chi, columns are orthonormal; rows are N(0, I) by themselves."""
     draws = [ColumnORF(8, bandwidth=0.5, random_state=seed).fit(ROWS) for seed in range(500)]
