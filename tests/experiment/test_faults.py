@@ -13,6 +13,7 @@ from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.begun import FILE
 from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.worker import Limits
 from rfbench.results.store import Store
 from tests.support.nightly import at_night
 from tests.support.runs import (
@@ -32,6 +33,17 @@ from .conftest import SMALL
 def faulty(fault):
     own = f"- {{class: '{FAULTY}:Faulty', label: faulty, fault: {fault}}}"
     return SMALL.replace("- rks", own)
+
+
+def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_of, tmp_path):
+    """It is alone: on a busy machine every other trial may take as long."""
+    text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
+    experiment = experiment_of(text, "trials=1", "M=8", allow_imports=True)
+    work = plan_run([experiment], tmp_path / "r")
+    assert runner.run(work, limits=Limits(timeout=0.5)).failed == 1
+    (row,) = rows_of(work.folder)
+    assert (row["status"], "longer than it may" in row["message"]) == ("timeout", True)
+    assert (work.folder / "failures" / f"{row['trial_id']}.txt").exists()
 
 
 def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
