@@ -1,9 +1,7 @@
-import numpy as np
 import pytest
 
 from rfbench import memory
 from rfbench.compute.blocks import default_block_rows
-from rfbench.compute.gram import accumulate
 
 
 @pytest.fixture
@@ -43,13 +41,3 @@ def test_the_limit_of_the_process_counts():
         assert default_block_rows(10_000) == 16 < wanted
     finally:
         memory.limit_to(None)
-
-
-def test_little_memory_gives_the_same_sums(free):
-    generator = np.random.default_rng(0)
-    Z, y = generator.standard_normal((500, 40)), generator.standard_normal(500)
-    whole = accumulate(np.positive, Z, y, 40)
-    free(0)
-    small = accumulate(np.positive, Z, y, 40)
-    np.testing.assert_allclose(small.gram, whole.gram, atol=1e-11)
-    np.testing.assert_allclose(small.moment, whole.moment, atol=1e-11)

@@ -52,12 +52,6 @@ def check(equations, expected, **bounds):
     np.testing.assert_array_equal(equations.gram, equations.gram.T)
 
 
-@pytest.mark.parametrize("block_rows", [None, 1, 2, 7, 50, N, 10 * N])
-def test_blocks_of_any_size_give_the_dense_sums(block_rows):
-    check(accumulate(wave, X, Y, P, block_rows=block_rows), direct())
-    check(accumulate(wave, X, Y, P, block_rows=block_rows, weights=WEIGHTS), direct(w=WEIGHTS))
-
-
 @given(
     st.integers(0, 40),
     st.integers(1, 6),
@@ -77,13 +71,6 @@ def test_any_shape(n, p, t, block_rows, n_groups, ordered):
     for code, part in enumerate(parts):
         check(part, direct(z[codes == code], y[codes == code]))
     check(accumulate(np.positive, z, y, p, block_rows=block_rows), direct(z, y))
-
-
-def test_a_group_without_rows_is_zero():
-    parts = accumulate(wave, X, Y, P, groups=np.full(N, 1))
-    assert parts[0].n == 0
-    assert not parts[0].gram.any()
-    check(parts[1], direct())
 
 
 def test_sparse_rows(rng):

@@ -23,15 +23,6 @@ def test_agrees_with_the_matrix_on_both_axes(p, other, dtype, rng):
     np.testing.assert_allclose(result, b @ matrix, atol=bound)
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-def test_twice_gives_p_times_itself(axis, rng):
-    a = rng.integers(-9, 10, (4096, 200) if axis == 0 else (20, 4096)).astype(float)
-    result = a.copy()
-    fwht_inplace(result, axis)
-    fwht_inplace(result, axis)
-    np.testing.assert_array_equal(result, 4096 * a)
-
-
 def test_columns_wider_than_a_strip(rng):
     a = rng.integers(-9, 10, (512, 1000)).astype(float)
     result = a.copy()

@@ -107,11 +107,6 @@ def test_groups_stay_whole(mine):
         assert len(prepared.test_rows) == 10
 
 
-def test_a_published_split_is_not_there(mine):
-    with pytest.raises(ConfigError, match="no given split"):
-        mine(FILE, "given")
-
-
 def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_pictures):
     words = ("run", mine.folder / "c.yaml", "--jobs", 1)
     mine(FILE)

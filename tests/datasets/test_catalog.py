@@ -9,13 +9,6 @@ from rfbench.datasets.readers import READERS
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
-PARTS = {
-    "cod-rna-train": "cod-rna",
-    "covtype-20k": "covtype",
-    "har-train": "har",
-    "news-14k": "news",
-}
-
 
 @pytest.mark.parametrize("name", catalog.names())
 def test_an_entry_fits_together(name):
@@ -40,15 +33,6 @@ def test_an_entry_fits_together(name):
         assert download.urls
         old = ("http://ama.liglab.fr/",)  # the lab's former address has no other
         assert all(url.startswith(("https://", *old)) for url in download.urls)
-
-
-@pytest.mark.parametrize(("part", "whole"), PARTS.items())
-def test_a_part_never_shares_all_its_files_with_the_whole(part, whole):
-    part, whole = catalog.entry(part), catalog.entry(whole)
-    names = {member.name for member in part.files}
-    assert names != {member.name for member in whole.files}
-    assert not {member.name for member in whole.files} <= names
-    assert part.rows < whole.rows
 
 
 def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():

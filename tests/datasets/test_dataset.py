@@ -1,5 +1,3 @@
-import logging
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -52,13 +50,6 @@ def test_a_changed_file_is_read_anew(letters):
     after = datasets.load("letter")
     assert after.y.tolist() == [8, 19, 0]
     assert after.sha256 != before
-
-
-def test_without_a_cache_the_data_are_there_all_the_same(letters, caplog):
-    (letters / "cache").write_text("a file in the way")
-    with caplog.at_level(logging.WARNING):
-        assert datasets.load("letter").y.tolist() == [19, 8, 0]
-    assert "cannot be written" in caplog.text
 
 
 def test_a_file_that_changed_since_the_trials_were_planned_is_refused(letters):

@@ -3,13 +3,11 @@ import importlib
 import json
 import lzma
 import os
-import re
 
 import pytest
 
 from rfbench import datasets
 from rfbench.errors import DataError
-from tests.support import data_files
 from tests.support.command_line import call
 from tests.support.data_files import LETTERS, letters, sha256, zipped
 
@@ -269,27 +267,6 @@ class TestFetch:
         assert capfd.readouterr() == ("", "")
 
 
-def test_a_real_entry_reads_its_original_archive(home, catalogue):
-    entry, contents, _, y, _, _ = data_files.example("har")
-    inner = zipped(
-        [
-            (f"UCI HAR Dataset/{file.path}", content)
-            for file, content in zip(entry.files, contents, strict=True)
-        ]
-        + [("__MACOSX/UCI HAR Dataset/train/._X_train.txt", b"")]
-    )
-    archive = zipped([("UCI HAR Dataset.zip", inner), ("UCI HAR Dataset.names", b"")])
-    download = entry.downloads[0].model_copy(update={"sha256": sha256(archive)})
-    counts = {label: y.count(code) for code, label in enumerate(entry.classes)}
-    change = {"downloads": (download,), "rows": 4, "train_rows": 2, "classes": counts}
-    catalogue(entry.model_copy(update=change))
-    put(home / "har", download.name, archive)
-    loaded = datasets.load("har")
-    assert loaded.y.tolist() == y
-    assert loaded.n_given_train == 2
-    assert loaded.groups.tolist() == [1, 1, 3, 4]
-
-
 class TestSources:
     """A file that comes in one of several downloads, as the Buzz data do."""
 
@@ -385,15 +362,6 @@ class TestParts:
         assert not (home / "buzz").exists()
         part.write_bytes(content)
         assert datasets.fetch("buzz-14k")
-
-    def test_the_catalogue_names_a_commit_and_the_eight_files(self):
-        (download,) = datasets.entry("buzz-14k").downloads
-        (full, *_) = datasets.entry("buzz").downloads
-        assert len(download.parts) == 8
-        assert download.size == datasets.entry("buzz-14k").download_size > 7e6
-        (of_parts,), (of_all,) = download.urls, full.urls
-        assert of_all.startswith(of_parts)
-        assert re.search("/[0-9a-f]{40}/Twitter/$", of_parts)
 
 
 class TestGitBlob:

@@ -109,13 +109,6 @@ class TestFiles(LoaderContract):
         file.write_bytes(content)
         assert self.load(entry).sha256 == right
 
-    def test_a_missing_file_is_named(self, entry: datasets.Entry, home: Any) -> None:
-        file = sorted((home / entry.folder).iterdir())[0]
-        file.unlink()
-        for call in (datasets.load, datasets.data_sha256):
-            with pytest.raises(DataError, match="missing"):
-                call(entry.name)
-
 
 @pytest.mark.parametrize("name", NAMES["bundled"])
 class TestBundled(LoaderContract):

@@ -187,18 +187,6 @@ class TestMissing:
         assert (parsed.X.shape[0], parsed.y[0]) == (N - 2, 2.5)
         assert "2 rows" in entry.note
 
-    def test_the_mean_is_that_of_the_training_rows(self, put):
-        put(self.TABLE, target="price")
-        data = datasets.load(
-            "d", parameters={"file": "prices.csv", "target": "price"}, folder=put.folder
-        )
-        prepared = datasets.prepare(
-            data, split={"last": 10}, target="raw", generator=np.random.default_rng(0)
-        )
-        assert prepared.X_train[0, 0] == np.arange(1, 30).mean()
-        first = datasets.prepare(data, split={"test_size": 1}, generator=np.random.default_rng(0))
-        assert np.isfinite(first.X_train).all()
-
     @pytest.mark.parametrize("missing", ["drop", "mean"])
     def test_a_row_without_target_cannot_be_filled(self, put, missing):
         table = frame(price=[np.nan, *range(1, N)])
@@ -425,12 +413,6 @@ class TestIdentity:
         path.write_text("a,y\n1,2\n7,4\n5,9\n")
         os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
         assert own.read("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[1, 0] == 7
-
-    def test_rows_of_another_identity_are_refused(self, put):
-        put(frame(), target="price")
-        with pytest.raises(DataError, match="others than"):
-            datasets.load("d", parameters={"file": "prices.csv", "target": "price"},
-                          folder=put.folder, sha256="0" * 64)  # fmt: skip
 
 
 MINE = """

@@ -210,16 +210,6 @@ class TestPrediction:
 
 
 class TestTransformer:
-    def test_it_is_fitted_on_what_it_is_given_alone(self):
-        table, train = a_table(), np.arange(N) < 40
-        changed = table.copy()
-        changed.loc[~train, "area"] = 1e6
-        changed.loc[~train, "town"] = "Wien"
-        changed.loc[~train, "sold"] = pd.Timestamp("1900-01-01")
-        first, second = (Preparation().fit(each[train]) for each in (table, changed))
-        assert_array_equal(first.transform(table), second.transform(table))
-        assert first.notes_ == second.notes_
-
     def test_it_is_cloned_stored_and_the_same_each_time(self, tmp_path):
         table = a_table()
         preparation = Preparation(most_words=7)

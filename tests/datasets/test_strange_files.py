@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from rfbench import datasets
 from rfbench.datasets import Preparation, files
@@ -112,24 +112,6 @@ def test_a_file_wider_than_long_many_classes_and_six_decades_are_taken(home, tmp
     assert shapes == {"wide.csv": (1500, 0), "classes.csv": (1, 40), "decades.csv": (1, 0)}
 
 
-def test_next_months_file_leaves_unchanged_rows_as_they_were(tmp_path):
-    month = rooms().drop(columns="price")
-    preparation = Preparation().fit(month)
-    before = preparation.transform(month)
-    later = pd.concat([month, rooms(9, 1, ("Wien",)).drop(columns="price")], ignore_index=True)
-    later = later.drop(columns="heated").assign(floor=3)
-    (tmp_path / "next.csv").write_bytes(later.to_csv(sep=";", decimal=",").encode("utf-16"))
-    read, *_ = files.read(tmp_path / "next.csv")
-    after = preparation.transform(read)
-    names = list(preparation.get_feature_names_out())
-    kept = [at for at, name in enumerate(names) if not name.startswith("heated")]
-    assert_allclose(after[:N, kept], before[:, kept], rtol=0, atol=1e-9)
-    different = preparation.differences(read)
-    assert different.missing_columns == ("heated",)
-    assert different.extra_columns == ("Unnamed: 0", "floor")
-    assert different.unseen_words == {"town": {"Wien": 7}}
-
-
 @pytest.mark.parametrize("name", ["flats.xlsx", "flats.xls", "flats.csv"])
 def test_an_excel_file_is_named_as_such(tmp_path, monkeypatch, name):
     begin = b"\xd0\xcf\x11\xe0" if name.endswith("xls") else b"PK\x03\x04"
@@ -155,16 +137,6 @@ class TestCommand:
         assert again in " ".join(output.split())
         call(*again.split())
         assert "task: multiclass" in (tmp_path / "a.yaml").read_text()
-
-    def test_all_wrong_names_are_answered_at_once(self, home, tmp_path):
-        file = tmp_path / "a.csv"
-        rooms().to_csv(file, index=False)
-        words = ("--target", "prise", "--drop", "id", "--drop", "twon")
-        output = " ".join(call("data", "pack", file, tmp_path / "p", *words, code=2).split())
-        assert "'twon'" in output
-        assert "'prise'" in output
-        assert "--target price" in output
-        assert "--drop id --drop town" in output
 
     def test_how_a_file_is_read_lands_in_the_configuration(self, home, tmp_path):
         file = tmp_path / "a.csv"

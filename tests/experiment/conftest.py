@@ -5,7 +5,6 @@ import pytest
 from rfbench import config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
-from tests.support.runs import FAULTY
 
 SMALL = """\
 dataset: {sphere: {d: 3, n_train: 120, n_test: 60}}
@@ -17,15 +16,6 @@ samplers:
   - eerf: {pool_size: 40, score_rows: 1.0}
 solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}
 trials: 2
-"""
-# One trial, which does not end.
-SLEEPER = f"""\
-dataset: {{sphere: {{d: 3, n_train: 120, n_test: 60}}}}
-scaling: none
-bandwidth: 1.0
-M: 8
-samplers: [{{class: '{FAULTY}:Faulty', label: f, fault: sleep}}]
-trials: 1
 """
 
 

@@ -66,16 +66,6 @@ class ColumnsFollowRows(Project):
         return super().transform(X)[:, : max(1, X.shape[0] // 2)]
 
 
-class MoreColumnsEachTime(Project):
-    """Returns one column more at each call."""
-
-    calls = 0
-
-    def transform(self, X):
-        self.calls += 1
-        return np.ones((X.shape[0], self.calls))
-
-
 class MoreColumnsForTestRows(Project):
     """Returns one column more for other rows than those that it was fitted on."""
 
@@ -88,10 +78,3 @@ class MoreColumnsForTestRows(Project):
         Z = super().transform(X)
         known = all(row.tobytes() in self.known for row in X)
         return Z if known else np.column_stack([Z, Z[:, 0]])
-
-
-class OneRow(Project):
-    """Returns the features of its first row only."""
-
-    def transform(self, X):
-        return super().transform(X)[:1]

@@ -56,27 +56,6 @@ def least(loss):
     return max(loss, key=lambda pair: (-round(loss[pair], 9), *pair))
 
 
-@pytest.mark.parametrize("selection", ["cv5", "validation"])
-def test_bandwidth_and_penalty_of_a_classification_by_brute_force(experiment_of, selection):
-    for trial, row in ok(TUNED, experiment_of, f"solver.selection={selection}"):
-        data = Context().prepared(trial)
-        groups, k = folds_of(trial, len(data.X_train))
-        loss = {}
-        for bandwidth, alpha in itertools.product(GRID, [0.01, 1.0]):
-            Z = features_of(trial, bandwidth, data.X_train)
-            wrong = 0
-            for g in range(k):
-                fitted = linear_model.RidgeClassifier(alpha).fit(
-                    Z[groups != g], data.y_train[groups != g]
-                )
-                held = groups == g
-                wrong += np.sum(fitted.predict(Z[held]) != data.y_train[held])
-            loss[bandwidth, alpha] = float(wrong)
-        assert (row["bandwidth"], row["alpha"]) == least(loss)
-        assert row["bandwidth_rule"] == "cv: 0.25, 0.5, 1.0, 2.0, 4.0"
-        assert row["selection"] == selection
-
-
 @pytest.fixture
 def curve(monkeypatch):
     """Rows of a smooth function of three columns."""
@@ -90,10 +69,13 @@ def curve(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("solver", ["ridge", "kernel-ridge"])
-def test_of_a_regression_by_brute_force(experiment_of, curve, solver):
-    for trial, row in ok(TUNED, experiment_of, f"solver.name={solver}", "solver.intercept=false"):
-        groups, _ = folds_of(trial, 60)
+@pytest.mark.parametrize(
+    ("solver", "selection"), [("ridge", "cv5"), ("ridge", "validation"), ("kernel-ridge", "cv5")]
+)
+def test_of_a_regression_by_brute_force(experiment_of, curve, solver, selection):
+    own = (f"solver.name={solver}", "solver.intercept=false", f"solver.selection={selection}")
+    for trial, row in ok(TUNED, experiment_of, *own):
+        groups, k = folds_of(trial, 60)
         loss = {}
         for bandwidth, alpha in itertools.product(GRID, [0.01, 1.0]):
             if solver == "ridge":
@@ -103,13 +85,15 @@ def test_of_a_regression_by_brute_force(experiment_of, curve, solver):
                 Z = Gaussian(bandwidth)(curve.X_train, curve.X_train)
                 model = KernelRidge(alpha=alpha, kernel="precomputed")
             loss[bandwidth, alpha] = 0.0
-            for g in range(5):
+            for g in range(k):
                 rest, held = groups != g, groups == g
                 whole = solver == "ridge"
                 fitted = model.fit(Z[rest] if whole else Z[np.ix_(rest, rest)], curve.y_train[rest])
                 found = fitted.predict(Z[held] if whole else Z[np.ix_(held, rest)])
                 loss[bandwidth, alpha] += np.sum((found - curve.y_train[held]) ** 2)
         assert (row["bandwidth"], row["alpha"]) == least(loss)
+        assert row["bandwidth_rule"] == "cv: 0.25, 0.5, 1.0, 2.0, 4.0"
+        assert row["selection"] == selection
 
 
 def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):

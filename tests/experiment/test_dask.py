@@ -8,10 +8,9 @@ import pytest
 from rfbench.errors import ExecutorError
 from rfbench.experiment import fanout, runner
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.worker import Limits
 from tests.support.command_line import call
 from tests.support.nightly import nightly
-from tests.support.runs import FAULTY, rows_of, without_times
+from tests.support.runs import rows_of, without_times
 
 from .conftest import SMALL
 
@@ -52,19 +51,6 @@ def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
     assert next(victims, None) is not None  # one of two
     assert without_times(plan.folder) == without_times(finished)
     assert {row["workers"] for row in rows_of(plan.folder)} == {"2"}
-
-
-@nightly
-def test_a_fault_costs_its_trial_and_no_worker(experiment_of, tmp_path, cluster):
-    faults = {"exit": "crashed", "memory": "memory", "segfault": "crashed", "sleep": "timeout"}
-    methods = "".join(f"  - {{class: '{FAULTY}:Faulty', label: {f}, fault: {f}}}\n" for f in faults)
-    text = SMALL.replace("solver:", methods + "solver:")
-    plan = plan_run([experiment_of(text, "trials=1", allow_imports=True)], tmp_path / "r")
-    before = pids(cluster)
-    assert run(plan, cluster, limits=Limits(2 * 2**30, 20.0)).failed == len(faults)
-    assert pids(cluster) == before
-    bad = {(r["label"], r["M"]): r["status"] for r in rows_of(plan.folder) if r["status"] != "ok"}
-    assert bad == {(name, "8"): status for name, status in faults.items()}
 
 
 @nightly

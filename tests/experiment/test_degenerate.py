@@ -5,7 +5,6 @@ import pytest
 
 from rfbench import datasets
 from rfbench.datasets import Dataset
-from rfbench.samplers.feature_map import FeatureMap
 from tests.support.trials import measured
 
 from .conftest import SMALL
@@ -61,40 +60,7 @@ def test_a_constant_target_of_a_regression(rows_of):
         assert row["status"] == "ok" or "constant" in row["message"], row["message"]
 
 
-def test_one_class_in_the_training_rows(rows_of):
-    y = np.zeros(30, dtype=int)
-    rows = rows_of(X, y)
-    assert {row["status"] for row in rows} == {"failed"}
-    assert all("class" in row["message"] for row in rows)
-
-
 def test_two_rows(rows_of):
     for row in rows_of(X[:2], LABELS[:2], "solver.alphas=1", "solver.selection=fixed"):
         assert row["status"] == "failed"
         assert row["message"]
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_nan_and_infinity_are_named_with_row_and_column(rows_of, value):
-    broken = X.copy()
-    broken[7, 1] = value
-    rows = rows_of(broken, LABELS)
-    assert {row["status"] for row in rows} == {"failed"}
-    assert all("row" in row["message"] and "column" in row["message"] for row in rows)
-
-
-def test_a_class_that_is_missing_from_a_fold(rows_of):
-    y = np.zeros(30, dtype=int)
-    y[::10] = 1
-    for solver in ("ridge", "logistic", "svm"):
-        for row in rows_of(X, y, f"solver.name={solver}"):
-            assert row["status"] == "ok" or "class" in row["message"], row["message"]
-
-
-@pytest.mark.parametrize("solver", ["logistic", "svm"])
-def test_features_that_are_not_finite_fail(rows_of, monkeypatch, solver):
-    monkeypatch.setattr(FeatureMap, "transform_into", lambda self, rows, out: out.fill(np.nan))
-    rows = rows_of(X, LABELS, f"solver.name={solver}")
-    plain = [row for row in rows if row["sampler"] == "rks"]
-    assert {row["status"] for row in plain} == {"failed"}
-    assert all("not finite" in row["message"] for row in plain)

@@ -55,17 +55,6 @@ def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
     assert_allclose([found[D1], found[D2]], [1 - ends[0], ends[1] - 1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("n", [60, LANCZOS_FROM + 50])
-def test_deltas_of_the_kernel_itself_and_of_nothing(n):
-    exact = kernel_of(n, 0.5)
-    itself = exact.errors(linalg.sqrtm(exact.matrix).real)
-    assert itself[D1] == pytest.approx(0, abs=1e-5)
-    assert itself[D2] == pytest.approx(0, abs=1e-5)
-    nothing = exact.errors(np.zeros((n, 1)))
-    assert nothing[D1] == pytest.approx(exact.norm / (exact.norm + 0.5), rel=1e-5)
-    assert nothing[D2] == pytest.approx(0, abs=1e-5)
-
-
 def test_no_penalty_is_raised_and_many_rows_have_no_deltas(monkeypatch):
     assert np.isfinite(list(kernel_of(60, 0.0).errors(np.ones((60, 1))).values())).all()
     monkeypatch.setattr(kernel_error, "DELTA_ROWS", 59)

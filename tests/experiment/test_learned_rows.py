@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from rfbench import datasets
 from rfbench.config import Experiment
-from rfbench.datasets import Dataset
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -52,32 +50,6 @@ def test_the_row_is_that_of_rows_in_the_metric_of_the_training_rows(experiment_o
     assert (row["alpha"], row["selection_loss"]) == (best, pytest.approx(loss[best]))
     assert row["error"] == pytest.approx(error)
     assert (row["label"], row["features_in_folds"]) == ("rks (diagonal metric)", "nested")
-
-
-@pytest.fixture
-def noise(monkeypatch):
-    """Labels that nothing tells, beside twelve columns."""
-    draws = np.random.default_rng(0)
-    X, y = draws.standard_normal((400, 12)), draws.integers(0, 2, 400)
-    loaded = Dataset("har-train", X, y, "binary", ("no", "yes"), None, None, "0")
-    monkeypatch.setattr(datasets, "load", lambda *args, **kwargs: loaded)
-    monkeypatch.setattr(datasets, "data_sha256", lambda *args: "0")
-    monkeypatch.setattr(datasets, "fetch", lambda *args, **kwargs: [])
-
-
-@pytest.mark.parametrize("kind", ["diagonal", "full"])
-def test_on_noise_what_chooses_has_not_been_seen(experiment_of, noise, kind):
-    """Within three standard errors of one half, over trials; a metric learnt once is below."""
-    own = ("dataset=har-train", "split={test_size: 0.5}", "M=40", "trials=6", "samplers=rks")
-    own = (*own, f"kernel_metric={kind}", "solver.alphas=0.1", "bandwidth=median")
-    losses = {}
-    for how in ("nested", "once"):
-        rows = measured(experiment_of(SMALL, *own, f"features_in_folds={how}"))
-        assert {row["status"] for row in rows} == {"ok"}
-        losses[how] = np.array([row["selection_loss"] for row in rows])
-    nested = losses["nested"]
-    assert nested.mean() > 0.5 - 3 * 0.5 / (6 * 200) ** 0.5
-    assert losses["once"].mean() < nested.mean()
 
 
 def test_learning_is_time_of_training_in_every_row_that_uses_it(experiment_of):

@@ -25,30 +25,9 @@ class Rows:
     def fit(self, X, y=None):
         return self
 
-class Complex(Rows):
-    def transform(self, X):
-        return np.exp(1j * X)
-
 class Scattered(Rows):
     def transform(self, X):
         return sparse.csr_array(np.exp(1j * X))
-
-class Words(Rows):
-    def transform(self, X):
-        return X.astype(str)
-
-class Objects(Rows):
-    def transform(self, X):
-        return X.astype(object)
-
-class Dates(Rows):
-    def transform(self, X):
-        return X.astype("datetime64[s]")
-
-class Frequencies(RKS):
-    def _draw(self, X, targets, random):
-        found = super()._draw(X, targets, random)
-        return type(found)(**{**vars(found), "frequencies": found.frequencies * 1j})
 
 class Map(FittedMap):
     n_columns = 3
@@ -75,12 +54,7 @@ REAL = SMALL.replace("M: [4, 8]", "M: 3").replace("trials: 2", "trials: 1")
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Complex", "A transformer made features of the type complex128"),
         ("Scattered", "A transformer made features of the type complex128"),
-        ("Words", "A transformer made features of the type <U"),
-        ("Objects", "A transformer made features of the type object"),
-        ("Dates", "A transformer made features of the type datetime64"),
-        ("Frequencies", "A feature map has frequencies of the type complex128"),
         ("OwnMap", "discards the imaginary part"),
     ],
 )

@@ -62,7 +62,9 @@ def test_a_fit_alone_learns_the_metric(experiment_of, monkeypatch):
     assert 64 < row["t_train"] < 128
 
 
-def test_the_first_trial_of_every_run_comes_before_the_second_of_any(tmp_path, monkeypatch):
+def test_the_first_trial_of_every_run_comes_before_the_second_of_any(
+    tmp_path, monkeypatch, no_pictures
+):
     from rfbench.cli import running
 
     (tmp_path / "two.yaml").write_text(

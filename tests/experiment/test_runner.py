@@ -6,7 +6,7 @@ import pytest
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
-from rfbench.experiment.trial import measure, run_trial
+from rfbench.experiment.trial import run_trial
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 from tests.support.runs import rows_of, without_times
@@ -55,19 +55,6 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     features = sampler.transform(prepared.X_train)
     norm = np.mean(np.sum(features**2, axis=1))
     assert row["alpha_scale_free"] == pytest.approx(solver.alpha_ / norm)
-
-
-def test_samplers_of_a_trial_share_rows_and_trials_differ(experiment_of):
-    text = SMALL.replace("bandwidth: 1.0", "bandwidth: median")
-    trials = plan_run([experiment_of(text)], None).trials
-    first = [t for t in trials if t.number == 0]
-    assert len({Context().bandwidths(t) for t in first}) == 1
-    rows = [Context().prepared(t).X_train for t in first]
-    assert all(np.array_equal(rows[0], other) for other in rows[1:])
-    other = next(t for t in trials if t.number == 1)
-    assert not np.array_equal(rows[0], Context().prepared(other).X_train)
-    rks = [measure(t, Context()) for t in trials if t.sampler.name == "rks" and t.M == 8]
-    assert rks[0]["error"] != rks[1]["error"] or rks[0]["rmse"] != rks[1]["rmse"]
 
 
 @pytest.mark.parametrize("estimator", ["all", "top"])
@@ -140,14 +127,6 @@ def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
     (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
     row = run_trial(trial, Context())
     assert row["message"].startswith("7 of 8 features")
-
-
-def test_a_row_that_was_changed_on_the_disk_is_measured_again(experiment_of, folder):
-    before, csv = without_times(folder), folder / "trials.csv"
-    csv.write_bytes(csv.read_bytes().replace(b",rks,", b",rk\xf3,", 1))
-    _, summary = run(experiment_of(), folder)
-    assert (summary.found, summary.done) == (7, 1)
-    assert without_times(folder) == before
 
 
 @pytest.mark.parametrize(

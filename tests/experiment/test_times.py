@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rfbench.clock import PARTS, Clock
+from rfbench.clock import PARTS
 from rfbench.experiment.plan import jobs, plan
 from rfbench.experiment.trial import run_job
 from rfbench.samplers.metric import LearnedMetric
@@ -62,13 +62,3 @@ def test_a_search_is_charged_once_for_each_metric_that_it_learns(
     (row,) = rows_of(experiment_of(METRICS))
     assert 1000 <= row["t_pp"] < 2000
     assert 4000 <= row["t_train"] < 5000
-
-
-def test_what_is_charged_to_one_part_is_all_of_it(ticking):
-    clock, other = Clock(), Clock()
-    for part in PARTS:
-        with other.part(part):
-            pass
-    clock.charge(other, to="train")
-    assert clock.wall == {"pp": 0, "features": 0, "train": 4, "test": 0}
-    assert clock.cpu == {"pp": 0, "features": 0, "train": 40, "test": 0}

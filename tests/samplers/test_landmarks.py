@@ -1,7 +1,6 @@
 """How landmarks are found: k-means, randomly pivoted Cholesky, recursive ridge leverage."""
 
-from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +11,7 @@ from sklearn.cluster import KMeans
 from rfbench import kernels
 from rfbench.checking.samplers import ROWS
 from rfbench.errors import MemoryLimit
-from rfbench.kernels import Kernel
 from rfbench.samplers import Nystroem, landmarks, rpcholesky
-from tests.support.nightly import at_night
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
@@ -107,20 +104,6 @@ def test_centroids_are_of_a_sample_of_many_rows(monkeypatch: pytest.MonkeyPatch)
 # Randomly pivoted Cholesky
 
 
-class TableKernel(Kernel):
-    """A kernel of rows that are numbers of a table."""
-
-    table: ClassVar[Any]
-
-    def __call__(self, X: Any, Y: Any) -> Any:
-        """Return the entries."""
-        return self.table[np.ix_(X[:, 0].astype(int), Y[:, 0].astype(int))]
-
-    def frequencies(self, generator: Any, d: int, m: int) -> Any:
-        """Draw none."""
-        raise NotImplementedError
-
-
 def left_of(K: Any, chosen: list[int]) -> Any:
     """Return what the chosen rows leave of the diagonal, by an explicit inverse."""
     if not chosen:
@@ -129,31 +112,6 @@ def left_of(K: Any, chosen: list[int]) -> Any:
     left = np.diag(K - block @ np.linalg.inv(K[np.ix_(chosen, chosen)]) @ block.T).copy()
     left[chosen] = 0.0
     return np.maximum(left, 0.0)
-
-
-@pytest.mark.parametrize("case", [(3, 5_000), *at_night((1, 5_000), (3, 20_000))])
-def test_the_law_of_two_pivots_of_four_rows(
-    case: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every ordered pair against its exact probability."""
-    block_size, draws = case
-    factor = np.random.default_rng(3).standard_normal((4, 3))
-    K = factor @ factor.T + 0.2 * np.eye(4)
-    law = {}
-    for first, second in permutations(range(4), 2):
-        then = left_of(K, [first])
-        law[first, second] = K[first, first] / np.trace(K) * then[second] / then.sum()
-    assert sum(law.values()) == pytest.approx(1.0)
-    kernel, rows = type("Four", (TableKernel,), {"table": K})(), np.arange(4.0)[:, None]
-    monkeypatch.setattr(rpcholesky, "check_fits", lambda *_: None)
-    generator, counts = np.random.default_rng(4), dict.fromkeys(law, 0)
-    for _ in range(draws):
-        first, second = rpcholesky.pivots(kernel, rows, 2, block_size, generator)
-        counts[first, second] += 1
-    expected = np.array([draws * p for p in law.values()])
-    assert expected.min() > 10
-    distance = np.sum((np.array(list(counts.values())) - expected) ** 2 / expected)
-    assert distance < 31.3  # chi-square with 11 degrees of freedom, one in a thousand
 
 
 def test_pivots_are_those_of_explicit_inverses() -> None:

@@ -79,43 +79,20 @@ def test_vertices_are_those_of_a_regular_simplex(d: int) -> None:
     assert_allclose(np.triu(simplex_vertices(d), 1), 0.0, atol=0)
 
 
-@pytest.mark.parametrize("feature_map", MAPS)
-@pytest.mark.parametrize("kernel", KERNELS_BY_DAY)
-@pytest.mark.parametrize("shape", [(5, 11), *at_night((3, 3), (5, 12), (6, 4))])
-def test_ssr_is_unbiased_with_its_constant(
-    feature_map: str, kernel: str, shape: tuple[int, int]
-) -> None:
-    """To 5 standard errors of 400 seeds; a wrong bandwidth fails."""
-    d, m = shape
-    rows = points(d)
-
-    words: dict[str, Any] = {"kernel": kernel, "bandwidth": 2.0, "feature_map": feature_map}
-    sample = []
-    for seed in range(400):
-        fitted = SSR(m, random_state=seed, **words).fit(rows)
-        features = fitted.transform(rows)
-        sample.append(features @ features.T + fitted.feature_map_.kernel_constant)
-    exact, wrong = (kernels.make(kernel, bandwidth)(rows, rows) for bandwidth in (2.0, 3.0))
-    assert_mean(np.array(sample), exact, [wrong], limit=5)
-
-
 @pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (0, 4, 10), (1, 3, 8), (2, 3, 7)])
 def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int) -> None:
-    """Their kernels without bias, and k(x, x), of steps with twice the constant, of ramps exact."""
-    rows, kernel, sample = points(d), f"arc-cosine-{order}", []
-    for seed in range(400):
+    """And k(x, x) is that of steps with twice the constant, that of ramps exact."""
+    rows, kernel = points(d), f"arc-cosine-{order}"
+    for seed in range(20):
         fitted = SSR(m, kernel=kernel, random_state=seed).fit(rows)
         W = fitted.feature_map_.frequencies
         assert_allclose(W[:, 1::2], -W[:, : m - m % 2 : 2], atol=0)
         features, constant = fitted.transform(rows), fitted.feature_map_.kernel_constant
-        sample.append(features @ features.T + constant)
         if order == 0 and m % 2 == 0:
             assert_allclose((features**2).sum(axis=1) + 2 * constant, 1.0, rtol=1e-12)
         assert order == 0 or constant == 0
         if order == 1 and m == 2 * (d + 1):
             assert_allclose((features**2).sum(axis=1), (rows**2).sum(axis=1), rtol=1e-12)
-    exact = kernels.make(kernel)(rows, rows)
-    assert_mean(np.array(sample), exact, [1.3 * exact], limit=5)
 
 
 def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:

@@ -30,20 +30,6 @@ def test_features_are_plain_ones_of_rows_in_the_metric(feature_map, metric):
     assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-10)
 
 
-def test_on_noise_plain_features_are_kept_as_often_as_not():
-    """The features of the last round would be others in every case."""
-    random, kept = np.random.default_rng(0), []
-    for seed in range(8):
-        rows, y = random.standard_normal((60, 5)), random.standard_normal(60)
-        sampler = RFMFeatures(12, rounds=2, bandwidth=2.0, random_state=seed).fit(rows, y)
-        kept.append(sampler.round_)
-        assert sampler.losses_[sampler.round_] == sampler.losses_.min()
-        if sampler.round_ == 0:
-            plain = RKS(12, bandwidth=2.0, random_state=seed).fit(rows)
-            assert_allclose(sampler.transform(rows), plain.transform(rows), atol=1e-12)
-    assert 1 < kept.count(0) < 8
-
-
 @pytest.mark.parametrize("value", [0.0, 3.7, -1e9])
 def test_a_constant_target_leaves_the_features_as_drawn(value):
     """Its fit and its gradients are rounding, which is no variation."""

@@ -44,9 +44,3 @@ def assert_mean(sample, exact, wrong=(), limit=LIMIT):
             f"wrong mean {i} is only {far:.1f} standard errors off: "
             "take more seeds, or one that is further away"
         )
-
-
-def assert_unbiased(make, kernel, rows, seeds=SEEDS, wrong=()):
-    """Hold it against a kernel, and against the wrong ones."""
-    others = [other(rows, rows) for other in wrong]
-    assert_mean(estimates(make, rows, seeds), kernel(rows, rows), others)

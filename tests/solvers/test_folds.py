@@ -20,7 +20,6 @@ from rfbench.samplers import EERF, RKS
 from rfbench.samplers.base import looks_at_target
 from rfbench.solvers import ExternalSolver, RidgeClassifier, RidgeRegressor, make
 from rfbench.solvers.folds import whole_groups
-from tests.support.nightly import at_night
 
 ALPHAS = [1e-3, 1e-1, 1e1]
 
@@ -152,43 +151,6 @@ def test_every_solver_nests(name):
         alone.fit(X[~held], y[~held], features=features)
         wrong += int(np.sum(alone.predict(X[held]) != y[held]))
     assert solver.selection_loss_ == pytest.approx(wrong / len(y), abs=1.5 / len(y))
-
-
-LOOKING = [name for name, cls in SAMPLERS.items() if cls.needs_target]
-BY_DAY = ["eerf", "lkrf", "swim"]
-POOLS = {"lkrf": 2000, "eerf": 2000, "greedy": 400}
-
-
-def excess(name, how):
-    """Return how far the losses on noise lie above the truth, in standard errors.
-
-    The truth of a fit is the variance of the noise, 1, and the mean square of what it predicts.
-    """
-    n, seeds, apart = 400, 6, 0.0
-    for seed in range(seeds):
-        draws = np.random.default_rng(seed)
-        X, y = draws.standard_normal((n, 5)), draws.standard_normal(n)
-        scored = {"score_rows": 1.0} if "score_rows" in SAMPLERS[name]().get_params() else {}
-        pool = {"pool_size": POOLS[name]} if name in POOLS else {}
-        features = samplers.make(
-            name, n_components=40, bandwidth=1.0, random_state=seed, **scored, **pool
-        ).fit(X, y)
-        solver = RidgeRegressor(ALPHAS, selection="cv5", random_state=0)
-        solver.fit(X, y, features=features, features_in_folds=how)
-        truth = 1 + np.mean(solver.predict(draws.standard_normal((4000, 5))) ** 2)
-        apart += (solver.selection_loss_ - truth) / (truth * np.sqrt(2 / n))
-    return apart / seeds**0.5
-
-
-@pytest.mark.parametrize("name", [*BY_DAY, *at_night(*sorted({*LOOKING} - {*BY_DAY}))])
-def test_on_noise_the_loss_is_the_truth(name):
-    assert abs(excess(name, "nested")) < 3
-
-
-# varpro stops where held-out rows say so: on noise at the random features it begins with.
-@pytest.mark.parametrize("name", ["eerf", "greedy", "lkrf"])
-def test_on_noise_the_loss_of_features_fitted_once_is_not(name):
-    assert excess(name, "once") < -3
 
 
 def grouped(n=120, k=12, seed=0):

@@ -9,7 +9,6 @@ from rfbench.solvers import (
     KernelRidgeClassifier,
     KernelRidgeRegressor,
     KernelSVMClassifier,
-    RidgeClassifier,
     RidgeRegressor,
 )
 
@@ -36,13 +35,6 @@ def test_equals_ridge_on_the_features_of_the_linear_kernel(regression, intercept
     np.testing.assert_allclose(
         exact.predict(new), ridge.predict(new / np.sqrt(X.shape[1])), rtol=1e-7
     )
-
-
-def test_classification_equals_ridge_on_the_features_of_the_linear_kernel(several):
-    X, y = several
-    exact = KernelRidgeClassifier(0.3, kernel="linear").fit(X, y)
-    ridge = RidgeClassifier(0.3).fit(X / np.sqrt(3), y)
-    np.testing.assert_allclose(exact.decisions(X), ridge.decisions(X / np.sqrt(3)), atol=1e-9)
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))

