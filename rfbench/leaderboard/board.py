@@ -30,7 +30,7 @@ def known() -> Known:
     """Return what the catalogue knows of data sets."""
     from rfbench.datasets import catalog
 
-    return Known(catalog.set_aside(), catalog.TWINS, catalog.words())
+    return Known(catalog.set_aside(), catalog.TWINS)
 
 
 def gather(
@@ -80,7 +80,7 @@ def gather(
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
-        steps=steps_of(with_features, (baseline, made[-1].best), sizes, twin_of),
+        steps=steps_of(with_features, baseline, sizes, twin_of),
         exact=against_exact(standard, baseline, sizes, twin_of),
         enough=enough(standard, known),
         held_out=held_out(rows_of(collection, apart), made[-1].best),

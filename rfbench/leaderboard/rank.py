@@ -29,6 +29,7 @@ from rfbench.leaderboard.rows import (
     folders_of,
     interval,
     joined,
+    log_quotients,
     log_ratios,
     rows_of,
     twins_as_one,
@@ -282,7 +283,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
     """
     rows, failed = rows_of(frame.of([own]), {own.path}), _failed(own, M)
     rows = rows[rows["M"] == M]
-    mine, again = rows[rows["method"] == label], rows[rows["method"] != label]
+    mine, again = rows[rows["method"] == label], rows[rows["baseline"]]
     baseline = others.baseline
     pairs = others.rows.loc[others.rows["method"] == baseline, _PAIR].drop_duplicates()
     paired = mine.merge(pairs, on=_PAIR)
@@ -305,6 +306,9 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
     rival = next(name for name in ranked if name != label)
     over = {name: interval((logs[label] - logs[name]).to_numpy()) for name in (baseline, rival)}
     named = [line.method for line in size.lines if line.method != label]
+    own_times, plain_times = (
+        part.set_index(["dataset", "trial"])["search"] for part in (mine, again)
+    )
     better = tuple(name for name in named if (label, name) in size.apart)
     worse = tuple(name for name in named if (name, label) in size.apart)
     return Standing(
@@ -319,7 +323,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
         worse=worse,
         alike=tuple(name for name in named if name not in (*better, *worse)),
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
-        cost=_cost(mine, again[again["baseline"]]),
+        cost=interval(log_quotients(own_times, plain_times, {})).ratio,
         failed=failed,
         unpaired=len(mine) - len(paired),
     )
@@ -331,14 +335,6 @@ _PAIR = ["dataset", "trial", "data", "n_train"]
 def _failed(own: Results, M: int) -> int:
     """Return how many trials with M features did not end well."""
     return int(((own.rows["status"] != "ok") & (own.rows["M"] == M)).sum())
-
-
-def _cost(mine: pd.DataFrame, baseline: pd.DataFrame) -> float:
-    """Return the geometric mean over data sets of a search's time over the baseline's."""
-    keys = ["dataset", "trial"]
-    times = [part[part["search"] > 0].set_index(keys)["search"] for part in (mine, baseline)]
-    logs = pd.Series(np.log(times[0] / times[1])).dropna()
-    return float(np.exp(logs.groupby("dataset").mean().mean())) if len(logs) else math.nan
 
 
 def with_cost(found: Standing) -> Size:

@@ -27,7 +27,7 @@ PROTOCOL = (
     "kernel_metric", "features_in_folds",
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
-BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
+BOOSTING, EXACT = "boosting", "exact-kernel"
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,11 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "loss": number("selection_loss"),
             "reference": rows["role"] == MODEL,
             "baseline": rows["role"] == BASELINE,
-            "fit": number("cpu_refit"),
             "search": cpu["pp"] + cpu["features"] + cpu["train"],
             "predict": cpu["test"] / n_test * 1e6,
-            "feature_bytes": number("feature_bytes"),
             "at_edge": rows["at_edge"],
             "n_train": number("n_train"),
             "n_test": n_test,
-            "d": number("d"),
-            "bandwidth": number("bandwidth"),
             "r2": number("r2"),
             "at_chance": rows["at_chance"].fillna(False).astype(bool),
             "data": rows["data_hash"],
@@ -204,6 +200,16 @@ def twins_as_one(logs: Logs, twins: Mapping[str, str]) -> Logs:
     """
     names = [twins.get(str(name), str(name)) for name in logs.index]
     return logs.groupby(names, sort=True).mean()
+
+
+def log_quotients(above: Any, below: Any, twins: Mapping[str, str]) -> Values:
+    """Return by data set, twins as one, the mean of log(above / below) over the trials of both.
+
+    Both are series by data set and trial; what is not finite is left out.
+    """
+    logs = pd.Series(np.log(above / below)).replace([np.inf, -np.inf], np.nan).dropna()
+    means = pd.DataFrame({"log": logs.groupby("dataset").mean()})
+    return twins_as_one(means, twins)["log"].to_numpy(dtype=np.float64)
 
 
 def interval(logs: Values) -> Interval:
