@@ -67,14 +67,12 @@ def gather(
         return None
     present = with_features.loc[with_features["method"] == baseline, "dataset"].unique()
     edges = with_features["at_edge"].dropna()
-    names, n_trials = planned(known)
     return Leaderboard(
         baseline=baseline,
         folders=tuple(sorted(rows["folder"].unique())),
         trials=trials_per_method(with_features),
         reference_trials=trials_per_method(standard[standard["reference"]]),
-        planned=(len(names), n_trials),
-        missing=tuple(sorted(names - set(present) - set(unlearnt))),
+        planned=planned(known),
         measured=len({twin_of.get(name, name) for name in present}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),

@@ -79,8 +79,6 @@ class Size:
         sets enough; else empty.
     best : str
         The method with features of the smallest ratio.
-    stays : int
-        The number of data sets that can each be left out, and `best` stays the same.
     apart : tuple of pairs of str
         All pairs that are told apart, the better one first.
     """
@@ -91,7 +89,6 @@ class Size:
     needed: int
     best: str
     leader: str
-    stays: int
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]  # methods without a value on some data sets
@@ -168,8 +165,6 @@ class Leaderboard:
         Data sets and trials per data set that the configuration asks for; zeros if not known.
     measured : int
         Data sets that count, twins as one.
-    missing : tuple of str
-        Data sets that are planned and not measured.
     set_aside : dict
         Data sets that do not count, by why.
     unlearnt : tuple of str
@@ -194,7 +189,6 @@ class Leaderboard:
     exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
     enough: Enough | None = None
     held_out: Interval | None = None
-    missing: tuple[str, ...] = ()
 
     @property
     def largest(self) -> Size:

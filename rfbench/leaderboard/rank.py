@@ -82,10 +82,6 @@ class Ranked:
         tasks = [numbers for base, numbers in bases if issubclass(self.thing, base)]
         return self.kind != "solver" or not tasks or ("metric" in document) in tasks
 
-    def renamed(self, label: str) -> Ranked:
-        """Return the same by another name."""
-        return replace(self, label=label)
-
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what it changes of a configuration of the leaderboard.
 
@@ -242,7 +238,8 @@ class Standing:
     ----------
     label : str
     size : Size
-        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`.
+        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`; its own
+        search is at its multiple of the baseline's time.
     place, methods : int
         Its place by the mean, and of how many methods with features.
     plain, best : Interval
@@ -293,7 +290,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
             f"{failed} trials did not end well, {len(mine)} are of other data than the published.",
             f"See the column message of {own.folder / reader.TRIALS}.",
         )
-    # Times of another machine say nothing beside those that are published.
+    # Times of another machine say nothing beside those that are published, but for their ratio.
     untimed = paired.assign(**dict.fromkeys(COSTS, math.nan))
     here = others.rows[others.rows["dataset"].isin(paired["dataset"].unique())]
     both = pd.concat([here[here["method"] != label], untimed], ignore_index=True)
@@ -309,11 +306,14 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
     own_times, plain_times = (
         part.set_index(["dataset", "trial"])["search"] for part in (mine, again)
     )
+    cost = interval(log_quotients(own_times, plain_times, {})).ratio
+    plain = next(line.search for line in size.lines if line.role == BASELINE)
+    lines = [replace(x, search=cost * plain) if x.method == label else x for x in size.lines]
     better = tuple(name for name in named if (label, name) in size.apart)
     worse = tuple(name for name in named if (name, label) in size.apart)
     return Standing(
         label=label,
-        size=size,
+        size=replace(size, lines=tuple(lines)),
         place=1 + ranked.index(label),
         methods=len(ranked),
         plain=over[baseline],
@@ -323,7 +323,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
         worse=worse,
         alike=tuple(name for name in named if name not in (*better, *worse)),
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
-        cost=interval(log_quotients(own_times, plain_times, {})).ratio,
+        cost=cost,
         failed=failed,
         unpaired=len(mine) - len(paired),
     )
@@ -335,14 +335,3 @@ _PAIR = ["dataset", "trial", "data", "n_train"]
 def _failed(own: Results, M: int) -> int:
     """Return how many trials with M features did not end well."""
     return int(((own.rows["status"] != "ok") & (own.rows["M"] == M)).sum())
-
-
-def with_cost(found: Standing) -> Size:
-    """Return the comparison with the method's search at its multiple of the baseline's time."""
-    lines = found.size.lines
-    plain = next(line.search for line in lines if line.role == BASELINE)
-    own = found.cost * plain
-    return replace(
-        found.size,
-        lines=tuple(replace(x, search=own) if x.method == found.label else x for x in lines),
-    )

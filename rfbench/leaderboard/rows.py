@@ -148,19 +148,19 @@ def unlearnt_of(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def planned(known: Known) -> tuple[set[str], int]:
-    """Return the data sets, and how many trials, the leaderboard's configuration asks for.
+def planned(known: Known) -> tuple[int, int]:
+    """Return how many data sets and trials the leaderboard's configuration asks for.
 
     Data sets that do not count are left out, and twins are one; nothing where the configuration is
     not there.
     """
     path = shipped.locate(NAME)
     if not path.is_file():
-        return set(), 0
+        return 0, 0
     content = yamlfile.load(path).value
     names = {str(name) for run in content["datasets"].values() for name in run["dataset"]}
     names = {known.twins.get(name, name) for name in names - set(known.set_aside)}
-    return names, int(content["trials"])
+    return len(names), int(content["trials"])
 
 
 def log_ratios(rows: pd.DataFrame, M: int) -> Logs:

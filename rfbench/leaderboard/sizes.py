@@ -19,7 +19,7 @@ from rfbench.leaderboard.rows import (
     twins_as_one,
     without_gaps,
 )
-from rfbench.leaderboard.rule import bootstrap, datasets_needed, leave_one_out, told_apart
+from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 
@@ -41,7 +41,6 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
     best, base = names.index(methods[0]), names.index(baseline)
     n, needed = len(logs), datasets_needed(len(names))
     sole = len(methods) > 1 and all(apart[best, names.index(other)] for other in methods[1:])
-    without = [leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in methods]
     here = rows[(rows["M"] == M) | rows["reference"]]
     timed = _timed(here[here["dataset"].isin(logs.index)], names)
     costs = _costs(timed)
@@ -74,7 +73,6 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
         needed=needed,
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
-        stays=int((np.argmin(without, axis=0) == 0).sum()),
         lines=tuple(lines),
         apart=tuple(
             (names[i], names[j])

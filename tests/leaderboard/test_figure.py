@@ -39,7 +39,7 @@ def test_the_same_facts_give_the_same_bytes():
 
 
 def size(*lines, M=100):
-    return Size(M, 9, 9, 9, "a", "", 9, lines, (), (), ())
+    return Size(M, 9, 9, 9, "a", "", lines, (), (), ())
 
 
 def line(name, ratio, search, role="method"):

@@ -112,6 +112,9 @@ def test_stale_rows_sets_that_stand_apart_and_rows_of_others_are_named() -> None
     assert "are stale" in text
     assert r"d0 (a \| twin)" in text
     assert "Measured so far: 19 data sets" in text
+    assert "this speaks of small tables" in text
+    everything = which_method.page(replace(made, planned=(19, 3)), Path())
+    assert "small tables" not in everything.split("## What to take")[0]
 
 
 def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() -> None:
