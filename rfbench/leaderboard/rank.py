@@ -177,7 +177,7 @@ def published(path: Path, known: Known) -> PublishedRows:
         if not str(content.get("name")).startswith(HELD_OUT)
     ]
     folders = folders_of(read)
-    read = [each for each in read if each.path in folders.own | folders.guests]
+    read = [each for each in read if each.path in folders[0] | folders[1]]
     collection = frame.of(read, today=today.settings)
     fresh = frame.of([collection.without_stale(each) for each in collection.experiments])
     rows = joined(fresh, folders)

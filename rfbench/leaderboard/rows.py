@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,16 +29,8 @@ STANDARD = "standard"  # the scaling of the comparison of methods
 BOOSTING, EXACT = "boosting", "exact-kernel"
 
 
-@dataclass(frozen=True)
-class Folders:
-    """Results folders by their paths: those of the leaderboard's names, and of others."""
-
-    own: frozenset[str]
-    guests: frozenset[str]
-
-
-def folders_of(experiments: Iterable[Results]) -> Folders:
-    """Return whose rows count: of the leaderboard's names, and of others under its protocol.
+def folders_of(experiments: Iterable[Results]) -> tuple[set[str], set[str]]:
+    """Return the folders whose rows count: of the leaderboard's names, and under its protocol.
 
     The others differ in the methods, their numbers, the data sets and the number of trials alone;
     also in the bandwidth, where the code is from elsewhere and may have none.
@@ -54,7 +45,7 @@ def folders_of(experiments: Iterable[Results]) -> Folders:
         if each.path not in own and _configs(each)
         if all(any(_alike(config, other) for other in asked) for config in _configs(each))
     }
-    return Folders(frozenset(own), frozenset(guests))
+    return own, guests
 
 
 def _configs(results: Results) -> list[dict[str, Any]]:
@@ -74,9 +65,9 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(config.get(key) == other.get(key) for key in keys)
 
 
-def joined(collection: Collection, folders: Folders) -> pd.DataFrame:
+def joined(collection: Collection, folders: tuple[set[str], set[str]]) -> pd.DataFrame:
     """Return the trials of the leaderboard, and of guests the methods that it does not have."""
-    own, guests = (rows_of(collection, set(paths)) for paths in (folders.own, folders.guests))
+    own, guests = (rows_of(collection, paths) for paths in folders)
     if own.empty or guests.empty:
         return own
     guests = guests[~guests["method"].isin(own["method"].unique())]
