@@ -47,7 +47,7 @@ def facts(found: Measurement) -> list[str]:
         )
     if not math.isnan(found.rate):
         lines.append(f"the error falls as M^{found.rate:.2f}")
-    if found.kernel.feature == "wave" and found.kernel.name != "softmax":
+    if not math.isnan(found.further_out):
         lines.append(f"a bandwidth further out the error is {found.further_out:.2f} times as large")
     return lines
 

@@ -69,9 +69,9 @@ class Pairs:
         """Return z(x)'z(y) of each pair."""
         return np.asarray(np.einsum("ij,ij->i", Z[self.left], Z[self.right]))
 
-    def kernel(self, kernel: Kernel) -> Array:
-        """Return k(x, y) of each pair."""
-        return np.diag(kernel(self.rows[self.left], self.rows[self.right])).copy()
+    def kernel(self, kernel: Kernel, sign: float = 1.0) -> Array:
+        """Return k(x, y) of each pair, or k(x, -y) with a sign of -1."""
+        return np.diag(kernel(self.rows[self.left], sign * self.rows[self.right])).copy()
 
     @property
     def gaps(self) -> Array:
@@ -82,10 +82,6 @@ class Pairs:
     def sums(self) -> Array:
         """x + y of each pair."""
         return np.asarray(self.rows[self.left] + self.rows[self.right])
-
-    def kernel_of_sums(self, kernel: Kernel) -> Array:
-        """Return k(x, -y) of each pair."""
-        return np.diag(kernel(self.rows[self.left], -self.rows[self.right])).copy()
 
 
 def pairs_of(bandwidth: float) -> Pairs:
@@ -218,11 +214,6 @@ class Measurement:
         return bool(np.abs(self.z[self.worst]) > self.limit)
 
     @property
-    def constant(self) -> bool:
-        """Whether no estimate depends on the seed."""
-        return bool((self.estimates.std(axis=0) < 1e-7 * np.abs(self.exact).max()).all())
-
-    @property
     def falls(self) -> bool:
         """Whether the error falls with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
@@ -250,7 +241,12 @@ class Measurement:
 
     @property
     def further_out(self) -> float:
-        """Root mean square error a bandwidth further out, over that of the same pair."""
+        """Root mean square error a bandwidth further out, over that of the same pair.
+
+        NaN where the kernel depends on where rows lie.
+        """
+        if self.kernel.feature != "wave" or self.kernel.name == "softmax":
+            return math.nan
         near = self.pairs.names.index("distance 1 along a random direction")
         here, there = self.squared[[near, -1]]
         return math.sqrt(there / here) if here > 1e-18 else 1.0

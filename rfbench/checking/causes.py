@@ -98,7 +98,7 @@ def causes_of(found: Measurement) -> list[Cause]:
     """Return the causes whose signature explains a bias, the best first; none if none does."""
     if not found.biased:
         return []
-    if found.constant:
+    if (found.estimates.std(axis=0) < 1e-7 * np.abs(found.exact).max()).all():
         return [Cause(*CONSTANT, found.estimates.mean(axis=0))]
     for signatures in (_closed_forms(found), _simulated(found)):
         if fitting := _fitting(found, signatures):
@@ -133,7 +133,7 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     if kernel.has_bandwidth:
         yield from _lengths(found, d, sizes)
     if kernel.feature == "wave":
-        sums = pairs.kernel_of_sums(kernel)
+        sums = pairs.kernel(kernel, -1.0)
         for factor in (1.0, 0.5):
             yield Cause(
                 "offsets missing: k(x + y) is added",
@@ -150,12 +150,9 @@ def _simulated(found: Measurement) -> Iterator[Cause]:
         for law, words in LAWS.items():
             for m in sizes[-1:] if sizes[-1] == found.M else sizes:
                 W = law(np.random.default_rng(3), d, m, SIMULATED // m).reshape(-1, d)
-                for mean in _means(W * _spread(found), pairs, exact, kernel.name == "softmax"):
+                W *= getattr(kernel, "spread", 1.0 / kernel.bandwidth)
+                for mean in _means(W, pairs, exact, kernel.name == "softmax"):
                     yield Cause(*words, mean)
-
-
-def _spread(found: Measurement) -> float:
-    return float(getattr(found.kernel, "spread", 1.0 / found.kernel.bandwidth))
 
 
 def _means(W: Array, pairs: Pairs, exact: Array, softmax: bool) -> Iterator[Array]:

@@ -25,7 +25,6 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
     """Measure a map, and return its row; `facts` are those that are not measured."""
     found = measure(claim, most=most, seconds=600.0)
     i, causes = found.shown, causes_of(found)
-    waves = found.kernel.feature == "wave" and found.kernel.name != "softmax"
     return {
         **{name: facts[name] for name in COLUMNS if name in facts},
         "kernel": found.kernel.name,
@@ -41,7 +40,7 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
         "limit": found.limit,
         "relative_error": found.relative_error,
         "rate": found.rate,
-        "further_out": found.further_out if waves else None,
+        "further_out": found.further_out,
         "verdict": BIASED if found.biased else RIGHT if found.falls else SLOW,
         "cause": causes[0].what if causes else "",
     }

@@ -209,12 +209,6 @@ def set_aside() -> dict[str, str]:
     return {name: each.set_aside for name, each in entries().items() if each.set_aside}
 
 
-def words() -> dict[str, float]:
-    """Return, by table whose columns the catalogue names, the share of them that hold words."""
-    options = {name: each.options for name, each in entries().items() if "fields" in each.options}
-    return {name: len(o.get("words", ())) / (o["fields"] - 1) for name, o in options.items()}
-
-
 def entry(name: str) -> Entry:
     """Return the entry of a data set; DataError, with the nearest name, if there is none."""
     if name not in entries():

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
@@ -19,8 +18,8 @@ from rfbench.leaderboard.rows import (
     folders_of,
     interval,
     joined,
+    log_quotients,
     rows_of,
-    twins_as_one,
     unlearnt_of,
 )
 from rfbench.pages.grids import Grid
@@ -149,19 +148,15 @@ def compare(
         side.pick(rows).groupby(["dataset", "trial"])[list({side.value, "search"})].last()
         for side in (one, other)
     )
-    logs = pd.DataFrame({"log": np.log(left[one.value] / right[other.value])})
-    logs = logs.replace([np.inf, -np.inf], np.nan).dropna().groupby("dataset").mean()
-    if logs.empty:
+    logs = log_quotients(left[one.value], right[other.value], twins)
+    if not len(logs):
         return None
-    values = twins_as_one(logs, twins)["log"].to_numpy()
-    timed = pd.Series(np.log(left["search"] / right["search"])).dropna()
-    cost = float(np.exp(timed.groupby("dataset").mean().mean())) if len(timed) else math.nan
     own = any(side.method.startswith("rks-") for side in (one, other))  # measured elsewhere
+    cost = math.nan if own else interval(log_quotients(left["search"], right["search"], {})).ratio
     name = f"{one} / {other}" if one.method != other.method else str(one)
     if one.M != other.M:
         name += f", M = {one.M} / {other.M}"
-    found = Compared(name, one.M, interval(values), int((values < 0).sum()), cost)
-    return replace(found, cost=math.nan) if own else found
+    return Compared(name, one.M, interval(logs), int((logs < 0).sum()), cost)
 
 
 def kernel_errors(collection: Collection) -> Compared | None:
@@ -175,8 +170,7 @@ def kernel_errors(collection: Collection) -> Compared | None:
     errors = rows.pivot_table(index=keys, columns="label", values="kernel_error_frobenius")
     if not {"orf", "rks"} <= set(errors):
         return None
-    ratios = (errors["orf"] / errors["rks"]).dropna()
-    logs = np.asarray(pd.Series(np.log(ratios)).groupby("dataset").mean(), dtype=np.float64)
+    logs = log_quotients(errors["orf"], errors["rks"], {})
     name = "orf / rks, error of the kernel"
     return Compared(name, 0, interval(logs), int((logs < 0).sum()), math.nan)
 

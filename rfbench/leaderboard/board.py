@@ -30,7 +30,7 @@ def known() -> Known:
     """Return what the catalogue knows of data sets."""
     from rfbench.datasets import catalog
 
-    return Known(catalog.set_aside(), catalog.TWINS, catalog.words())
+    return Known(catalog.set_aside(), catalog.TWINS)
 
 
 def gather(
@@ -67,20 +67,18 @@ def gather(
         return None
     present = with_features.loc[with_features["method"] == baseline, "dataset"].unique()
     edges = with_features["at_edge"].dropna()
-    names, n_trials = planned(known)
     return Leaderboard(
         baseline=baseline,
         folders=tuple(sorted(rows["folder"].unique())),
         trials=trials_per_method(with_features),
         reference_trials=trials_per_method(standard[standard["reference"]]),
-        planned=(len(names), n_trials),
-        missing=tuple(sorted(names - set(present) - set(unlearnt))),
+        planned=planned(known),
         measured=len({twin_of.get(name, name) for name in present}),
         set_aside=reasons,
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
-        steps=steps_of(with_features, (baseline, made[-1].best), sizes, twin_of),
+        steps=steps_of(with_features, baseline, sizes, twin_of),
         exact=against_exact(standard, baseline, sizes, twin_of),
         enough=enough(standard, known),
         held_out=held_out(rows_of(collection, apart), made[-1].best),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,7 @@ def rank(
     from rfbench.experiment.run_plan import plan_run
     from rfbench.leaderboard import figure, quick
     from rfbench.leaderboard.board import known
-    from rfbench.leaderboard.rank import MEDIAN, experiments, place, published, with_cost
+    from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
     from rfbench.pages.templates import render
     from rfbench.results import reader
     from rfbench.results.store import Store
@@ -81,7 +82,7 @@ def rank(
     if others.stale:
         echo(f"left out: {others.stale} published rows of other settings than today's", err=True)
     if named.label in set(others.rows["method"]):
-        named = named.renamed(f"{named.label}-here")
+        named = replace(named, label=f"{named.label}-here")
     here = others.tables(M)
     here = [name for name in here if name in quick.QUICK] if tables == "quick" else here
     asked = experiments(named, M, here, times=times, allow_imports=allow_imports)
@@ -102,9 +103,8 @@ def rank(
         echo("interrupted: the same command goes on", err=True)
         raise click.exceptions.Exit(1)
     found = place(others, reader.read(folder), named.label, M, facts)
-    shown = with_cost(found)
     for form in ("png", "pdf"):
-        files.replace(folder / f"rank.{form}", figure.costs([shown], named.label, form))
+        files.replace(folder / f"rank.{form}", figure.costs([found.size], named.label, form))
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
     echo(
         render(

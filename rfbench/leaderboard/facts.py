@@ -22,24 +22,13 @@ class Line:
     ratio, low, high : float
         Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
         bootstrap interval over data sets.
-    least, most : float
-        The smallest and largest mean with one data set left out.
-    trimmed : float
-        The mean without the `BEST` data sets that speak most for the method; NaN of so few.
     median : float
         The median over data sets, which a few nearly solved ones do not move.
-    regression, classification : float
-        Geometric means over the data sets of one kind; NaN if there are none.
-    wins : float
-        Share of data sets with a smaller error than the baseline; equal ones count half.
-    fit, search : float
-        CPU seconds, geometric mean over the data sets on which all were timed, in the latest such
-        trial: of one fit with its settings given, and of all that was done up to the fitted model.
-        NaN where not measured.
+    search : float
+        CPU seconds of all that was done up to the fitted model, geometric mean over the data sets
+        on which all were timed, in the latest such trial. NaN where not measured.
     predict : float
-        CPU milliseconds per 1,000 rows.
-    feature_bytes : float
-        Of the features of one row, as the method stores them.
+        CPU milliseconds per 1,000 rows, likewise.
     against : str
         ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
     with_best : bool
@@ -52,17 +41,9 @@ class Line:
     ratio: float
     low: float
     high: float
-    least: float
-    most: float
-    trimmed: float
     median: float
-    regression: float
-    classification: float
-    wins: float
-    fit: float
     search: float
     predict: float
-    feature_bytes: float
     against: str
     with_best: bool
     role: str
@@ -89,14 +70,8 @@ class Size:
 
     Attributes
     ----------
-    timed, timed_classes : int
-        Data sets that the costs are means over, those on which every method was timed; and how many
-        of them have classes.
-    dearest : tuple of float
-        Of the time of the search of `best` over the baseline's, on these: the smallest and largest.
-    boosting : tuple of float
-        CPU seconds of the search of boosting on these, geometric means, in the trials that have
-        them all: the smallest and largest, since each trial draws its settings anew.
+    timed : int
+        Data sets that the costs are means over, those on which every method was timed.
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
     leader : str
@@ -104,11 +79,6 @@ class Size:
         sets enough; else empty.
     best : str
         The method with features of the smallest ratio.
-    stays : int
-        The number of data sets that can each be left out, and `best` stays the same.
-    advised : Interval
-        On each data set the error, over the baseline's, of the method with features that is best
-        on all others: what following the advice gives where nothing was seen.
     apart : tuple of pairs of str
         All pairs that are told apart, the better one first.
     """
@@ -116,14 +86,9 @@ class Size:
     M: int
     datasets: int
     timed: int
-    timed_classes: int
-    dearest: tuple[float, float]
-    boosting: tuple[float, float]
     needed: int
     best: str
     leader: str
-    stays: int
-    advised: Interval
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]  # methods without a value on some data sets
@@ -137,9 +102,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Step:
-    """What more features give: a method's error at `M` over that at `before`."""
+    """What more features give: the baseline's error at `M` over that at `before`."""
 
-    method: str
     before: int
     M: int
     interval: Interval
@@ -155,13 +119,10 @@ class Known:
         Why one does not count.
     twins : dict
         The one that it is a twin of.
-    words : dict
-        The share of a table's columns that hold words.
     """
 
     set_aside: Mapping[str, str] = field(default_factory=dict)
     twins: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -169,30 +130,12 @@ class TableRatio:
     """One data set: features at their best, as the folds say, against searched boosting."""
 
     dataset: str
-    n_train: int
-    columns: int
     method: str  # chosen most often
     M: int
     ratio: float  # geometric mean over trials of the error over boosting's
     low: float  # 90 % interval over trials; NaN for one trial
     high: float
-    trials: int
     few: bool  # whether one of both has fewer than `FEW` wrong test rows in a trial
-    linear: float  # error of the linear model over boosting's
-    words: float  # share of the table's columns that hold words; NaN if not known
-    # Bandwidth that the exact kernel chose, over the root mean squared distance of z-scored rows:
-    # the larger, the smoother what is learnt; NaN if not measured.
-    smoothness: float
-
-
-@dataclass(frozen=True)
-class Driver:
-    """Spearman's correlation over data sets of a property with features / boosting."""
-
-    name: str
-    rho: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -203,7 +146,6 @@ class Enough:
     overall: Interval
     better: int  # tables on which features have the smaller error
     many: Interval  # over the tables that have not `few` wrong rows
-    drivers: tuple[Driver, ...]
     # CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
     search: tuple[float, ...] = (math.nan, math.nan)
     at_edge: float = math.nan  # share of boosting's choices with a value at an edge of those tried
@@ -223,8 +165,6 @@ class Leaderboard:
         Data sets and trials per data set that the configuration asks for; zeros if not known.
     measured : int
         Data sets that count, twins as one.
-    missing : tuple of str
-        Data sets that are planned and not measured.
     set_aside : dict
         Data sets that do not count, by why.
     unlearnt : tuple of str
@@ -249,7 +189,6 @@ class Leaderboard:
     exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
     enough: Enough | None = None
     held_out: Interval | None = None
-    missing: tuple[str, ...] = ()
 
     @property
     def largest(self) -> Size:

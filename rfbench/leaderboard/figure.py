@@ -98,7 +98,7 @@ def draw(enough: Enough) -> Figure:
     Below 1, in blue, features have the smaller error. The band is the geometric mean over tables
     with its interval.
     """
-    bars = {table.dataset: table for table in enough.tables}
+    bars = {table.dataset + " *" * table.few: table for table in enough.tables}
     figure = draw_intervals(bars, "error of features / error of boosting")
     panel, overall = figure.axes[0], enough.overall
     panel.axvspan(overall.low, overall.high, color=GREY, alpha=0.25, linewidth=0)

@@ -52,14 +52,13 @@ def exact(board: Leaderboard) -> Finding | None:
 
 def more(board: Leaderboard) -> Finding | None:
     """Return what more plain features give, if every step is sure to give something."""
-    steps = [step for step in board.steps if step.method == board.baseline]
     bars = tuple(
         Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
-        for s in steps
+        for s in board.steps
     )
     if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
         return None
-    return Finding("more", {"steps": steps}, bars)
+    return Finding("more", {"steps": board.steps}, bars)
 
 
 def cost(board: Leaderboard) -> Finding | None:

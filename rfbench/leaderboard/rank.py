@@ -29,6 +29,7 @@ from rfbench.leaderboard.rows import (
     folders_of,
     interval,
     joined,
+    log_quotients,
     log_ratios,
     rows_of,
     twins_as_one,
@@ -80,10 +81,6 @@ class Ranked:
         bases = [(ClassifierMixin, False), (RegressorMixin, True)]
         tasks = [numbers for base, numbers in bases if issubclass(self.thing, base)]
         return self.kind != "solver" or not tasks or ("metric" in document) in tasks
-
-    def renamed(self, label: str) -> Ranked:
-        """Return the same by another name."""
-        return replace(self, label=label)
 
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what it changes of a configuration of the leaderboard.
@@ -180,7 +177,7 @@ def published(path: Path, known: Known) -> PublishedRows:
         if not str(content.get("name")).startswith(HELD_OUT)
     ]
     folders = folders_of(read)
-    read = [each for each in read if each.path in folders.own | folders.guests]
+    read = [each for each in read if each.path in folders[0] | folders[1]]
     collection = frame.of(read, today=today.settings)
     fresh = frame.of([collection.without_stale(each) for each in collection.experiments])
     rows = joined(fresh, folders)
@@ -241,7 +238,8 @@ class Standing:
     ----------
     label : str
     size : Size
-        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`.
+        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`; its own
+        search is at its multiple of the baseline's time.
     place, methods : int
         Its place by the mean, and of how many methods with features.
     plain, best : Interval
@@ -282,7 +280,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
     """
     rows, failed = rows_of(frame.of([own]), {own.path}), _failed(own, M)
     rows = rows[rows["M"] == M]
-    mine, again = rows[rows["method"] == label], rows[rows["method"] != label]
+    mine, again = rows[rows["method"] == label], rows[rows["baseline"]]
     baseline = others.baseline
     pairs = others.rows.loc[others.rows["method"] == baseline, _PAIR].drop_duplicates()
     paired = mine.merge(pairs, on=_PAIR)
@@ -292,7 +290,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
             f"{failed} trials did not end well, {len(mine)} are of other data than the published.",
             f"See the column message of {own.folder / reader.TRIALS}.",
         )
-    # Times of another machine say nothing beside those that are published.
+    # Times of another machine say nothing beside those that are published, but for their ratio.
     untimed = paired.assign(**dict.fromkeys(COSTS, math.nan))
     here = others.rows[others.rows["dataset"].isin(paired["dataset"].unique())]
     both = pd.concat([here[here["method"] != label], untimed], ignore_index=True)
@@ -305,11 +303,17 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
     rival = next(name for name in ranked if name != label)
     over = {name: interval((logs[label] - logs[name]).to_numpy()) for name in (baseline, rival)}
     named = [line.method for line in size.lines if line.method != label]
+    own_times, plain_times = (
+        part.set_index(["dataset", "trial"])["search"] for part in (mine, again)
+    )
+    cost = interval(log_quotients(own_times, plain_times, {})).ratio
+    plain = next(line.search for line in size.lines if line.role == BASELINE)
+    lines = [replace(x, search=cost * plain) if x.method == label else x for x in size.lines]
     better = tuple(name for name in named if (label, name) in size.apart)
     worse = tuple(name for name in named if (name, label) in size.apart)
     return Standing(
         label=label,
-        size=size,
+        size=replace(size, lines=tuple(lines)),
         place=1 + ranked.index(label),
         methods=len(ranked),
         plain=over[baseline],
@@ -319,7 +323,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
         worse=worse,
         alike=tuple(name for name in named if name not in (*better, *worse)),
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
-        cost=_cost(mine, again[again["baseline"]]),
+        cost=cost,
         failed=failed,
         unpaired=len(mine) - len(paired),
     )
@@ -331,22 +335,3 @@ _PAIR = ["dataset", "trial", "data", "n_train"]
 def _failed(own: Results, M: int) -> int:
     """Return how many trials with M features did not end well."""
     return int(((own.rows["status"] != "ok") & (own.rows["M"] == M)).sum())
-
-
-def _cost(mine: pd.DataFrame, baseline: pd.DataFrame) -> float:
-    """Return the geometric mean over data sets of a search's time over the baseline's."""
-    keys = ["dataset", "trial"]
-    times = [part[part["search"] > 0].set_index(keys)["search"] for part in (mine, baseline)]
-    logs = pd.Series(np.log(times[0] / times[1])).dropna()
-    return float(np.exp(logs.groupby("dataset").mean().mean())) if len(logs) else math.nan
-
-
-def with_cost(found: Standing) -> Size:
-    """Return the comparison with the method's search at its multiple of the baseline's time."""
-    lines = found.size.lines
-    plain = next(line.search for line in lines if line.role == BASELINE)
-    own = found.cost * plain
-    return replace(
-        found.size,
-        lines=tuple(replace(x, search=own) if x.method == found.label else x for x in lines),
-    )

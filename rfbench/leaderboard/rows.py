@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,19 +26,11 @@ PROTOCOL = (
     "kernel_metric", "features_in_folds",
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
-BOOSTING, LINEAR, EXACT = "boosting", "linear", "exact-kernel"
+BOOSTING, EXACT = "boosting", "exact-kernel"
 
 
-@dataclass(frozen=True)
-class Folders:
-    """Results folders by their paths: those of the leaderboard's names, and of others."""
-
-    own: frozenset[str]
-    guests: frozenset[str]
-
-
-def folders_of(experiments: Iterable[Results]) -> Folders:
-    """Return whose rows count: of the leaderboard's names, and of others under its protocol.
+def folders_of(experiments: Iterable[Results]) -> tuple[set[str], set[str]]:
+    """Return the folders whose rows count: of the leaderboard's names, and under its protocol.
 
     The others differ in the methods, their numbers, the data sets and the number of trials alone;
     also in the bandwidth, where the code is from elsewhere and may have none.
@@ -54,7 +45,7 @@ def folders_of(experiments: Iterable[Results]) -> Folders:
         if each.path not in own and _configs(each)
         if all(any(_alike(config, other) for other in asked) for config in _configs(each))
     }
-    return Folders(frozenset(own), frozenset(guests))
+    return own, guests
 
 
 def _configs(results: Results) -> list[dict[str, Any]]:
@@ -74,9 +65,9 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(config.get(key) == other.get(key) for key in keys)
 
 
-def joined(collection: Collection, folders: Folders) -> pd.DataFrame:
+def joined(collection: Collection, folders: tuple[set[str], set[str]]) -> pd.DataFrame:
     """Return the trials of the leaderboard, and of guests the methods that it does not have."""
-    own, guests = (rows_of(collection, set(paths)) for paths in (folders.own, folders.guests))
+    own, guests = (rows_of(collection, paths) for paths in folders)
     if own.empty or guests.empty:
         return own
     guests = guests[~guests["method"].isin(own["method"].unique())]
@@ -113,15 +104,11 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "loss": number("selection_loss"),
             "reference": rows["role"] == MODEL,
             "baseline": rows["role"] == BASELINE,
-            "fit": number("cpu_refit"),
             "search": cpu["pp"] + cpu["features"] + cpu["train"],
             "predict": cpu["test"] / n_test * 1e6,
-            "feature_bytes": number("feature_bytes"),
             "at_edge": rows["at_edge"],
             "n_train": number("n_train"),
             "n_test": n_test,
-            "d": number("d"),
-            "bandwidth": number("bandwidth"),
             "r2": number("r2"),
             "at_chance": rows["at_chance"].fillna(False).astype(bool),
             "data": rows["data_hash"],
@@ -152,19 +139,19 @@ def unlearnt_of(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def planned(known: Known) -> tuple[set[str], int]:
-    """Return the data sets, and how many trials, the leaderboard's configuration asks for.
+def planned(known: Known) -> tuple[int, int]:
+    """Return how many data sets and trials the leaderboard's configuration asks for.
 
     Data sets that do not count are left out, and twins are one; nothing where the configuration is
     not there.
     """
     path = shipped.locate(NAME)
     if not path.is_file():
-        return set(), 0
+        return 0, 0
     content = yamlfile.load(path).value
     names = {str(name) for run in content["datasets"].values() for name in run["dataset"]}
     names = {known.twins.get(name, name) for name in names - set(known.set_aside)}
-    return names, int(content["trials"])
+    return len(names), int(content["trials"])
 
 
 def log_ratios(rows: pd.DataFrame, M: int) -> Logs:
@@ -204,6 +191,16 @@ def twins_as_one(logs: Logs, twins: Mapping[str, str]) -> Logs:
     """
     names = [twins.get(str(name), str(name)) for name in logs.index]
     return logs.groupby(names, sort=True).mean()
+
+
+def log_quotients(above: Any, below: Any, twins: Mapping[str, str]) -> Values:
+    """Return by data set, twins as one, the mean of log(above / below) over the trials of both.
+
+    Both are series by data set and trial; what is not finite is left out.
+    """
+    logs = pd.Series(np.log(above / below)).replace([np.inf, -np.inf], np.nan).dropna()
+    means = pd.DataFrame({"log": logs.groupby("dataset").mean()})
+    return twins_as_one(means, twins)["log"].to_numpy(dtype=np.float64)
 
 
 def interval(logs: Values) -> Interval:

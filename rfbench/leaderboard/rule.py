@@ -104,14 +104,6 @@ def bootstrap(
     return float(np.exp(low)), float(np.exp(high))
 
 
-def leave_one_out(logs: Values) -> Values:
-    """Return the geometric mean without each data set in turn, shape (n,); NaN of a single one."""
-    n = len(logs)
-    if n < 2:
-        return np.full(n, math.nan)
-    return np.asarray(np.exp((logs.sum() - logs) / (n - 1)))
-
-
 def over_trials(logs: Values) -> tuple[float, float]:
     """Return Student's interval of a geometric mean over the trials of one data set."""
     from scipy.special import stdtrit

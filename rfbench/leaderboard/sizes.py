@@ -11,18 +11,16 @@ import pandas as pd
 
 from rfbench.leaderboard.facts import Line, Size, Step
 from rfbench.leaderboard.rows import (
-    BOOSTING,
     EXACT,
     baseline_of,
     interval,
+    log_quotients,
     log_ratios,
     twins_as_one,
     without_gaps,
 )
-from rfbench.leaderboard.rule import Values, bootstrap, datasets_needed, leave_one_out, told_apart
+from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
 from rfbench.results.schema import BASELINE, METHOD, MODEL
-
-BEST = 3  # data sets that are left out together, to see how much of a mean they make
 
 
 def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None:
@@ -43,17 +41,9 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
     best, base = names.index(methods[0]), names.index(baseline)
     n, needed = len(logs), datasets_needed(len(names))
     sole = len(methods) > 1 and all(apart[best, names.index(other)] for other in methods[1:])
-    without = {name: leave_one_out(logs[name].to_numpy(dtype=np.float64)) for name in names}
-    leaders = np.argmin(np.array([without[name] for name in methods]), axis=0)
-    here = rows[((rows["M"] == M) | rows["reference"]) & rows["dataset"].notna()]
+    here = rows[(rows["M"] == M) | rows["reference"]]
     timed = _timed(here[here["dataset"].isin(logs.index)], names)
-    costs, on = _costs(timed), timed["dataset"].unique()
-    boosted = here[(here["method"] == BOOSTING) & here["dataset"].isin(on) & (here["search"] > 0)]
-    by_trial = np.log(boosted.set_index(["trial", "dataset"])["search"]).unstack().dropna()
-    searches = timed.groupby(["method", "dataset"])["search"].mean()
-    dearer = searches.get(methods[0], math.nan) / searches.get(baseline, math.nan)
-    classes = set(rows.loc[rows["classes"], "dataset"])
-    kinds = {kind: logs.index.isin(list(classes)) == kind for kind in (True, False)}
+    costs = _costs(timed)
     lines = []
     for position, name in enumerate(names):
         values = logs[name].to_numpy(dtype=np.float64)
@@ -68,17 +58,9 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
                 ratio=float(np.exp(values.mean())),
                 low=low,
                 high=high,
-                least=float(np.min(without[name])),
-                most=float(np.max(without[name])),
-                trimmed=float(np.exp(np.sort(values)[BEST:].mean())) if n > BEST else math.nan,
                 median=float(np.exp(np.median(values))),
-                regression=interval(values[kinds[False]]).ratio,
-                classification=interval(values[kinds[True]]).ratio,
-                wins=float(((values < 0) + 0.5 * (values == 0)).mean()),
-                fit=cost["fit"],
                 search=cost["search"],
                 predict=cost["predict"],
-                feature_bytes=cost["feature_bytes"],
                 against=verdict,
                 with_best=not apart[position, best],
                 role=roles.get(name, METHOD),
@@ -87,19 +69,10 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
     return Size(
         M=M,
         datasets=n,
-        timed=len(on),
-        timed_classes=len(classes.intersection(on)),
-        dearest=(float(np.min(dearer)), float(np.max(dearer))),
-        boosting=_ends(np.exp(by_trial.mean(axis=1).to_numpy(dtype=np.float64))),
+        timed=timed["dataset"].nunique(),
         needed=needed,
         best=methods[0],
         leader=methods[0] if sole and n >= needed else "",
-        stays=int((leaders == 0).sum()),
-        advised=interval(
-            logs[methods].to_numpy(dtype=np.float64)[np.arange(n), leaders]
-            if n > 1
-            else np.array([])
-        ),
         lines=tuple(lines),
         apart=tuple(
             (names[i], names[j])
@@ -112,20 +85,15 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
 
 
 def steps_of(
-    rows: pd.DataFrame, methods: Sequence[str], sizes: Sequence[int], twins: Mapping[str, str]
+    rows: pd.DataFrame, method: str, sizes: Sequence[int], twins: Mapping[str, str]
 ) -> tuple[Step, ...]:
-    """Compare each number of features with the one before, in the same trials."""
-    steps = []
-    for method in dict.fromkeys(methods):
-        own = rows[rows["method"] == method]
-        errors = own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
-        for before, M in itertools.pairwise(sizes):
-            if before in errors and M in errors:
-                both = errors[[before, M]].dropna()
-                logs = pd.DataFrame({"log": np.log(both[M] / both[before])})
-                logs = twins_as_one(logs.groupby("dataset").mean(), twins)
-                steps.append(Step(method, before, M, interval(logs["log"].to_numpy())))
-    return tuple(steps)
+    """Compare each number of features of a method with the one before, in the same trials."""
+    errors = _by_size(rows, method)
+    return tuple(
+        Step(before, M, interval(log_quotients(errors[M], errors[before], twins)))
+        for before, M in itertools.pairwise(sizes)
+        if before in errors and M in errors
+    )
 
 
 def against_exact(
@@ -135,13 +103,18 @@ def against_exact(
 
     `before` of a step is 0: the exact kernel has no features.
     """
-    own, exact = (rows[rows["method"] == name] for name in (method, EXACT))
-    errors = own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
+    errors, exact = _by_size(rows, method), rows[rows["method"] == EXACT]
     if exact.empty or not set(sizes) <= set(errors):
         return ()
-    errors = errors[list(sizes)].div(exact.set_index(["dataset", "trial"])["error"], axis=0)
-    logs = twins_as_one(pd.DataFrame(np.log(errors.dropna())).groupby("dataset").mean(), twins)
-    return tuple(Step(method, 0, M, interval(logs[M].to_numpy())) for M in sizes if len(logs))
+    errors, below = errors[list(sizes)].dropna(), exact.set_index(["dataset", "trial"])["error"]
+    logs = {M: log_quotients(errors[M], below, twins) for M in sizes}
+    return tuple(Step(0, M, interval(each)) for M, each in logs.items() if len(each))
+
+
+def _by_size(rows: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Return the errors of a method by data set and trial, a column per number of features."""
+    own = rows[rows["method"] == method]
+    return own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
 
 
 def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -158,15 +131,10 @@ def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     return latest[count == rows["method"].nunique()]
 
 
-def _ends(values: Values) -> tuple[float, float]:
-    """Return the smallest and largest of some values; NaN of none."""
-    return (float(values.min()), float(values.max())) if len(values) else (math.nan, math.nan)
-
-
 def _costs(rows: pd.DataFrame) -> dict[str, pd.Series[float]]:
     """Return by method the geometric means of the costs over data sets."""
     costs = {}
-    for name in ("fit", "search", "predict", "feature_bytes"):
+    for name in ("search", "predict"):
         values = rows[name].where(rows[name] > 0)
         logs = pd.Series(np.log(values.to_numpy(dtype=np.float64)), rows.index)
         means = logs.groupby([rows["method"], rows["dataset"]]).mean()

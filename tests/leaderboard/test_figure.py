@@ -8,10 +8,7 @@ from rfbench.leaderboard.facts import Enough, Interval, Line, Size, TableRatio
 
 
 def table(name, ratio, low=math.nan, high=math.nan):
-    return TableRatio(
-        name, 100, 5, "rks", 50, ratio, low, high, trials=3, few=False, linear=1.0, words=0.0,
-        smoothness=1.0,
-    )  # fmt: skip
+    return TableRatio(name, "rks", 50, ratio, low, high, few=name == "steps")
 
 
 ENOUGH = Enough(
@@ -19,13 +16,12 @@ ENOUGH = Enough(
     Interval(0.8, 0.7, 0.9, 2),
     1,
     Interval(0.8, 0.7, 0.9, 2),
-    (),
 )
 
 
 def test_every_table_stands_where_its_quotient_is():
     panel = figure.draw(ENOUGH).axes[0]
-    assert [label.get_text() for label in panel.get_yticklabels()] == ["smooth", "steps"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["smooth", "steps *"]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
     assert [line.get_color() for line in points] == [BLUE, VERMILLION]
@@ -43,17 +39,11 @@ def test_the_same_facts_give_the_same_bytes():
 
 
 def size(*lines, M=100):
-    return Size(
-        M, 9, 9, 9, (1.0, 1.0), (1.0, 1.0), 9, "a", "", 9, Interval(1.0, 1.0, 1.0, 9), lines, (),
-        (), (),
-    )  # fmt: skip
+    return Size(M, 9, 9, 9, "a", "", lines, (), (), ())
 
 
 def line(name, ratio, search, role="method"):
-    return Line(
-        name, ratio, 0.9 * ratio, 1.1 * ratio, ratio, ratio, ratio, ratio, ratio, ratio, 0.5, 0.1,
-        search, 1.0, 8.0, "open", True, role,
-    )  # fmt: skip
+    return Line(name, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0, "open", True, role)
 
 
 LINES = (

@@ -24,7 +24,6 @@ from rfbench.leaderboard.rank import (
     experiments,
     place,
     published,
-    with_cost,
 )
 from rfbench.leaderboard.rows import log_ratios, rows_of
 from rfbench.results import reader
@@ -111,7 +110,7 @@ def test_times_are_compared_with_those_of_the_same_run_alone():
     found = place(others(), mine, "mine", 100, Known())
     assert found.cost == pytest.approx(3.0)
     assert found.plain.ratio == pytest.approx(0.7)
-    line = next(line for line in with_cost(found).lines if line.method == "mine")
+    line = next(line for line in found.size.lines if line.method == "mine")
     assert line.search == pytest.approx(3.0 * 0.5)
 
 
