@@ -35,6 +35,37 @@ def faulty(fault):
     return SMALL.replace("- rks", own)
 
 
+FAULTS = {
+    "raise": ("failed", "ZeroDivisionError: on purpose"),
+    "segfault": ("crashed", "Segmentation fault"),
+    "exit": ("crashed", "exit code 3"),
+    "memory": ("memory", "memory"),
+}
+
+
+def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
+    methods = "".join(
+        f"  - {{class: '{FAULTY}:Faulty', label: {fault}, fault: {fault}}}\n" for fault in FAULTS
+    )
+    text = SMALL.replace("solver:", methods + "solver:")
+    folder = tmp_path / "r"
+    work = plan_run([experiment_of(text, "trials=1", allow_imports=True)], folder)
+    summary = runner.run(work, n_jobs=2, limits=Limits(2**30))
+    rows = {(row["label"], row["M"]): row for row in rows_of(folder)}
+    assert len(rows) == 12
+    assert {k: r["status"] for k, r in rows.items() if r["status"] != "ok"} == {
+        (fault, "8"): status for fault, (status, _) in FAULTS.items()
+    }
+    for fault, (_, message) in FAULTS.items():
+        row = rows[fault, "8"]
+        assert message in row["message"]
+        trace = folder / "failures" / f"{row['trial_id']}.txt"
+        assert trace.exists() == (fault in ("raise", "segfault"))
+        assert fault != "raise" or FAULTY.name in trace.read_text()
+    assert (summary.done, summary.failed) == (12, 4)
+    assert not (folder / FILE).exists()
+
+
 def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_of, tmp_path):
     """It is alone: on a busy machine every other trial may take as long."""
     text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
@@ -64,7 +95,7 @@ def start(path, out, jobs):
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("kills", [1, *at_night(40)])
+@pytest.mark.parametrize("kills", [2, *at_night(40)])
 def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_of, tmp_path, kills):
     """Every other one is killed while rows come, the others also while processes start."""
     experiment = experiment_of(LONG.replace("trials: 6", f"trials: {20 * kills}"), name="long")
@@ -182,9 +213,6 @@ main()
 
 
 IN_ITS_ROW = {
-    "raise": "ZeroDivisionError: on purpose",
-    "segfault": "Segmentation fault",
-    "exit": "exit code 3",
     "system exit": "SystemExit: 0",
     "interrupt": "KeyboardInterrupt:",
     "generator exit": "GeneratorExit:",
@@ -241,6 +269,4 @@ def test_all_other_rows_are_there_and_as_they_would_be_without_it(experiment_of,
     for name, message in IN_ITS_ROW.items():
         assert found[name, "4"]["status"] == "ok"
         assert message in found[name, "8"]["message"]
-        trace = tmp_path / "faults" / "failures" / f"{found[name, '8']['trial_id']}.txt"
-        assert name != "raise" or FAULTY.name in trace.read_text()
     assert {key: found[key] for key in clean} == clean
