@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rfbench import plugins
 from rfbench.errors import unknown
-from rfbench.parameters import is_path
 
 if TYPE_CHECKING:
     from rfbench.kernels import Kernel
@@ -107,6 +106,8 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
         Raises MethodError: nothing has this name; the nearest one is named.
         """
+        from rfbench.parameters import is_path
+
         if self.imports and is_path(name):
             return plugins.load_class(name)
         name = self.published(name)

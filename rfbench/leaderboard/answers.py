@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
+from rfbench.config import NO_SOLVER
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Interval, Known
 from rfbench.leaderboard.rows import (
@@ -25,10 +26,10 @@ from rfbench.leaderboard.rows import (
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
+from rfbench.papers.models import PRINTED
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers"  # with which the names of its own configuration begin
-KERNELS = "quadrature2018_figure2"  # whose rows have the errors of the kernel
 SIZES = (50, 100, 200, 400)
 
 
@@ -160,17 +161,21 @@ def compare(
 
 
 def kernel_errors(collection: Collection) -> Compared | None:
-    """Compare orthogonal and independent frequencies in the Frobenius error of the kernel."""
+    """Compare orthogonal and independent frequencies in the Frobenius error of the kernel.
+
+    Of the runs without a solver: orthogonal ones by their definition, on the same rows.
+    """
     rows = collection.counted
     if rows.empty:
         return None
-    named = rows["experiment"].str.startswith(KERNELS) & (rows["kernel"] == "gaussian")
-    rows = rows[named & (rows["protocol"] == "printed")]
-    keys = ["dataset", "M", "trial"]
-    errors = rows.pivot_table(index=keys, columns="label", values="kernel_error_frobenius")
-    if not {"orf", "rks"} <= set(errors):
+    rows = rows[(rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")]
+    left = rows[(rows["label"] == "orf") & (rows["protocol"] == PRINTED)]
+    right = rows[rows["label"] == "rks"]
+    if left.empty or right.empty:
         return None
-    logs = log_quotients(errors["orf"], errors["rks"], {})
+    keys = ["dataset", "M", "trial"]
+    over, under = (each.set_index(keys)["kernel_error_frobenius"] for each in (left, right))
+    logs = log_quotients(over, under, {})
     name = "orf / rks, error of the kernel"
     return Compared(name, 0, interval(logs), int((logs < 0).sum()), math.nan)
 

@@ -82,7 +82,7 @@ def test_the_error_of_the_kernel_stands_beside_that_of_prediction():
     errors = {("usps", name, M): 1.0 for name in ("rks", "orf") for M in (10, 20)}
     made = rows(errors, 2, kernel="gaussian")
     for row in made:
-        row["protocol"] = "printed"
+        row |= {"protocol": "printed", "solver": "none"}
         row["kernel_error_frobenius"] = 0.1 * row["M"] * (0.4 if row["sampler"] == "orf" else 1.0)
     kernel = results(made, "quadrature2018_figure2_usps-gaussian.printed", paper="quadrature2018")
     own = folder({"rks": 1.0, "orf": 1.0}, "leaderboard_x")
