@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rfbench.choosing.choice import Choice, choose, choose_from
+    from rfbench.choosing.choice import Choice, choose
     from rfbench.choosing.judge import Contender
-    from rfbench.choosing.model import measured
     from rfbench.choosing.table import read_table, table_of
 
-__all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
+__all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,14 +21,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from rfbench import files
-from rfbench.choosing.code import code_of
 from rfbench.choosing.judge import Contender, Judge, average, pipeline_of
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
-from rfbench.choosing.model import Card, Model, measured, save
+from rfbench.choosing.model import Card, Model, save
 from rfbench.choosing.problem import LearningProblem, absent_classes
 from rfbench.choosing.rounds import Candidate, Rounds
 from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
@@ -39,11 +37,12 @@ from rfbench.escaping import json_value
 from rfbench.experiment import children
 from rfbench.memory import check_fits, limited_to
 
-__all__ = ["Choice", "Contender", "choose", "choose_from", "measured", "read_table", "table_of"]
+__all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
 
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
 RARE = 0.2  # a class of a smaller share is rare
+REPR = 10_000  # characters of the model as scikit-learn prints it
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 
@@ -62,9 +61,6 @@ class Choice:
     classes: tuple[str, ...]
     shares: tuple[float, ...]  # of the classes
     rare: bool  # a class is below a fifth
-    only_class: str  # that the model taken says for every row held out; or nothing
-    largest_model: float | None  # bytes, as given
-    too_large: Mapping[str, int]  # models that were left out for it, and their bytes
     allow_rows: bool
     log_tried: bool
     log_target: bool
@@ -76,11 +72,10 @@ class Choice:
     n_test: int  # rows held out
     columns: int
     nothing_learnt: bool
-    learnt_by: tuple[str, ...]  # other metrics in which the best is better than the constant
     overturned: bool  # the rows held out said otherwise than those that chose
     taken: Contender
     contenders: tuple[Contender, ...]  # the best of each kind
-    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds, n_bytes
+    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds
     left_out: Mapping[str, int]  # classes that a side of a split would lack, and their rows
     stopped: str  # what budget or memory cut off, see `Rounds.stopped`
     interrupted: bool
@@ -90,7 +85,6 @@ class Choice:
     model: Model  # fitted on all rows, see `rfbench.choosing.judge.Judge.final`
     others: Mapping[str, Model]  # of each kind, not fitted
     card: Card
-    code: str  # Python that builds it, fits it on the training rows and prints its error
 
     def contender(self, family: str) -> Contender | None:
         """Return the best of a kind, if there is one."""
@@ -110,7 +104,6 @@ def choose(
     budget: float = 60.0,
     n_jobs: int | None = None,
     allow_rows: bool = True,
-    largest_model: float | None = None,
     memory: float | None = None,
     out: str | Path | None = None,
     seed: int = 0,
@@ -143,8 +136,6 @@ def choose(
         Trials side by side, by default one per core.
     allow_rows : bool
         Whether the model may hold training rows (landmarks).
-    largest_model : float, optional
-        Bytes of the model at most.
     memory : float, optional
         Bytes that this process may take, by default what is free. A number of features whose Gram
         matrices do not fit is left out; a table that does not fit is an error.
@@ -173,36 +164,25 @@ def choose(
                 )
             else:
                 table = table_of(X, y, task=task, groups=groups, time=time)
-        return choose_from(
-            table,
-            metric=metric,
-            budget=budget,
-            n_jobs=n_jobs,
-            allow_rows=allow_rows,
-            largest_model=largest_model,
-            out=Path(out) if out is not None else Path("results") / "choose",
-            seed=seed,
-            on_candidate=on_candidate,
-            started=started,
+        folder = Path(out) if out is not None else Path("results") / "choose"
+        workers = n_jobs or os.cpu_count() or 1
+        table = table if allow_rows else without_rows(table)
+        return _chosen(
+            table, metric, budget, workers, allow_rows, folder, seed, on_candidate, started
         )
 
 
-def choose_from(
+def _chosen(
     table: LabelledTable,
-    *,
-    metric: str | None = None,
-    budget: float = 60.0,
-    n_jobs: int | None = None,
-    allow_rows: bool = True,
-    largest_model: float | None = None,
+    metric: str | None,
+    budget: float,
+    workers: int,
+    allow_rows: bool,
     out: Path,
-    seed: int = 0,
-    on_candidate: Callable[[Candidate], None] | None = None,
-    started: float | None = None,
+    seed: int,
+    on_candidate: Callable[[Candidate], None] | None,
+    started: float,
 ) -> Choice:
-    """Choose a model for a table that was read; see `choose`."""
-    started = monotonic() if started is None else started
-    table = table if allow_rows else without_rows(table)
     allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
     if metric not in (None, *allowed):
         kind = "numbers" if table.regression else "classes"
@@ -224,20 +204,17 @@ def choose_from(
             problem.take(train),
             deadline,
             folder=out,
-            workers=n_jobs or os.cpu_count() or 1,
+            workers=workers,
             allow_rows=allow_rows,
-            largest=np.inf if largest_model is None else largest_model,
             on_candidate=on_candidate,
         )
         judged = Judge(rounds, problem, sides, deadline)
         taken, overturned, nothing = judged.decide()
         model, fitted = judged.final(taken, table, deadline)
-        only = None if nothing else judged.only_class(taken)
         rounds.clear()
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
     winner = next(c for c in contenders if c.family == taken.family)
-    rows = out / "rows.npz"
     card = save(
         model,
         out,
@@ -255,13 +232,10 @@ def choose_from(
         holds_rows=winner.holds_rows,
         reading=table.how,
     )
-    arrays: list[Any] = []
-    code = code_of(clone(model), table, rows, used, arrays)
-    named = {f"array{number}": array for number, array in enumerate(arrays)}
-    np.savez(rows, train=kept[train], test=kept[test], **named)
+    np.savez(out / "rows.npz", train=kept[train], test=kept[test])
     tried = pd.DataFrame(
-        [(c.label, c.family, c.M, c.loss.value, c.seconds, c.n_bytes) for c in rounds.candidates],
-        columns=["label", "family", "M", "loss", "seconds", "n_bytes"],
+        [(c.label, c.family, c.M, c.loss.value, c.seconds) for c in rounds.candidates],
+        columns=["label", "family", "M", "loss", "seconds"],
     )
     shares = np.bincount(table.target) / len(table.y) if not table.regression else np.empty(0)
     choice = Choice(
@@ -275,9 +249,6 @@ def choose_from(
         classes=tuple(card.classes),
         shares=tuple(shares.tolist()),
         rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
-        only_class="" if only is None else str(table.classes[only]),
-        largest_model=largest_model,
-        too_large=rounds.too_large(),
         allow_rows=allow_rows,
         log_tried=log_tried,
         log_target=rounds.log,
@@ -289,7 +260,6 @@ def choose_from(
         n_test=len(test),
         columns=table.X.shape[1],
         nothing_learnt=nothing,
-        learnt_by=judged.learnt_by(),
         overturned=overturned,
         taken=winner,
         contenders=contenders,
@@ -306,7 +276,6 @@ def choose_from(
             for family, candidate in judged.contenders.items()
         },
         card=card,
-        code=code,
     )
     _write(choice)
     return choice
@@ -370,7 +339,7 @@ def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tupl
         raise ConfigError(
             f"Nothing was measured within {deadline - monotonic():.3g} s.",
             "Not even the constant was.",
-            "Allow a larger budget or model, or more memory.",
+            "Allow a larger budget, or more memory.",
         )
     return rounds, tried
 
@@ -395,6 +364,7 @@ def _write(choice: Choice) -> None:
         "contenders": [asdict(contender) for contender in choice.contenders],
         **facts,
         "model": choice.card.model_dump(),
+        "estimator": choice.model.__repr__(N_CHAR_MAX=REPR),  # type: ignore[call-arg]
         "tried": choice.tried.to_dict("records"),
     }
     text = json.dumps(json_value(answer), indent=1) + "\n"

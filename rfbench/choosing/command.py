@@ -29,7 +29,7 @@ from rfbench.cli.terminal import echo, echo_json
 from rfbench.escaping import as_csv
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
-METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae", "rmsle")
+METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae")
 
 
 def size(text: str) -> float:
@@ -68,12 +68,6 @@ def size(text: str) -> float:
 )
 @click.option("--jobs", type=WHOLE, help="Trials side by side; default: one per core.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option(
-    "--largest-model",
-    type=size,
-    metavar="SIZE",
-    help="Largest size of the model in memory: 500kB, 1MB. Its file is compressed.",
-)
 @click.option(
     "--memory", type=size, metavar="SIZE", help="Memory for all of it: 2GB; default: what is free."
 )

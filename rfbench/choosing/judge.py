@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,8 +52,7 @@ SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 def average(rounds: Rounds) -> None:
     """Add averages by non-negative least squares: of features, and of them with the rest."""
     features = sorted(
-        rounds.allowed([c for c in rounds.candidates if c.family == FEATURES]),
-        key=lambda c: c.loss.value,
+        (c for c in rounds.candidates if c.family == FEATURES), key=lambda c: c.loss.value
     )
     members = rounds.leading(features, MEMBERS)
     # Every member is fitted again, and the best one is counted already.
@@ -84,8 +82,7 @@ def _average(rounds: Rounds, members: Sequence[Candidate], family: str, label: s
         scores[halves == half] = every[halves == half] @ fitted
     rounded = tuple((c, float(f"{w:.3g}")) for c, w in zip(members, weights, strict=True) if w > 0)
     if len(rounded) > 1:
-        n_bytes = sum(c.n_bytes for c, _ in rounded)
-        rounds.add(f"{label} {len(rounded)}", family, scores, members=rounded, n_bytes=n_bytes)
+        rounds.add(f"{label} {len(rounded)}", family, scores, members=rounded)
 
 
 def weights_of(scores: Array, target: Array) -> Array:
@@ -120,7 +117,6 @@ class Contender:
     against_constant: Difference
     fit_seconds: float
     predict_seconds: float  # of 1,000 rows
-    n_bytes: int
     holds_rows: bool
 
 
@@ -180,20 +176,15 @@ class Judge:
         made = np.asarray(prepared, dtype=np.float64)
         return made, np.log(y) if self.rounds.log else y, len(self.train)
 
-    def _costs(self, candidate: Candidate) -> tuple[float, float, int]:
-        """Return the seconds of a fit and of 1,000 predictions, and the bytes, as fitted here."""
+    def _costs(self, candidate: Candidate) -> tuple[float, float]:
+        """Return the seconds of a fit and of 1,000 predictions, as fitted here."""
         rows = [self.fitted[part][0] for part in candidate.parts]
         fit = sum(float(row[t]) for row in rows for t in ("t_pp", "t_features", "t_train"))
         predict = sum(float(row["t_test"]) for row in rows) / len(self.test)
-        return fit, 1000 * predict, candidate.n_bytes
+        return fit, 1000 * predict
 
     def _against(self, family: str, other: str) -> Difference:
         return difference(self.losses[family], self.losses[other], self.problem.metric, self.groups)
-
-    def only_class(self, taken: Candidate) -> int | None:
-        """Return the class that a model says for every row held out, if it does."""
-        said = np.unique(self.predicted[taken.family].values)
-        return int(said[0]) if self.problem.n_classes and len(said) == 1 else None
 
     def decide(self) -> tuple[Candidate, bool, bool]:
         """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
@@ -222,23 +213,11 @@ class Judge:
         gain = difference(own, constant, metric, self.groups)
         return gain.value < 0 and gain.p < level
 
-    def learnt_by(self) -> tuple[str, ...]:
-        """Return the other metrics in which some model is better than the constant."""
-        families = [f for f in SIMPLEST if f in self.contenders]
-        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
-        level = SIGNIFICANT / max(1, len(families) * len(metrics))
-        return tuple(
-            metric
-            for metric in metrics
-            if metric != self.problem.metric
-            and any(self._learnt(family, metric, level) for family in families)
-        )
-
     def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
         """Return the facts of a candidate on the rows held out."""
         family = candidate.family
-        fit, predict, size = self._costs(candidate)
-        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS[:2]
+        fit, predict = self._costs(candidate)
+        metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS
         return Contender(
             label=candidate.label,
             family=family,
@@ -254,7 +233,6 @@ class Judge:
             against_constant=self._against(family, CONSTANT),
             fit_seconds=fit,
             predict_seconds=predict,
-            n_bytes=size,
             holds_rows=any(holds_rows(part) for part in candidate.parts),
         )
 
@@ -263,8 +241,8 @@ class Judge:
 
         These are all rows. But a fit on more rows can go wrong where the measured one did not:
         boosting of many classes diverges on some rows and not on others. Where it is significantly
-        worse on the rows held out, which it has seen, or larger than allowed, or where there is no
-        time for it, it is fitted on the rows that it was measured with.
+        worse on the rows held out, which it has seen, or where there is no time for it, it is
+        fitted on the rows that it was measured with.
         """
         every = np.sort(np.concatenate([self.train, self.test]))
         seconds = self._costs(taken)[0]
@@ -288,8 +266,6 @@ class Judge:
         return model.fit(table.X.iloc[rows], table.y[rows])  # type: ignore[no-any-return]
 
     def _is_worse(self, model: Model, taken: Candidate, table: LabelledTable) -> bool:
-        if len(pickle.dumps(model)) > self.rounds.largest:
-            return True
         metric, unseen = self.problem.metric, self.losses[taken.family]
         seen = loss_of(metric, model, table.X.iloc[self.test], table.y[self.test])
         return difference(seen, unseen, metric, self.groups).verdict == "worse"

@@ -21,7 +21,7 @@ from rfbench.arrays import Array
 from rfbench.errors import DataError
 
 CLASS_METRICS = ("log-loss", "error", "balanced-error", "auc")
-NUMBER_METRICS = ("rmse", "mae", "rmsle")
+NUMBER_METRICS = ("rmse", "mae")
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 RANKED = ("log-loss", *NUMBER_METRICS)  # compared by signed ranks
 LEVEL = 0.95  # of the intervals
@@ -76,8 +76,8 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     metric : str
         ``error``: share of wrong classes, in %. ``balanced-error``: its mean over the classes, in
         %. ``log-loss``: mean of -log of the probability of the right class. ``auc``: 1 - AUC, of
-        several classes the mean over each against the others, of one class NaN. ``rmse``, ``mae``
-        and ``rmsle`` (of log(1 + y); below 0 counts as 0).
+        several classes the mean over each against the others, of one class NaN. ``rmse`` and
+        ``mae``.
     truth : array of shape (n,)
         Numbers, or class codes 0 .. K-1.
     """
@@ -91,9 +91,7 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
         errors = np.bincount(truth, wrong, len(counts)) / np.maximum(counts, 1)
         influences = n / (len(present) * counts[truth]) * (wrong - errors[truth])
         return Loss(float(errors[present].mean()), influences)
-    if metric in ("rmse", "rmsle"):
-        if metric == "rmsle":
-            truth, values = np.log1p(np.maximum(truth, 0)), np.log1p(np.maximum(values, 0))
+    if metric == "rmse":
         squares = _mean_of_rows((values - truth) ** 2)
         root = float(np.sqrt(squares.value))
         influences = squares.influences / (2 * root) if root else squares.influences

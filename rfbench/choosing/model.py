@@ -260,19 +260,6 @@ def predictions(model: Model, card: Card, X: pd.DataFrame, level: float = 0.9) -
     return made
 
 
-def measured(metric: str, model: Any, X: pd.DataFrame, y: Any) -> float:
-    """Return the loss of a fitted model on rows with their target.
-
-    DataError for the AUC of rows of one class.
-    """
-    value = loss_of(metric, model, X, y).value
-    if np.isnan(value):
-        raise DataError(
-            "The AUC is undefined.", "All rows are of one class.", "Take another metric."
-        )
-    return value
-
-
 def loss_of(metric: str, model: Any, X: pd.DataFrame, y: Any) -> Loss:
     """Return the loss of a fitted model, see `rfbench.choosing.losses`."""
     y = np.asarray(y)

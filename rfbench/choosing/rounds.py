@@ -7,7 +7,6 @@ training rows, or of few rows three folds. What looks at the target is fitted wi
 
 from __future__ import annotations
 
-import pickle
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,6 @@ from rfbench.choosing.problem import Index, LearningProblem, Sides
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.preparation import Preparation
-from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import LEAST_MEMORY, Limits
@@ -90,7 +88,6 @@ class Candidate:
     seconds: float = 0.0  # of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial, on `rows` rows
     rows: int = 1
-    n_bytes: int = 0
     members: tuple[tuple[Candidate, float], ...] = ()  # of an average
 
     @property
@@ -113,7 +110,6 @@ class Rounds:
     folder: Path  # of the results
     workers: int = 1
     allow_rows: bool = True  # models may hold training rows
-    largest: float = np.inf  # bytes of a model
     log: bool = False  # the logarithm of the target is learnt
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
@@ -124,7 +120,6 @@ class Rounds:
     # The learnt metrics by name: scaling, and the root of each split.
     metrics: dict[str, tuple[str, list[Array]]] = field(default_factory=dict)
     planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
-    _bytes: dict[str, int] = field(default_factory=dict)
     _packs: dict[Any, tuple[Path, int, int]] = field(default_factory=dict)
 
     # The rows.
@@ -262,8 +257,7 @@ class Rounds:
                 self.stopped = self.stopped or what
                 continue
             load = wall
-            if setting.M * 8 * (self.prepared[0].shape[1] + 1) <= self.largest:
-                taken.append(setting)
+            taken.append(setting)
         trials = [
             (setting, self._split_pack(fold, rows, setting.basis))
             for setting in taken
@@ -307,19 +301,8 @@ class Rounds:
             own |= {"metric": "none"}
         scaling = "none" if basis else setting.scaling
         fixed = replace(setting.at(setting.label, **own), scaling=scaling, basis=basis)
-        n_bytes = max(int(arrays["bytes"]) for _, arrays in parts)
-        n_bytes += self._bytes_before(self._scaling(fixed))
-        n_bytes += self.metrics[basis][1][0].nbytes if basis else 0
-        return self.add(
-            setting.label,
-            setting.family,
-            scores,
-            setting=fixed,
-            seconds=seconds,
-            took=took,
-            rows=rows,
-            n_bytes=n_bytes,
-        )
+        facts = {"setting": fixed, "seconds": seconds, "took": took, "rows": rows}
+        return self.add(setting.label, setting.family, scores, **facts)
 
     def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
         """Add a candidate from its scores of the rows that choose."""
@@ -405,12 +388,6 @@ class Rounds:
         """Measure all contenders on few rows."""
         kernels, models, rows = self._kernels(), self._models(), self._rows("few")
         made = self.round([m for m in models if m.family in ALWAYS], rows)
-        if made and made[0].n_bytes > self.largest:
-            raise ConfigError(
-                f"No model is as small as {self.largest:g} bytes.",
-                f"The constant, the smallest of all, has {made[0].n_bytes:,}.",
-                "Allow a larger model, of 100 kB, say.",
-            )
         others = [m for m in models if m.family not in ALWAYS]
         made += self.round([*others, *kernels[:2]], rows, FIRST_SHARE, "boosting")
         return made + self.round(kernels[2:], rows, FIRST_SHARE)
@@ -529,15 +506,6 @@ class Rounds:
                 first.setdefault(key, candidate)
         return list(first.values())[:count]
 
-    def _bytes_before(self, scaling: str) -> int:
-        """Return the bytes of what prepares and scales the rows."""
-        if scaling not in self._bytes:
-            steps: list[Any] = [Preparation().fit(self.problem.X.iloc[self.splits[0][0]])]
-            if scaling in SCALERS:
-                steps.append(SCALERS[scaling]().fit(self.prepared[0][self.splits[0][0]]))
-            self._bytes[scaling] = len(pickle.dumps(steps))
-        return self._bytes[scaling]
-
     def _scaling(self, setting: Setting) -> str:
         return self.metrics[setting.basis][0] if setting.basis else setting.scaling
 
@@ -606,14 +574,10 @@ class Rounds:
 
     # What was found.
 
-    def allowed(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return those that are not larger than allowed."""
-        return [c for c in candidates if c.n_bytes <= self.largest]
-
     def best_of_families(self) -> dict[str, Candidate]:
         """Return the best candidate of each family; the first of equal ones."""
         families: dict[str, list[Candidate]] = {}
-        for candidate in self.allowed(self.candidates):
+        for candidate in self.candidates:
             families.setdefault(candidate.family, []).append(candidate)
         # An average costs more at each prediction: it is taken where no single one is close.
         return {
@@ -634,16 +598,6 @@ class Rounds:
         near = [c for c in candidates if c.loss.value <= best.loss.value + reach]
         least = min(c.fine for c in near)
         return [c for c in near if c.fine <= CLOSE * least]
-
-    def too_large(self) -> dict[str, int]:
-        """Return the best models of all that are larger than allowed, and their bytes.
-
-        One of each kind of which none is allowed, or of which a larger one is better.
-        """
-        best: dict[str, Candidate] = {}
-        for candidate in sorted(self.candidates, key=lambda c: c.loss.value):
-            best.setdefault(candidate.family, candidate)
-        return {c.label: c.n_bytes for c in best.values() if c.n_bytes > self.largest}
 
     def clear(self) -> None:
         """Remove the rows that trials were given; the same command makes them anew.

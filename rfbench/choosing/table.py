@@ -51,8 +51,6 @@ class LabelledTable:
     time: Array | None  # when the rows are: later ones are to be predicted
     sha256: str  # of the file's content, or of the rows
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
-    file: str = ""  # where it was read, and how
-    reading: tuple[tuple[str, Any], ...] = ()  # the options
     how: Reading | None = None  # of a file: by it new files are read
 
     @cached_property
@@ -116,7 +114,7 @@ def read_table(
                 f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
                 todo="Leave it out.",
             )
-        return replace(_from_catalogue(str(file)), file=str(file))
+        return _from_catalogue(str(file))
     path = files.find(str(file), None)
     X, y, how = files.read(path, plain=True, target=target, **_given(reading))
     if how.unclear:
@@ -145,8 +143,6 @@ def read_table(
     return replace(
         table,
         sha256=files.content_sha256(path),
-        file=str(file),
-        reading=tuple(given.items()),
         how=how,
         notes=(*table.notes, *more),
     )

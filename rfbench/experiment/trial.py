@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 import json
-import pickle
 import random
 import signal
 import sys
@@ -512,7 +511,6 @@ def _predictions(solver: Any, prepared: Prepared, values: Array) -> tuple[dict[s
     arrays = {"rows": prepared.test_rows, "truth": prepared.y_test, "predictions": values}
     if isinstance(solver, ExternalSolver):
         arrays |= solver.arrays_
-        arrays["bytes"] = np.array(len(pickle.dumps(solver.estimator)))
     if prepared.task == "regression":
         return {}, predictions.encoded(arrays)
     codes = solver.predict_codes(values)

@@ -3,8 +3,8 @@
 Of the runs whose configuration says ``predictions: true``. The arrays of a file have a line per
 test row: ``rows`` (their numbers in the data set), ``truth`` (numbers, or class codes),
 ``predictions`` of shape (n, k), of classes ``probabilities`` of shape (n, K). Of an estimator from
-elsewhere there are also its pickled ``bytes``, and what it wants to be stored of itself. A trial's
-file is on the disk before its row is.
+elsewhere there is also what it wants to be stored of itself. A trial's file is on the disk before
+its row is.
 """
 
 from __future__ import annotations

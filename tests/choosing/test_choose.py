@@ -1,19 +1,15 @@
 """`choose` from a file to an answer, a model and its page, with a search that is over soon."""
 
-import io
-import pickle
-from contextlib import redirect_stdout
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from threadpoolctl import threadpool_limits
 
 import rfbench
 from rfbench import choosing
-from rfbench.choosing import choose, measured, rounds
+from rfbench.choosing import choose, rounds
 from rfbench.choosing.losses import Difference
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.pages.templates import render
@@ -73,21 +69,12 @@ def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):
     assert "on all 300 rows" not in written
 
 
-def test_the_code_prints_the_error_of_the_page(chosen):
-    # Trained frequencies depend on the number of threads, from the ninth digit on.
-    with redirect_stdout(io.StringIO()) as printed, threadpool_limits(1):
-        exec(chosen.code, {})
-    # The landmarks' matrix is nearly singular: rows in another order of memory differ in the fifth.
-    assert float(printed.getvalue()) == pytest.approx(chosen.taken.error, rel=1e-3)
-    assert f"{chosen.taken.error:.4g}" in text(chosen)
-
-
 def test_from_a_file_to_predictions_on_the_command_line(short, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     towns(120).to_csv("towns.csv", index=False)
     options = "--target price --budget 15m --jobs 1 --seed 1 --metric mae --drop b --no-rows"
-    said = call("choose", "towns.csv", *options.split(), "--largest-model", "2MB")
+    said = call("choose", "towns.csv", *options.split(), "--memory", "2GB")
     assert "TAKE" in said
     assert "it holds no training rows" in said
     folder = tmp_path / "results" / "choose-towns.csv"
@@ -133,38 +120,23 @@ def test_a_difference_has_the_sign_of_its_interval(chosen):
     assert "better on these rows (difference 0.73, 95 % interval 0.2 to 1" in said(-0.73, -1, -0.2)
 
 
-def test_a_model_that_says_one_class_for_all_rows_is_named(short, tmp_path):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((600, 2))
-    y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
-    choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
-    rows = np.load(tmp_path / "rows.npz")
-    model = choice.others[choice.taken.family].fit(X[rows["train"]], y[rows["train"]])
-    said = set(model.predict(X[rows["test"]]))
-    assert choice.only_class == ("no" if said == {"no"} else "")
-    line = "saying no for every one of them"
-    assert line in text(replace(choice, only_class="no"))
-    assert line not in text(replace(choice, only_class=""))
-
-
 def test_the_largest_class_is_named(chosen):
     constant = replace(chosen.contender(rounds.CONSTANT), label="the largest class")
     rare = replace(
         chosen, nothing_learnt=True, taken=constant, classes=("no", "yes"), shares=(0.98, 0.02),
-        metric="error", rare=True, learnt_by=("auc",),
+        metric="error", rare=True,
     )  # fmt: skip
     assert "always saying no, the largest class" in text(rare)
-    assert "--metric auc" in text(rare)
     assert "less than a fifth" in text(rare)
 
 
-def test_features_that_are_smaller_are_named(chosen):
-    features = replace(chosen.contender("features"), n_bytes=10, predict_seconds=1.0)
-    boosting = replace(chosen.contender("boosting"), n_bytes=50, predict_seconds=1.0)
+def test_features_that_are_faster_are_named(chosen):
+    features = replace(chosen.contender("features"), predict_seconds=1.0)
+    boosting = replace(chosen.contender("boosting"), predict_seconds=5.0)
     worse = replace(features, against_taken=Difference(1.0, 0.5, 1.5, 0.001))
     constant = chosen.contender("constant")
     said = text(replace(chosen, taken=boosting, contenders=(constant, boosting, worse)))
-    assert "5 times smaller" in said
+    assert "5 times faster" in said
     assert "significantly worse" in said
 
 
@@ -209,7 +181,7 @@ def test_classes_in_words_by_groups(short, tmp_path):
     assert choice.taken.error < 20
     shares = choice.model.predict_proba(choosing.table_of(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert measured("error", choice.model, choosing.table_of(X, y).X, y) < 15
+    assert np.mean(choice.model.predict(choosing.table_of(X, y).X) != y) < 0.15
 
 
 def drifting(n=300):
@@ -252,7 +224,7 @@ def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
     random = np.random.default_rng(0)
     X = random.standard_normal((200, 2))
     y = np.exp(4 * X[:, 0] + 0.1 * random.standard_normal(200))
-    choice = choose(X, y, metric="rmsle", budget=FOREVER, out=tmp_path, n_jobs=1)
+    choice = choose(X, y, metric="mae", budget=FOREVER, out=tmp_path, n_jobs=1)
     assert choice.log_tried
     assert choice.log_target
     rows = choosing.table_of(X, y).X
@@ -261,19 +233,11 @@ def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
     assert np.ptp(bounds[:, 1] / bounds[:, 0]) == pytest.approx(0, abs=1e-9)
 
 
-def test_no_rows_and_small_models(short, tmp_path):
+def test_a_model_without_rows_says_so(short, tmp_path):
     X, y = load_wine(return_X_y=True)
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
     assert not any(c.holds_rows for c in free.contenders)
     assert not free.card.holds_rows
-    small = choose(X, y, budget=FOREVER, out=tmp_path / "small", largest_model=30_000, n_jobs=1)
-    assert all(c.n_bytes <= 30_000 for c in small.contenders)
-    assert len(pickle.dumps(small.model)) <= 30_000
-    assert all(n > 30_000 for n in small.too_large.values())
-    assert any(label.startswith("boosting") for label in small.too_large)
-    said = " ".join(text(small).split()).partition("Left out, as larger than 30 kB: ")[2]
-    assert "boosting (" in said.partition(").")[0] + "("
-    assert "Left out" not in text(free)
     assert "Models that hold training rows were not tried." in text(free)
 
 
@@ -306,14 +270,6 @@ def test_a_table_beyond_the_memory_is_refused_before_the_search(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("classes", [False, True])
-def test_a_model_smaller_than_a_constant_is_refused(tmp_path, classes):
-    table = towns(40)
-    y = table.pop("price").to_numpy()
-    with pytest.raises(ConfigError, match="as small as 9 bytes"):
-        choose(table, y > 0 if classes else y, largest_model=9, out=tmp_path)
-
-
 def test_a_metric_of_the_other_kind_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="metric of classes 'rmse'"):
         choose(np.random.default_rng(0).random((40, 2)), ["a", "b"] * 20, metric="rmse")
@@ -326,7 +282,6 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
         ["mine.csv"],
         ["digit"],
         ["digits", "--drop", "a"],
-        ["digits", "--largest-model", "big"],
         ["digits", "--memory", "much"],
         ["digits", "--metric", "luck"],
         ["towns.csv", "--target", "town", "--groups", "town"],

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing.judge import Judge, _average, weights_of
@@ -163,18 +163,7 @@ class Diverges(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-class Grows(RegressorMixin, BaseEstimator):
-    """The mean, and 1,000 bytes per row that it was fitted on."""
-
-    def fit(self, X, y):
-        self.mean_, self.rows_, self.ballast_ = y.mean(), len(y), bytes(1000 * len(y))
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.mean_)
-
-
-def last_fit(estimator, y, *, late=False, largest=np.inf):
+def last_fit(estimator, y, *, late=False):
     """Return the model of the last fit, and its rows: 100 or 80, of which 3 in 4 train."""
     X = np.random.default_rng(0).standard_normal((len(y), 2))
     table = table_of(X, y(X[:, 0]) if callable(y) else y)
@@ -182,7 +171,7 @@ def last_fit(estimator, y, *, late=False, largest=np.inf):
     problem = LearningProblem(table.X, table.target, K, None, "error" if K else "rmse", 0)
     ((train, test),) = problem.split(0.25)
     setting = Setting("own", BOOSTING, f"{__name__}.{estimator}", {})
-    rounds = Rounds(problem.take(train), np.inf, None, largest=largest)
+    rounds = Rounds(problem.take(train), np.inf, None)
     n = len(rounds.truth)
     taken = rounds.add("own", BOOSTING, np.full((n, max(K, 1)), 0.5), setting=setting)
     judge = Judge.__new__(Judge)
@@ -206,10 +195,3 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted)
     assert rows == fitted
     assert np.mean(model.predict(table.X) != table.y) < 0.1
     assert list(model.classes_) == ["down", "up"]
-
-
-@pytest.mark.parametrize(("largest", "fitted"), [(110e3, 100), (90e3, 75)])
-def test_the_largest_model_bounds_the_one_that_is_written(largest, fitted):
-    """A fit on the rows that chose has 75 kB, on all rows 100 kB."""
-    _, model, rows = last_fit("Grows", np.arange(100.0), largest=largest)
-    assert rows == model[-1].rows_ == fitted

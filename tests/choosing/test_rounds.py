@@ -132,7 +132,7 @@ class Told(Rounds):
         made = []
         for setting, _ in trials:
             scores = self.truth + self.error(setting) * (-1.0) ** np.arange(len(self.truth))
-            arrays = {"predictions": scores[:, None], "bytes": np.array(100)}
+            arrays = {"predictions": scores[:, None]}
             if setting.M:
                 factor = min(setting.parameters["factors"])
                 arrays |= {"chosen": np.array([factor, 1e-3, 4.0, 2.0]), "seconds": np.array(1.0)}
