@@ -92,8 +92,9 @@ def rank(
     plan = plan_run(asked, folder)
     done = Store(folder).done()
     missing = sum(trial.id not in done for trial in plan.trials)
-    share = (1 + times) * missing / max(len(plan.trials), 1)
-    echo(_forecast(others.seconds(M, here), others.baseline, share), err=True)
+    if missing:
+        share = (1 + times) * missing / len(plan.trials)
+        echo(_forecast(others.seconds(M, here), others.baseline, share), err=True)
     workers = jobs or os.cpu_count() or 1
     with progress(folder.name, missing, len(plan.trials) - missing) as ended:
         summary = runner.run(plan, n_jobs=workers, on_row=ended)
