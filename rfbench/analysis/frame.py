@@ -238,6 +238,11 @@ def of(
         for name, n in papers.paper(each).provenance.trials.items()
     }
     rows["added"] = rows["trial"].astype(float) >= rows["experiment"].map(fixed).astype(float)
+    if rows["added"].any():  # where all sizes have as many, none were added to some of them
+        sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
+        uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
+        here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
+        rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error

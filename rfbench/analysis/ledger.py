@@ -7,15 +7,14 @@ from code, or chosen with the numbers in sight: what is not alike is never added
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import verdicts
-from rfbench.analysis.frame import Collection
+from rfbench.analysis import frame, verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
@@ -46,15 +45,6 @@ class Count:
     of: tuple[str, ...]
     protocols: tuple[str, ...]
     verdicts: Mapping[str, int]
-
-    def __add__(self, other: Count) -> Count:
-        """Add the entries of the same class; ResultsError of another one."""
-        if self.of != other.of:
-            both = " and ".join(", ".join(count.of) for count in (self, other))
-            raise ResultsError("A total is of one class of provenance.", f"These are two: {both}.")
-        names = dict.fromkeys([*self.verdicts, *other.verdicts])
-        added = {name: self[name] + other[name] for name in names}
-        return Count(self.of, tuple(dict.fromkeys([*self.protocols, *other.protocols])), added)
 
     def __getitem__(self, verdict: str) -> int:
         return self.verdicts.get(verdict, 0)
@@ -91,12 +81,13 @@ def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
 def numbers(verification: Verification) -> pd.DataFrame:
     """Return the entries of published numbers on the papers' own data, without times.
 
-    One line per number and protocol; a number that a paper prints twice stands once. Under
-    `ours`, and where one finding stands for all of a protocol's numbers, none is counted.
+    One line per number and protocol; a number that a paper prints twice stands once. What is not
+    judged is not counted: all that is measured under `ours`, and the numbers of a protocol for
+    which one finding stands.
     """
     own = verification.own
     entries = own[(own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OURS)]
-    return entries[~entries["one_finding"]]
+    return entries[entries["verdict"] != verdicts.NOT_JUDGED]
 
 
 def of_numbers(verification: Verification) -> list[Count]:
@@ -117,15 +108,11 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
     return [each for each in every if set(each.verdicts) - {verdicts.NOT_RUN}]
 
 
-def printed(chosen: Iterable[str] | None = None) -> dict[str, dict[str, int]]:
-    """Count the numbers that papers have here, without times, by source and paper."""
+def published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
+    """Count the numbers that these papers have here, without times, by source and paper."""
     counted: dict[str, dict[str, int]] = {}
     for number in papers.published():
-        if (
-            number.unit != SECONDS
-            and not number.same_as
-            and number.paper in (chosen or papers.papers())
-        ):
+        if number.unit != SECONDS and not number.same_as and number.paper in chosen:
             source = papers.paper(number.paper).provenance.sources.get(number.item, "table")
             of_source = counted.setdefault(source, {})
             of_source[number.paper] = of_source.get(number.paper, 0) + 1
@@ -193,7 +180,7 @@ def tables(verification: Verification) -> pd.DataFrame:
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
 
-def added_trials(collection: Collection, paper: str) -> pd.DataFrame:
+def added_trials(collection: frame.Collection, paper: str) -> pd.DataFrame:
     """Return what the trials say that were added after a look, a line per method and size.
 
     ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials; ``mean`` and
@@ -220,7 +207,7 @@ def facts(verification: Verification) -> dict[str, Any]:
     every = verification.outcomes
     holding = [o for o in every if holds(o)]
     return {
-        "published": printed(),
+        "published": published(set(verification.numbers["paper"])),
         "numbers": [_line(each, OF_NUMBERS) for each in of_numbers(verification)],
         "claims": [_line(each, OF_CLAIMS) for each in of_claims(every)],
         "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in holding},

@@ -49,8 +49,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
         ``new_splits``, ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
-        method beats a constant), ``one_finding`` (one finding stands for all numbers of the
-        protocol, see `rfbench.papers.models.Provenance`).
+        method beats a constant).
 
     Raises ResultsError if there is no such paper.
     """
@@ -75,10 +74,14 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     }
     every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, noisy = _judged(every)
+    triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [
             every["trials"] == 0,
-            every["stand_in"] | (every["unit"] == SECONDS) | (every["protocol"] == TUNED),
+            every["stand_in"]
+            | (every["unit"] == SECONDS)
+            | (every["protocol"] == TUNED)
+            | np.array([each in known[name].one_finding for name, _, each in triples], bool),
             every["same_as"] != "",
             every["disputed"] != "",
             every["at_chance"],
@@ -96,11 +99,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     )
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
-    names = ["paper", "item", "protocol"]
-    triples: list[list[str]] = every[names].to_numpy().tolist()
     every["source"] = [known[name].sources.get(item, "table") for name, item, _ in triples]
     every["settings"] = [papers.settings_class(name, each) for name, _, each in triples]
-    every["one_finding"] = [each in known[name].one_finding for name, _, each in triples]
     rest = [
         name
         for name in every

@@ -17,7 +17,7 @@ from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.unprinted import Unprinted
 from rfbench.errors import ResultsError, nearest, unknown
-from rfbench.papers.models import PLAIN
+from rfbench.papers.models import CODE, PLAIN
 from rfbench.results import reader
 from rfbench.results.manifest import read_if_sound
 
@@ -67,7 +67,7 @@ class Verification:
         Raises ResultsError if there is no such protocol, neither a usual one nor one of the
         results.
         """
-        protocols = list(dict.fromkeys([*papers.PROTOCOLS, *self.numbers["protocol"]]))
+        protocols = list(dict.fromkeys([*papers.PROTOCOLS, CODE, *self.numbers["protocol"]]))
         if protocol not in protocols:
             raise ResultsError(
                 f"There is no protocol '{protocol}'.{nearest(protocol, protocols)}",

@@ -40,7 +40,8 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
 
     README.md: findings, and how many numbers and claims came out. papers/: a page per paper, its
     numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
-    and leaderboard.json, its facts for machines. answers.md: questions of public threads. Without
+    and leaderboard.json, its facts for machines. answers.md: questions of public threads.
+    ledger.json: all totals. Without
     RESULTS it reads results/published, or else results.
 
     \b

@@ -237,11 +237,8 @@ def anchor(heading: str) -> str:
 def facts(verification: Verification) -> dict[str, Any]:
     """Gather what the terminal shows."""
     shown = set(verification.numbers["paper"])
-    idle = tables(verification).groupby(TABLE, sort=False).max()
-    idle = idle[idle[["compared", "shown", *APART, "stand_in"]].sum(axis=1) == 0]
     return {
         "every": measured(verification),
-        "idle": list(idle["numbers"].reset_index().itertuples(index=False, name=None)),
         "authors": authors_rows.facts(verification.authors),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
         "collection": verification.selection.collection,

@@ -272,7 +272,6 @@ class Provenance(_PaperSection):
     contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
     one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, which count once
     strongest_answer: str = ""  # of the paper, in one sentence
-    answer_is_ours: bool = True  # no author said it
 
     @field_validator("settings")
     @classmethod

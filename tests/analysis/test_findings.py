@@ -46,7 +46,7 @@ def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
     place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place, source="table", one_finding=False)
+    return table.assign(**place, source="table")
 
 
 def test_numbers_are_counted_by_their_verdicts_class_by_class():
@@ -71,7 +71,7 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
         ("p, table, blind: 1 of 2", 50, 50), ("p, table, in sight: 1 of 2", 50, 50),
     ]  # fmt: skip
     assert statements([found])[0].sentence.count("1 of 2") == 2
-    assert findings.numbers(SimpleNamespace(own=table.assign(one_finding=True))) is None
+    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not judged"))) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):

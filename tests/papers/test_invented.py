@@ -166,7 +166,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
         assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
-        assert ledger.printed(["doe2030"]) == {"table": {"doe2030": 2}}
+        assert ledger.published(["doe2030"]) == {"table": {"doe2030": 2}}
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)
