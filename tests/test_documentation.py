@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
 from glob import glob
 from pathlib import Path
@@ -19,10 +20,10 @@ from urllib.parse import unquote
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import rfbench
 from rfbench import config
 from rfbench.cli import main
 
@@ -97,7 +98,7 @@ def place(tmp_path, monkeypatch, no_pictures):
         for a, r in zip(area, rooms, strict=True)
     ]
     (tmp_path / "flats.csv").write_text("\n".join(["area,rooms,town,price", *lines]))
-    (tmp_path / "mine.py").write_text(blocks("python")[0])
+    shutil.copy(ROOT / "scripts/examples/sampler.py", tmp_path / "mine.py")
     (tmp_path / "mypaper").mkdir()
     (tmp_path / "mypaper" / "paper.yaml").write_text(
         "{title: Mine, authors: [Me], venue: V, year: 2030, about: a paper,"
@@ -167,7 +168,9 @@ def test_a_script_is_there(line):
 @pytest.mark.parametrize("line", commands("python", "pip", "dask"))
 def test_a_command_of_others_is_right(line):
     tool, *words = shlex.split(line)
-    if tool == "python":
+    if tool == "python" and "-m" not in words:
+        assert (ROOT / words[0]).exists()
+    elif tool == "python":
         assert importlib.util.find_spec(words[words.index("-m") + 1])
     elif tool == "pip":
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -187,7 +190,7 @@ def test_the_python_of_the_readme_runs(place):
 
 
 def test_each_block_of_python_is_run():
-    assert len(blocks("python")) == 2
+    assert len(blocks("python")) == 1
 
 
 @pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))
@@ -215,37 +218,58 @@ def test_links_lead_somewhere(page):
             assert heading in slugs
 
 
-def test_the_table_of_the_readme_is_that_of_the_rows():
-    summary = rfbench.read_results(ROOT / "results/published/quickstart").summary()
-    table = summary.pivot(index="M", columns="method", values=["mean", "se"])
-    assert set(summary["trials"]) == {20}
-    for M, row in table.iterrows():
-        cells = (f"{row['mean', name]:.2f} ± {row['se', name]:.2f}" for name in ("rks", "eerf"))
-        assert f"| {M} | {' | '.join(cells)} |" in PAGES["README.md"]
-    times = summary.set_index(["method", "M"])["t_total"] * 1000
-    for method, M in (("rks", 400), ("eerf", 20)):
-        assert f"{times[method, M]:.0f} ms" in PAGES["README.md"]
+def near_of(each):
+    """Return how many of a class agree or are close, of how many."""
+    near = each["agrees"] + each["close"]
+    return f"{near} of {near + each['not clear'] + each['differs']}"
 
 
-def test_the_first_words_of_the_readme_answer_with_the_facts():
-    """Does a number come out, which method, what is EERF's gain, how do I add mine."""
-    text = " ".join(PAGES["README.md"].split()[:600])
+def test_the_numbers_of_the_readme_are_those_of_the_rows():
+    """Its totals are of one class each, and every one is in the ledger."""
+    text = " ".join(PAGES["README.md"].split())
     ledger = json.loads((ROOT / "results/ledger.json").read_text())
-    counts = {(each["source"], each["settings"]): each for each in ledger["numbers"]}
-    for (source, settings), sentence in {
-        ("table", "blind"): "{compared} can be judged under the text and our blind readings: "
-        "{near} agree or are close (within a point, or 10 % of a number that is no percentage), "
-        "{differs} differ",
-        ("table", "in sight"): "{near} of {compared} do, and {differs} differ",
-        ("repository", "code"): "{near} of {compared} do, and {differs} differ",
-    }.items():
-        each = counts[source, settings]
-        near = each["agrees"] + each["close"]
-        compared = near + each["not clear"] + each["differs"]
-        assert sentence.format(near=near, compared=compared, differs=each["differs"]) in text
+    counts = {(each["source"], each["settings"]): near_of(each) for each in ledger["numbers"]}
+    near, _, tested = counts.pop(("table", "blind")).partition(" of ")
+    assert f"Of {tested} testable numbers in tables {near} agree or are close" in text
+    assert f"tuned to match them, {counts.pop(('table', 'in sight'))} do" in text
+    assert f"raw runs, {counts.pop(('repository', 'code'))} agree or are close" in text
+    assert not counts
     holding = ", ".join(sorted(key.partition("/")[2] for key in ledger["holding"]))
-    assert f"three hold: {holding}" in text
-    assert "[your sampler]" in text
+    assert f"Three claims of the papers hold: {holding}." in text
+    authors = (ROOT / "results/papers/rfrboost2025.md").read_text()
+    folds, equal = re.findall(r"Of (\d+) folds .*? published, (\d+) agree to four digits", text)[0]
+    assert f"of {folds} folds {equal} agree to four digits" in authors
+    board = json.loads((ROOT / "results/leaderboard.json").read_text())["sizes"][-1]
+    line = next(line for line in board["lines"] if line["method"] == board["best"])
+    low, mean, high = (round(100 - 100 * line[name]) for name in ("high", "ratio", "low"))
+    assert not board["leader"]
+    assert f"`{board['best']}` has {mean} % lower error than plain random features" in text
+    assert f"(90 % interval {low} to {high} %, {board['datasets']} data sets)" in text
+    maps = pd.read_csv(ROOT / "results/published/maps/others.csv")["verdict"].dropna()
+    assert (
+        f"Of {len(maps)} public maps that were measured, {(maps == 'biased').sum()} do not" in text
+    )
+
+
+def test_the_readme_is_short_and_begins_with_a_picture():
+    before = PAGES["README.md"].partition("    scripts/quickstart")[0]
+    assert len(PAGES["README.md"].split()) <= 900
+    assert before.index("![") < before.index("- **")
+    assert len(re.findall(r"\d+", re.sub(r"\]\([^)]*\)|3\.11", "", before))) <= 12
+
+
+EXAMPLES = sorted((ROOT / "scripts" / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
+def test_an_example_runs_and_is_short(script, tmp_path):
+    assert len(script.read_text().splitlines()) <= 40
+    words = ["picture.png"] if script.stem == "features" else []
+    done = subprocess.run(
+        [sys.executable, script, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip()
+    assert (tmp_path / "picture.png").exists() == bool(words)
 
 
 def test_the_speed_is_that_of_the_benchmark():
