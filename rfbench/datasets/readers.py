@@ -116,7 +116,9 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
     The entry's options: `fields` (number of fields per line), `separator`, `header` (whether line 1
     holds names), `target`, `drop`, `group`, `words` (positions, or names where there is a header;
-    of words, one column per value), `replace` (a number and what to put for it).
+    of words, one column per value), `replace` (a number and what to put for it), `permuted` (a seed,
+    and how many rows, the first ones, numpy's default generator puts in order: those that train
+    come first, those that test last, as published code has them).
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
     parts = []
@@ -129,7 +131,16 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
         text = [*chosen["drop"], *chosen["words"], *([chosen["target"]] if entry.classes else [])]
         table = _table(content, fields, text=text, separator=separator)
         parts.append(_shaped(entry, table, **chosen))
-    return _join(entry, parts, sources[0].count)
+    joined = _join(entry, parts, sources[0].count)
+    if "permuted" not in entry.options:
+        return joined
+    seed, n = entry.options["permuted"]
+    if not n <= len(joined.y) <= n + 1:  # some files have a line that is not read
+        raise ValueError(f"it has {len(joined.y):,} lines, and {n:,} are expected")
+    order = np.random.default_rng(seed).permutation(n)
+    test = entry.rows - int(entry.train_rows or 0)
+    rows = np.concatenate([order[: entry.train_rows], order[n - test :]])
+    return replace(joined, X=joined.X[rows], y=joined.y[rows])
 
 
 def _chosen(entry: Entry, names: Sequence[Any]) -> dict[str, Any]:

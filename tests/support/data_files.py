@@ -283,6 +283,43 @@ def _slice(entry):
     return [delimited([[0, 0, 7], *Z.T], header=header)], Z[:, :-1], Z[:, -1], None, [0, 0, 7]
 
 
+def _permuted(entry):
+    """Lines of which all but the last are put in order by a seed; 95 % train, words last."""
+    seed, n = entry.options["permuted"]
+    train, test, width = int(n * (1 - 0.05)), int(n * 0.05), entry.options["fields"]
+    words, drop = entry.options.get("words", []), entry.options.get("drop", [])
+    plain = [at for at in range(width - 1) if at not in words and at not in drop]
+    Z = numbers(n + 1, len(plain))
+    columns = {at: Z[:, i] for i, at in enumerate(plain)} | {at: ["a"] * (n + 1) for at in drop}
+    values = entry.columns - len(plain) - len(words) + 1  # of the first column of words
+    codes = np.arange(n + 1) % max(1, values)
+    columns |= {at: ["w"] * (n + 1) for at in words} | {
+        at: [f"v{code:03}" for code in codes] for at in words[:1]
+    }
+    labels = np.arange(n + 1) % len(entry.classes)
+    columns[width - 1] = [list(entry.classes)[code] for code in labels]
+    one_hot = [np.eye(values)[codes], np.ones((n + 1, len(words) - 1))] if words else []
+    order = np.random.default_rng(seed).permutation(n)
+    rows = [*order[:train], *order[n - test :]]
+    content = delimited([columns[at] for at in range(width)], entry.options.get("separator") or " ")
+    if "separator" not in entry.options:
+        content = delimited([columns[at] for at in range(width)])
+    return [content], np.hstack([Z, *one_hot])[rows], labels[rows], train, None
+
+
+def _news_part(entry):
+    Z = numbers(3, 15)
+    header = [f"c{number}" for number in range(15)]
+    header[12] = entry.options["target"]
+    X = np.delete(Z, 12, axis=1)
+    return [delimited(Z.T, header=header)], X, Z[:, 12], None, None
+
+
+def _leukemia(entry):
+    X = numbers(3, 7129)
+    return [delimited([*X.T, ["ALL", "AML", "ALL"]])], X, [0, 1, 0], 38, None
+
+
 _COVER = _label_last([5, 2, 7], [0, 1, 0])
 EXAMPLES = {
     "adult": _adult,
@@ -300,6 +337,9 @@ EXAMPLES = {
     "cpusmall": _svmlight(["90", "12.5"], [90.0, 12.5]),
     "covtype": _COVER,
     "covtype-20k": _COVER,
+    "covtype-44k": _COVER,
+    "leukemia": _leukemia,
+    "news-14columns": _news_part,
     "har": _har(2),
     "har-train": _har(1),
     "news": _news,
@@ -316,4 +356,5 @@ EXAMPLES = {
     "winequality-white": _target_last,
     "parkinsons-ppe": _target_last,
     "reuters21578": _svmlight(["-1", "+1"], [0, 1], 2),
+    **{name: _permuted for name in catalog.names() if name.startswith("simrf-")},
 }
