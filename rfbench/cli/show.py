@@ -123,11 +123,14 @@ def plot(
     with settings(style), more_papers(papers_folders, allow_imports=False):
         pass  # what cannot be read is one error, not one per folder
     sources = results.find(folders)
+    places = [_place(folder, folders, out) for folder in sources]
+    for place in {place for place in places if places.count(place) > 1}:
+        raise click.UsageError(f"Two folders' figures would both go to {place}. Draw them apart.")
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, papers_folders, _place(folder, folders, out), style, formats, width)
-        for folder in sources
+        delayed(_drawn)(folder, papers_folders, place, style, formats, width)
+        for folder, place in zip(sources, places, strict=True)
     )
     failed = 0
     for folder, result in zip(sources, drawn, strict=True):

@@ -10,8 +10,6 @@ their means: a column whose mean is 1e8 times its standard deviation loses nothi
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,14 +56,13 @@ class NormalEquations:
     eps: float
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
-        return self._combine(other, operator.add)
-
-    def __sub__(self, other: NormalEquations) -> NormalEquations:
-        return self._combine(other, operator.sub)
-
-    def _combine(self, other: NormalEquations, by: Callable[[Any, Any], Any]) -> NormalEquations:
-        sums = {name: by(getattr(self, name), getattr(other, name)) for name in _SUMS}
+        sums: dict[str, Any] = {n: getattr(self, n) + getattr(other, n) for n in _SUMS}
         return replace(self, **sums)
+
+    def emptied(self) -> NormalEquations:
+        """Return the equations of no rows, for the same columns."""
+        nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
+        return replace(self, **nothing)
 
     def subset(
         self, columns: npt.NDArray[np.intp], scale: float | npt.NDArray[np.floating[Any]] = 1.0

@@ -67,9 +67,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    One Cholesky factorisation per penalty, in one p x p work array, see `solve_shifted`; the
-    rounding error is that of `rounding`, and the largest entry that of the Gram matrix before it is
-    centred.
+    How the penalties are solved is said at `solve_shifted`; the rounding error is that of
+    `rounding`, and the largest entry that of the Gram matrix before it is centred.
     """
     penalties = checked_penalties(equations, alphas)
     t = equations.moment.shape[1]
@@ -170,11 +169,13 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     p, t = sides.shape
     scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
     units[units == 0] = 1.0
+    scale = scale if scale > 0 else 1.0
+    penalties = penalties / scale  # of K / scale: the squares of its numbers are numbers
     rough = np.empty((p, p), np.float32, order="F")
-    np.multiply(K, 1 / scale if scale > 0 else 1.0, out=rough, casting="same_kind")
+    np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(rough[1:, :-1])
-    diagonal, beside = scale * diagonal.astype(np.float64), scale * beside.astype(np.float64)
+    diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
@@ -210,7 +211,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
             direction, z = direction[:, goes], z[:, goes]
         if not live.size:
             break
-        product = blas.dsymm(1.0, K, direction, lower=1) + penalties[which] * direction
+        product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
@@ -218,7 +219,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
             z = precondition(residual, which)
             before, slope = slope, np.einsum("ij,ij->j", residual, z)
             direction = z + slope / before * direction
-    return np.asarray((solved.reshape(p, -1, t) * units).transpose(1, 0, 2))
+    return np.asarray((solved.reshape(p, -1, t) * (units / scale)).transpose(1, 0, 2))
 
 
 def rounding(equations: NormalEquations) -> float:

@@ -72,7 +72,7 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = ISOLATED  # of rows before 0.3 there were others
+        shared["timing"] = ISOLATED  # of rows before 0.2 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         shared.get("solver", {}).pop("answers", None)

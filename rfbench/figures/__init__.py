@@ -114,14 +114,16 @@ def plot(
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
     """Return a digest of all that figures depend on: rows, code, matplotlib and its settings."""
     import matplotlib
+    import pandas as pd
 
     # Of a copy no backend is asked for, which takes half a second and changes no file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = paper_of(results)
     parts = (
-        results.rows, results.config, results.smoke, kept_features.frame(results.folder, []),
-        paper and paper.model_dump(), list(formats), width, sorted(now.items()),
-        matplotlib.__version__, [figure.__qualname__ for figure in FIGURES], _code(),
+        pd.util.hash_pandas_object(results.rows).tolist(), list(results.rows), results.config,
+        results.smoke, kept_features.frame(results.folder, []), paper and paper.model_dump(),
+        list(formats), width, sorted(now.items()), matplotlib.__version__,
+        [figure.__qualname__ for figure in FIGURES], _code(),
     )  # fmt: skip
     return hashlib.sha256(pickle.dumps(parts)).hexdigest()
 

@@ -33,8 +33,8 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     ----------
     n_iter : int
         How many settings are tried; scikit-learn's defaults are the first.
-    cv : int
-        How many folds choose.
+    cv : int or list of pairs of arrays
+        How many folds choose, or the rows of each that are fitted and held out.
     trees : int
         The most trees; each fit of a fold stops by the loss on its rows held out, and the final
         one takes the mean number of the folds. With 0 their number is drawn, as in `GRID`.
@@ -56,13 +56,13 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     revision: ClassVar[int] = 1
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_iter": [Interval(Integral, 1, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), list],
         "trees": [Interval(Integral, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
     def __init__(
-        self, n_iter: int = 20, cv: int = 3, random_state: int = 0, trees: int = 0
+        self, n_iter: int = 20, cv: Any = 3, random_state: int = 0, trees: int = 0
     ) -> None:
         self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
@@ -75,9 +75,12 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Rows, y: Any) -> Self:
         """Try every setting in the same folds, and fit the best on all rows."""
         y = np.asarray(y)
-        folds = list(KFold(self.cv, shuffle=True, random_state=self.random_state).split(X))
+        folds = self.cv
+        if isinstance(folds, Integral):
+            shuffled = KFold(int(folds), shuffle=True, random_state=self.random_state)
+            folds = list(shuffled.split(X))
         score, settings = get_scorer(self.scoring), self.settings()
-        scores, trees = np.zeros((2, len(settings), self.cv))
+        scores, trees = np.zeros((2, len(settings), len(folds)))
         for i, setting in enumerate(settings):
             for k, (train, held_out) in enumerate(folds):
                 model = self._fitted(setting, X[train], y[train], X[held_out], y[held_out])

@@ -27,7 +27,8 @@ def gram_fits(
 ) -> Fits:
     """Fit from normal equations, accumulated in one pass over the rows.
 
-    Folds are differences; their squared error in a regression comes from the equations of the fold.
+    Folds are sums of the others; their squared error in a regression comes from the equations of
+    the fold.
     `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
     """
     codes = None if groups is None else groups - groups.min()
@@ -42,7 +43,8 @@ def gram_fits(
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]
-        partial = [solve(total - part) for part in held]
+        # Sums: a difference would lose what one large row of the fold hides.
+        partial = [solve(_sum([each for each in parts if each is not part])) for part in held]
         loss = None
         if groups is not None and targets.codes is None:
             squares = [
@@ -74,12 +76,16 @@ def pairwise_gram_fits(
     codes = group * k + targets.codes
     parts = design.equations(np.ones((design.n, 1)), codes, clock, matrices, centre)
     with clock.part("train"):
-        parts += [parts[0] - parts[0]] * (n_groups * k - len(parts))
+        parts += [parts[0].emptied()] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         # The rest of a group has no name, so that it is gone before the next one's is made.
         partial: list[Path] = [
-            _pairs_path([total[c] - parts[g * k + c] for c in range(k)], targets.coding, solve)
+            _pairs_path(
+                [_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)],
+                targets.coding,
+                solve,
+            )
             for g in (range(-first, n_groups) if groups is not None else ())
         ]
         path = _pairs_path(total, targets.coding, solve)
@@ -157,11 +163,11 @@ def _sum(parts: list[NormalEquations]) -> NormalEquations:
 def gram_matrices(groups: int, classes: int = 1) -> int:
     """Return how many Gram matrices a fit holds at once; with `classes`, that of all their pairs.
 
-    Each group's (and class's); over several groups their sum, and the difference that is solved;
-    the sum of a pair; a factor. (A decomposition that several penalties share takes one more, and
-    where Cholesky fails, that of the eigenvectors three.)
+    Each group's (and class's); over several groups their sum, and the sum of the others that is
+    solved; the sum of a pair; a factor, and the decomposition that several penalties share. (Where
+    Cholesky fails, that of the eigenvectors takes three more.)
     """
-    return (groups + (2 if groups > 1 else 0)) * classes + (2 if classes > 1 else 1)
+    return (groups + (2 if groups > 1 else 0)) * classes + (3 if classes > 1 else 2)
 
 
 def row_side_bytes(n: int, p: int) -> float:

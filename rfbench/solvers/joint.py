@@ -10,17 +10,16 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.memory import check_fits
-from rfbench.parameters import number, parameter, whole
+from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.interior_point import solve_saddle
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 
-@solver("joint")
+@estimator
 class JointClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
 

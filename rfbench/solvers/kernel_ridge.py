@@ -8,8 +8,8 @@ import numpy as np
 
 from rfbench.arrays import Array, Rows
 from rfbench.compute.row_side import DualPath, RowSpectrum, solve_dual
+from rfbench.parameters import estimator
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.regularization_path import KernelPath
@@ -17,6 +17,7 @@ from rfbench.solvers.regularization_path import KernelPath
 
 class _KernelRidge(KernelModel):
     leaves_one_out: ClassVar[bool] = True
+    matrices: ClassVar[float] = 4.0
 
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         alphas, Y = self._absolute(len(K)), targets.columns
@@ -39,13 +40,13 @@ def _noise(K: Array) -> float:
     return len(K) * float(np.finfo(np.float64).eps)
 
 
-@solver("kernel-ridge")
+@estimator
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    What ridge regression on features of the kernel approximates. One Cholesky factorisation of the
-    (centred) kernel matrix per penalty; with the selection 'loo' one eigendecomposition for all of
-    them. Memory 8 * 3 n^2 bytes.
+    What ridge regression on features of the kernel approximates. The penalties are solved as
+    `rfbench.compute.ridge.solve_shifted` says; with the selection 'loo' by one eigendecomposition.
+    Memory 8 * 4 n^2 bytes.
 
     Its parameters are those of `KernelModel`.
 
@@ -60,7 +61,7 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     """
 
 
-@solver("kernel-ridge")
+@estimator
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 

@@ -10,16 +10,15 @@ from sklearn.svm import SVC
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
-from rfbench.parameters import number, one_of, parameter, whole
+from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.external import converges
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.regularization_path import KernelPath
 
 
-@solver("kernel-svm")
+@estimator
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 

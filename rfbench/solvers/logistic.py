@@ -10,10 +10,9 @@ from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.parameters import number, parameter, whole
+from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import matrix_fits
@@ -24,7 +23,7 @@ from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPat
 HESSIANS = 4
 
 
-@solver("logistic")
+@estimator
 class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 

@@ -17,7 +17,6 @@ from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits, row_side_bytes
@@ -67,7 +66,8 @@ class _Ridge(LinearModel, PenalisedSolver):
             shift = gram.mean_row(Z) * self.intercept
             if self.intercept:
                 Z -= shift
-            K = (Z @ Z.T).astype(np.float64, copy=False)
+            wide = Z.astype(np.float64, copy=False)  # products are added up in float64
+            K = wide @ wide.T
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
             dual = self._dual(K, targets, np.arange(n), noise)
             loss = None if groups is None else self._group_loss(K, targets, groups, noise)
@@ -124,7 +124,7 @@ def _linear(solved: RidgePath) -> LinearPath:
     return LinearPath(solved.coef, solved.intercept, notes)
 
 
-@solver("ridge")
+@estimator
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
@@ -144,7 +144,7 @@ class RidgeRegressor(Regressor, _Ridge):
     """
 
 
-@solver("ridge")
+@estimator
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 

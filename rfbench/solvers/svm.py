@@ -8,10 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array
-from rfbench.parameters import number, one_of, parameter, whole
+from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
-from rfbench.solvers.declaration import solver
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.grouped_fits import join_columns
 from rfbench.solvers.newton import Newton, SquaredHinge
@@ -22,7 +21,7 @@ SQUARED_HINGE = "squared-hinge"
 LARGEST_FACTOR = 10_000
 
 
-@solver("svm")
+@estimator
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
 

@@ -1,5 +1,6 @@
 """Files of figures, and figures of a stranger's."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from rfbench import figures
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import new_figure
 from rfbench.results import read
+from tests.support.command_line import call
 from tests.support.results import Write
 
 
@@ -62,8 +64,22 @@ def test_figures_that_would_be_the_same_are_not_drawn_again(
     assert [path.read_bytes() for path in paths] == before
     paths[1].unlink()
     assert figures.plot(results, tmp_path) == paths
-    (tmp_path / figures.DRAWN).write_text("{")
     changed = read(write([*rows, {"M": 90, "kept": 45}], "changed"))
     for other in ({}, {"style": "ggplot"}, {"formats": ("png", "svg")}, {"width": 3.3}):
         assert set(figures.plot(changed, tmp_path, **other)) >= set(paths)
     assert len(drawn) == 7
+    (tmp_path / figures.DRAWN).write_text("{")
+    figures.plot(changed, tmp_path)
+    monkeypatch.setattr("matplotlib.__version__", "0")
+    figures.plot(changed, tmp_path)
+    monkeypatch.setattr(figures, "_code", lambda: b"other")
+    figures.plot(changed, tmp_path)
+    assert len(drawn) == 10
+
+
+def test_two_folders_of_one_name_are_not_drawn_into_one(write: Write, tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        shutil.copytree(write([{"M": 10}, {"M": 50}], place), tmp_path / place / "same")
+    words = ("plot", tmp_path / "a" / "same", tmp_path / "b" / "same", "--out", tmp_path / "out")
+    assert "would both go to" in call(*words, code=2)
+    assert not (tmp_path / "out").exists()

@@ -19,6 +19,7 @@ from rfbench.registry import SAMPLERS
 from rfbench.samplers import EERF, RKS
 from rfbench.samplers.base import looks_at_target
 from rfbench.solvers import ExternalSolver, RidgeClassifier, RidgeRegressor, make
+from rfbench.solvers.boosting import SearchedBoostingRegressor
 from rfbench.solvers.folds import whole_groups
 
 ALPHAS = [1e-3, 1e-1, 1e1]
@@ -215,7 +216,7 @@ def test_a_loss_over_groups_is_that_of_new_groups(selection):
 
 @pytest.mark.parametrize(
     "estimator",
-    [RidgeCV(ALPHAS), LassoCV(alphas=ALPHAS, cv=3)],
+    [RidgeCV(ALPHAS), LassoCV(alphas=ALPHAS, cv=3), SearchedBoostingRegressor(n_iter=1, trees=5)],
 )
 def test_folds_of_an_estimator_from_elsewhere_are_whole_groups(estimator):
     X, groups, y = grouped()
@@ -260,3 +261,18 @@ def test_an_estimator_that_chooses_by_rows_that_features_have_seen_says_so():
     labels = (y > 0).astype(int)
     external = ExternalSolver(LogisticRegression(), classification=True)
     assert not external.fit(X, labels, features=eerf(X, labels)).notes_
+
+
+def test_one_large_row_of_a_fold_does_not_hide_the_others():
+    """The equations of the other folds are sums: a difference would lose them to rounding."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 20))
+    y = X[:, 0] + random.standard_normal(300) > 0
+    X[7] *= 1e9
+    fold = RidgeClassifier(random_state=0)._groups("cv5", len(y))
+    held = fold == fold[7]
+    for alpha in (0.1, 1.0, 10.0, 100.0):
+        one = RidgeClassifier([alpha, 2 * alpha], selection="cv5", random_state=0).fit(X, y)
+        refit = RidgeClassifier([one.alpha_]).fit(X[~held], y[~held])
+        wrong = np.mean(refit.predict(X[held]) != y[held])
+        np.testing.assert_allclose(one.fold_losses_[fold[7]], wrong, atol=1e-12)
