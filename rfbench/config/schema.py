@@ -262,7 +262,7 @@ class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # In a comparison; no part of identities. Rows that choose, of role validation, are no test.
+    # In a comparison; no part of identities. Rows of role validation are no test.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -420,6 +420,7 @@ class Experiment(Section):
         "clipped-all",
         "/max",
         "standard/max",
+        "standard-all/max",
     ] = "standard"
     target: Literal["range", "raw", "standard", "clipped-all"] = "range"
     kernel: Annotated[str, BeforeValidator(_kernel)] = "gaussian"

@@ -20,7 +20,7 @@ from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
 CLIPPED = "clipped-all"
-BY_LARGEST = "/max", "standard/max"
+BY_LARGEST = "/max", "standard/max", "standard-all/max"
 SCALINGS = [
     *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
     *(CLIPPED, *BY_LARGEST),
@@ -64,14 +64,14 @@ def prepare(
 ) -> Prepared:
     """Split a data set, scale its rows and map its target, by the training rows alone.
 
-    Only 'minmax-all' and 'clipped-all' look at the test rows too.
+    Only those with 'all' in their names look at the test rows too.
 
     Parameters
     ----------
     split : 'given' or mapping
         See `split_rows`.
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
-            'robust', 'clipped-all', '/max', 'standard/max'}
+            'robust', 'clipped-all', '/max', 'standard/max', 'standard-all/max'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
         'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
         rows, the test rows too. Columns that are constant in these rows become 0 in both.
@@ -79,7 +79,8 @@ def prepare(
         constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
         'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, the test rows too,
         clipped to [-3, 3]. '/max': every column by the largest value of any column;
-        'standard/max': 'standard', then the same. Sparse rows take 'none' and '/255' only.
+        'standard/max': 'standard', then the same; 'standard-all/max' takes the moments of all rows,
+        the test rows too. Sparse rows take 'none' and '/255' only.
     target : {'range', 'raw', 'standard', 'clipped-all'}
         Of a regression: map the range of the training target to [-1, 1], leave it, bring it to
         mean 0 and standard deviation 1, or treat it as that scaling does a column. Classification
@@ -230,7 +231,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     if scaling in BY_LARGEST:
         mean, sd = np.zeros(1), np.ones(1)
         if scaling != BY_LARGEST[0]:
-            mean, sd = _moments([X_train])
+            mean, sd = _moments([X_train] if scaling == BY_LARGEST[1] else [X_train, X_test])
         width = np.where(sd == 0, np.inf, sd)
         largest = np.max((_range([X_train])[1] - mean) / width)
         if not largest > 0:

@@ -116,9 +116,9 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
     The entry's options: `fields` (number of fields per line), `separator`, `header` (whether line 1
     holds names), `target`, `drop`, `group`, `words` (positions, or names where there is a header;
-    of words, one column per value), `replace` (a number and what to put for it), `permuted` (a seed,
-    and how many rows, the first ones, numpy's default generator puts in order: those that train
-    come first, those that test last, as published code has them).
+    of words, one column per value), `replace` (a number and what to put for it), `permuted` (a
+    seed, and how many rows, the first ones, numpy's default generator puts in order: those that
+    train come first, those that test last, as published code has them).
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
     parts = []

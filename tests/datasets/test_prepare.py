@@ -60,6 +60,15 @@ SCALED = {  # constant columns become 0; only those called all look at the test 
 }
 
 
+def test_standard_all_takes_the_moments_of_all_rows_and_the_largest_of_those_that_train():
+    X = rng().standard_normal((30, 4)) * [1, 5, 9, 0]
+    data = dataset(X, np.arange(30) % 2, n_train=20)
+    prepared = given_split(data, scaling="standard-all/max")
+    Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) == 0, np.inf, X.std(axis=0))
+    both = np.vstack([prepared.X_train, prepared.X_test])
+    np.testing.assert_allclose(both, Z / Z[:20].max(), rtol=1e-12, atol=1e-15)
+
+
 def test_no_rows_are_divided_by_a_largest_value_of_0():
     with pytest.raises(DataError, match="largest value"):
         given_split(dataset(X=-np.ones((5, 2))), scaling="/max")
