@@ -1,4 +1,4 @@
-"""What a run says first: which method, with how many features, at what cost, and how surely."""
+"""What a run says first: where two methods differ, and where not, over the whole curve."""
 
 from __future__ import annotations
 
@@ -11,36 +11,73 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, grouped
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, axis, grouped
 from rfbench.analysis.ties import interval
 from rfbench.results import Results
 
 
 @dataclass(frozen=True)
-class Place:
-    """A method at the size where its mean is best."""
+class Point:
+    """Two methods at one place of the curve.
 
-    method: str
-    M: int | None  # None where M follows another method
-    mean: float
-    standard_error: float  # of the mean; NaN for one trial
-    seconds: float  # wall time of drawing, features and fit; NaN where it was not measured
+    Attributes
+    ----------
+    x : float or str
+        The value of the axis, see `rfbench.analysis.summary.axis`; a text where there is none.
+    first, second : pairs of float
+        Mean and its standard error, NaN for one trial; of the second NaN without one.
+    verdict : str
+        Of the first by the paired interval: ``better``, ``worse``, ``alike``; empty without two
+        trials in common.
+    """
+
+    x: Any
+    first: tuple[float, float]
+    second: tuple[float, float]
+    verdict: str
 
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """The best method on a data set, and the second best.
+    """The best method on a data set beside plain features, or else beside the second best.
 
-    Each stands at its best size, chosen on the same test rows, which is optimistic.
+    Best is the method with the best mean at any place, chosen on the same test rows, which is
+    optimistic. Where plain features are best, the next method stands beside them.
     """
 
     dataset: str
     metric: str
-    best: Place
-    plain: float  # the mean of plain features at the same M; NaN where they were not run
-    second: Place | None
-    # Whether the paired interval of the two excludes zero; None without two trials in common.
-    apart: bool | None
+    axis: str
+    method: str
+    other: str  # empty where there is one method
+    trials: int
+    points: tuple[Point, ...]
+
+    def at(self, verdict: str) -> list[Point]:
+        """Return the points with a verdict."""
+        return [point for point in self.points if point.verdict == verdict]
+
+    def places(self, verdict: str) -> list[tuple[Any, Any]]:
+        """Return the places with a verdict as runs of neighbours, each by its first and last."""
+        runs: list[tuple[Any, Any]] = []
+        before = ""
+        for point in self.points:
+            if point.verdict == verdict:
+                start = runs.pop()[0] if before == verdict else point.x
+                runs.append((start, point.x))
+            before = point.verdict
+        return runs
+
+    @property
+    def curve(self) -> bool:
+        """Whether the places have values of the axis."""
+        return all(not isinstance(point.x, str) for point in self.points)
+
+    @property
+    def shown(self) -> Point:
+        """The point that stands for the others: the largest difference where they differ."""
+        among = self.at("better") or self.at("worse") or list(self.points)[-1:]
+        return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
 def answers(collection: Collection, results: Results) -> list[FirstAnswer]:
@@ -49,37 +86,30 @@ def answers(collection: Collection, results: Results) -> list[FirstAnswer]:
     if table.empty:
         return []
     table = table[table["trials"] > 0]
-    return [_answer(collection, part) for _, part in table.groupby("dataset")]
+    return [_answer(collection, part, axis(results)) for _, part in table.groupby("dataset")]
 
 
-def _answer(collection: Collection, part: pd.DataFrame) -> FirstAnswer:
+def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAnswer:
     metric = str(part["metric"].iloc[0])
-    ordered = part.sort_values("mean", ascending=metric not in SMALLER_IS_BETTER, kind="stable")
-    first, *others = ordered.drop_duplicates("method").to_dict("records")
-    second = others[0] if others else None
-    same = part[(part["method"] == BASELINE) & (part["x"] == first["x"])]
-    plain = float(same["mean"].iloc[0]) if len(same) and first["method"] != BASELINE else np.nan
-    apart = None
-    if second is not None:
-        values = Trials(collection, [first["group"], second["group"]]).table(metric)
-        low, high = interval(values[:, 0], values[:, 1])
-        apart = None if np.isnan(low) else bool(low > 0 or high < 0)
-    return FirstAnswer(
-        shown_name(part),
-        metric,
-        _place(first),
-        plain,
-        _place(second) if second is not None else None,
-        apart,
-    )
-
-
-def _place(line: dict[Any, Any]) -> Place:
-    size = line.get("M")
-    return Place(
-        str(line["method"]),
-        None if size is None or pd.isna(size) else int(size),
-        float(line["mean"]),
-        float(line["se"]),
-        float(line["t_total"]) if pd.notna(line["t_total"]) else np.nan,
-    )
+    larger = metric in SMALLER_IS_BETTER
+    ordered = part.sort_values("mean", ascending=not larger, kind="stable")
+    best, *others = ordered["method"].drop_duplicates()
+    other = BASELINE if BASELINE in others else (others or [""])[0]
+    if best == BASELINE and other:
+        best, other = other, best
+    points = []
+    for x, here in part.sort_values("x", kind="stable").groupby("x", sort=False, dropna=False):
+        lines = here.drop_duplicates("method").set_index("method")
+        if best not in lines.index or (other and other not in lines.index):
+            continue
+        verdict, second = "", (np.nan, np.nan)
+        if other:
+            values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).table(metric)
+            low, high = interval(values[:, 0], values[:, 1])
+            signs = "alike" if low <= 0 <= high else ("better" if (low > 0) == larger else "worse")
+            verdict = "" if np.isnan(low) else signs
+            second = (float(lines["mean"][other]), float(lines["se"][other]))
+        first = (float(lines["mean"][best]), float(lines["se"][best]))
+        points.append(Point(x, first, second, verdict))
+    trials = int(part["trials"].max())
+    return FirstAnswer(shown_name(part), metric, varied, best, other, trials, tuple(points))

@@ -10,7 +10,7 @@ from rfbench.results.schema import METRICS
 
 
 def sentences(collection: Collection, results: Results) -> list[str]:
-    """Say for each data set which method is best, or that the two best cannot be told apart."""
+    """Say for each data set which method is best, or that the two best are alike."""
     if results.smoke:
         return []
     facts = [(answer, METRICS[answer.metric]) for answer in answers(collection, results)]

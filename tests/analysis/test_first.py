@@ -1,6 +1,5 @@
 """What a run says first."""
 
-import math
 from typing import Any
 
 from rfbench.analysis.first import answers
@@ -23,35 +22,81 @@ def run(values: dict[str, list[float]], **facts: Any) -> Results:
     return results(rows)
 
 
-def test_the_best_stands_beside_plain_features_of_its_size() -> None:
-    read = run({"rks": [40.0, 41.0, 42.5], "nystroem": [20.0, 21.0, 22.0]})
-    (answer,) = answers(of([read]), read)
-    assert (answer.best.method, answer.best.M, answer.best.mean) == ("nystroem", 200, 10.5)
-    assert answer.plain == (40.0 + 41.0 + 42.5) / 6
-    assert answer.second is not None
-    assert (answer.second.method, answer.apart) == ("rks", True)
+def said(read: Results) -> str:
     (text,) = sentences(of([read]), read)
-    assert text == "test error (%): nystroem with 200 features: 10.50 ± 0.29 (20.6 plain), 2 s."
+    return text
+
+
+def test_the_best_stands_beside_plain_features_over_the_whole_curve() -> None:
+    """At M = 50 the difference is 20 and certain; at 200 it is half as large."""
+    read = run({"rks": [40.0, 41.0, 42.5], "orf": [50.0] * 3, "nystroem": [20.0, 21.0, 22.0]})
+    (answer,) = answers(of([read]), read)
+    assert (answer.method, answer.other, answer.axis, answer.trials) == ("nystroem", "rks", "M", 3)
+    assert [(point.x, point.verdict) for point in answer.points] == [
+        (50, "better"),
+        (200, "better"),
+    ]
+    assert answer.shown.first[0] == 21.0
+    assert said(read) == (
+        "test error (%): nystroem is better than rks at M = 50 to 200 (at M = 50: 21.00 ± 0.58 "
+        "against 41.17 ± 0.73). 3 trials, paired 90 % intervals."
+    )
+
+
+def test_where_plain_features_are_best_the_next_method_is_said_to_be_worse() -> None:
+    text = said(run({"rks": [20.0, 21.0, 22.0], "orf": [30.0, 31.0, 33.0]}))
+    assert text.startswith("test error (%): orf is worse than rks at M = 50 to 200 (at M = 50: ")
+
+
+def test_places_of_each_verdict_are_named_as_runs() -> None:
+    """Better at 10 and 20, no difference at 30, better at 40."""
+    rows = [
+        {"sampler": name, "M": M, "trial": t, "error": 20.0 + t + shift * (name == "orf")}
+        for M, shifts in (
+            (10, (-5, -5, -5)),
+            (20, (-4, -4, -5)),
+            (30, (-9, 9, 0)),
+            (40, (-2, -2, -3)),
+        )
+        for t, shift in enumerate(shifts)
+        for name in ("rks", "orf")
+    ]
+    text = said(results(rows))
+    assert "orf is better than rks at M = 10 to 20, 40 (at M = 10: 16.00 ± 0.58 against" in text
+    assert "; no significant difference at M = 30. 3 trials" in text
+
+
+def test_a_larger_accuracy_is_better() -> None:
+    rows = [
+        {
+            "sampler": name,
+            "M": 50,
+            "trial": t,
+            "error": "",
+            "r2": 0.5 + 0.01 * t + 0.2 * (name == "orf"),
+        }
+        for t in range(3)
+        for name in ("rks", "orf")
+    ]
+    read = results(rows, metric="r2")
+    (answer,) = answers(of([read]), read)
+    assert (answer.method, answer.points[0].verdict) == ("orf", "better")
 
 
 def test_what_pairs_do_not_tell_apart_is_not_named_best() -> None:
-    read = run({"rks": [20.0, 30.0, 40.0], "orf": [30.0, 40.0, 19.0]})
-    (answer,) = answers(of([read]), read)
-    assert answer.apart is False
-    (text,) = sentences(of([read]), read)
-    assert "orf with 200 features" in text
-    assert "rks with 200 features" in text
-    assert text.endswith("cannot be told apart.")
+    text = said(run({"rks": [20.0, 30.0, 40.0], "orf": [30.0, 40.0, 19.0]}))
+    assert "no significant difference between orf and rks at M = 50 to 200" in text
 
 
 def test_one_trial_one_method_and_none() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
-    assert [answer.apart for answer in answers(of([single]), single)] == [None]
-    assert sentences(of([single]), single)[0].endswith("one trial tells no methods apart.")
+    assert "one trial cannot be compared. 1 trial." in said(single)
     alone = run({"rks": [20.0, 21.0]})
     (answer,) = answers(of([alone]), alone)
-    assert answer.second is None
-    assert math.isnan(answer.plain)
+    assert answer.other == ""
+    assert said(alone) == (
+        "test error (%): rks has 20.50 ± 0.50 at M = 50, 10.25 ± 0.25 at M = 200. 2 trials."
+    )
     failed = run({"rks": [20.0]}, status="memory", error="")
     assert answers(of([failed]), failed) == []
 
