@@ -68,7 +68,7 @@ def audit(
     numbers: half of them choose, the other half confirm. It tells how many combinations were
     tried. The halves are not independent: --confirm is stronger, on other data.
     With --gaps nothing is chosen: the range of each number over what is not printed. An
-    interrupted audit is not ranked; the same command goes on where it stopped.
+    interrupted audit is not ranked; the same command resumes.
 
     \b
     Examples:

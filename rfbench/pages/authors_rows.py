@@ -18,7 +18,7 @@ DECIMALS = {"accuracy": 2, "rmse": 4}
 
 @dataclass(frozen=True)
 class AuthorsRuns:
-    """What came out of the rows of one paper."""
+    """The results of the rows of one paper."""
 
     paper: str
     source: SourceOfRows

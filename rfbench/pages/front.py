@@ -17,6 +17,7 @@ from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.ledger import Count
+from rfbench.analysis.selection import Selection, split_items
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages import findings
@@ -91,6 +92,29 @@ def claims_grid(verification: Verification) -> Grid:
         for title in [papers.claim_name(claim)]
     ]
     return Grid(["claim", *protocols], rows)
+
+
+def contents_grid(selection: Selection) -> Grid:
+    """Lay out the tables and figures of the papers that list theirs: what is measured of each."""
+    own = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
+    rows = []
+    for paper in map(papers.paper, papers.papers()):
+        for content in paper.contents:
+            items = split_items(content.of or content.item)
+            here = own[(own["paper"] == paper.name) & own["item"].isin(items)]
+            every = selection.bearing["paper"].eq(paper.name) & selection.bearing["item"].isin(
+                items
+            )
+            state = "nothing to measure" if content.nothing else DASH
+            if every.any():
+                state = "in part" if content.missing else "whole"
+            kept = (
+                "" if content.missing or not len(here) else listing(dict.fromkeys(here["target"]))
+            )
+            rows.append(
+                [paper.name, content.item, state, content.nothing or content.missing or kept]
+            )
+    return Grid(["paper", "item", "measured", "what is missing, or what it is"], rows)
 
 
 def gains_grid(table: pd.DataFrame) -> Grid:
@@ -235,6 +259,7 @@ def page(
         ],
         look=[Markdown(line) for addition in additions for line in addition.look],
         **totals(verification),
+        contents=contents_grid(verification.selection),
         papers=[papers.paper(name) for name in papers.papers()],
         pages=pages,
         rules=verdicts,

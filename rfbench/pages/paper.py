@@ -13,7 +13,7 @@ from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.gains import gains
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
-from rfbench.pages import authors_rows, claims, front, scoreboard
+from rfbench.pages import authors_rows, claims, front, paper_figure, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import number
@@ -23,6 +23,11 @@ def page(verification: Verification, name: str, out: Path, added: str = "") -> s
     """Write the page of a paper for a folder; `added` is what `additions` has of it."""
     own = _own(verification, name)
     return render("paper.md.j2", out=out, added=Markdown(added), **facts(own, name))
+
+
+def figure(verification: Verification, name: str) -> bytes | None:
+    """Return the figure of a paper as PNG; None where none of its numbers is compared."""
+    return paper_figure.png(_own(verification, name))
 
 
 def additions(verification: Verification, out: Path) -> dict[str, str]:
@@ -66,6 +71,7 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "answer": papers.answer(name),
         **front.totals(own),
         "opening": _opening(own),
+        "pictured": bool(len(paper_figure.pictured(own))),
         "added_trials": _added_trials(ledger.added_trials(collection, name)),
         "numbers": scoreboard.numbers_grid(own, linked=True),
         "verdicts": front.claims_grid(own),

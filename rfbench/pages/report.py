@@ -70,6 +70,7 @@ def pages(
     collection = verification.selection.collection
     names = {results.config.get("paper") for results in collection.experiments} | set(on_papers)
     with_pages = [name for name in papers.papers() if name in names]
+    pictures = {name: paper.figure(verification, name) for name in with_pages}
     return {
         **{
             of_papers / f"{name}.md": paper.page(
@@ -77,6 +78,7 @@ def pages(
             )
             for name in with_pages
         },
+        **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
         **added,
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.page(verification, paths, out, with_pages, additions),

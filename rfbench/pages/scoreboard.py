@@ -194,7 +194,7 @@ def printed(value: float, error: float, unit: str = PERCENT) -> str:
 
 
 def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
-    """Lay out how each table and data set came out, a column per protocol.
+    """Lay out the results of each table and data set, a column per protocol.
 
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
     of the published numbers; with `linked` the names lead to the headings of a paper's page.

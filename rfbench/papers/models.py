@@ -203,6 +203,15 @@ class Undecidable(_PaperSection):
     reason: str
 
 
+class Content(_PaperSection):
+    """A table or figure of the paper, and what of it is not measured here."""
+
+    item: str
+    of: str = ""  # the item whose rows it shows, where it is another
+    missing: str = ""  # what is not measured, and why it cannot be had
+    nothing: str = ""  # what it holds, where that is nothing to measure
+
+
 class Doubt(_PaperSection):
     """Something about the published numbers that does not fit together."""
 
@@ -314,6 +323,7 @@ class Paper(_PaperSection):
     provenance: Provenance = Provenance()
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
     beside: list[ShownBeside] = []
+    contents: list[Content] = []  # the paper's tables and figures, each one
     readings: list[str] = []  # how we read what the paper does not say
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
@@ -366,7 +376,7 @@ class Dependence(_PaperSection):
 
     key: str  # a key of the configuration, or a word for what is left open
     datasets: list[str] = []  # as in the parts of the claim; none means all
-    range: str  # what comes out over its values, and on what that was measured
+    range: str  # the result over its values, and on what that was measured
 
 
 class Claim(_PaperSection):
@@ -376,8 +386,8 @@ class Claim(_PaperSection):
     the page, without bounds. A claim on times is shown too, for times belong to a program and a
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
-    `strongest_answer` is the best that the paper's authors could say where it does not come out, in
-    one sentence; `depends_on` names what the paper leaves open and the claim hangs on. `disputed`
+    `strongest_answer` is the best that its authors could say where it does not reproduce, in one
+    sentence; `depends_on` names what the paper leaves open and the claim hangs on. `disputed`
     says who contests how the claim is put or tested, and why: its comparisons are shown, and none
     is judged.
     """

@@ -43,7 +43,7 @@ def test_a_folder_has_the_ranges_of_the_audits_beside_it() -> None:
 
 def test_a_paper_that_was_audited_has_a_page_and_each_names_its_own() -> None:
     call("report", "as-printed", "--out", "pages")
-    pages = {file.stem: file.read_text() for file in Path("pages/papers").iterdir()}
+    pages = {file.stem: file.read_text() for file in Path("pages/papers").glob("*.md")}
     assert set(pages) == {"liu2020", "orf2016"}
     assert all("## Audits" in page for page in pages.values())
     assert "](../../audits/audit_liu2020_table3_EEG/audit.md)" in pages["liu2020"]

@@ -1,0 +1,91 @@
+"""The figure of a paper's page: its published numbers, and how far ours are from each."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from rfbench.analysis import ledger
+from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO
+from rfbench.analysis.verification import Verification
+from rfbench.figures import drawn
+from rfbench.figures.panels import new_figure
+from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, ink, settings
+from rfbench.papers.models import PERCENT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKS = {"text": ("o", BLUE), "blind": ("o", BLUE), "code": ("s", PURPLE)}
+IN_SIGHT = ("^", VERMILLION)
+CALLED = {"text": "the text", "blind": "text and blind readings", "code": "the authors' code"}
+MOST_PANELS = 8
+
+
+def png(own: Verification) -> bytes | None:
+    """Return the figure of a paper as PNG, a panel per table or figure; None of no number.
+
+    The same numbers give the same bytes. Times, stand-ins and what is measured under settings of
+    ours are left out.
+    """
+    numbers = pictured(own)
+    items = list(numbers["item"].unique())[:MOST_PANELS]
+    if not items:
+        return None
+    columns = min(len(items), 3)
+    rows = -(-len(items) // columns)
+    with settings():
+        figure = new_figure(max(5.0, 0.6 + 2.4 * columns), 0.6 + 2.3 * rows)
+        grid = figure.subplots(rows, columns, squeeze=False).flat
+        for panel, item in zip(grid, items, strict=False):
+            _panel(panel, numbers[numbers["item"] == item])
+            panel.set_title(_title(str(item)))
+        for panel in list(grid)[len(items) :]:
+            panel.remove()
+        seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}
+        figure.legend(handles=list(seen.values()), labels=list(seen), loc="outside lower center", ncols=2)
+        return drawn(figure, "png")
+
+
+def pictured(own: Verification) -> pd.DataFrame:
+    """Return the numbers that the figure has."""
+    numbers = ledger.numbers(own)
+    return numbers[(numbers["trials"] > 0) & (numbers["published"] > 0)]
+
+
+def _title(item: str) -> str:
+    """Write ``table3`` as Table 3."""
+    return re.sub(r"^(table|figure)(\d+)", lambda m: f"{m[1].capitalize()} {m[2]}", item)
+
+
+def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
+    """Draw ours less the published number over it; of numbers without a unit the quotient."""
+    points = (numbers["unit"] == PERCENT).all()
+    if points:
+        panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
+        panel.axhline(0.0, color=ink(), linewidth=0.8)
+        panel.set_ylabel("ours less published (points)")
+    else:
+        panel.set(xscale="log", yscale="log")
+        for side in (panel.xaxis, panel.yaxis):
+            side.set_major_locator(LogLocator(subs=(1.0,) if side is panel.xaxis else (1, 2, 5)))
+            side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            side.set_minor_locator(NullLocator())
+        panel.axhspan(1 / CLOSE_RATIO, CLOSE_RATIO, color=GREY, alpha=0.25, linewidth=0)
+        panel.axhline(1.0, color=ink(), linewidth=0.8)
+        panel.set_ylabel("ours / published")
+    panel.set_xlabel("published number")
+    for kind, here in numbers.groupby("settings", sort=True):
+        marker, colour = MARKS.get(str(kind), IN_SIGHT)
+        published = here["published"].to_numpy(float)
+        scale = np.ones(len(here)) if points else published
+        value = here["difference"].to_numpy(float) if points else here["measured"].to_numpy(float)
+        half = np.nan_to_num(here["half_width"].to_numpy(float) / scale)
+        panel.errorbar(
+            published, value / scale, half, fmt=marker, color=colour, markersize=3.5,
+            elinewidth=0.8, label=f"our settings: {CALLED.get(str(kind), 'chosen in sight')}",
+        )  # fmt: skip

@@ -1,0 +1,45 @@
+"""Every table and figure of the seed papers is on the front page, with what is missing of it."""
+
+from pathlib import Path
+
+from rfbench import papers
+from rfbench.analysis.verification import verify
+from rfbench.pages.front import contents_grid
+from rfbench.pages.words import DASH
+
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+SEEDS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
+
+
+def test_twelve_tables_and_ten_figures_are_listed_each_once():
+    items = [
+        (paper.name, content.item)
+        for paper in map(papers.paper, papers.papers())
+        for content in paper.contents
+    ]
+    assert len(items) == len(set(items))
+    assert {name for name, _ in items} == set(SEEDS)
+    kinds = [item.rstrip("0123456789") for _, item in items]
+    assert (kinds.count("table"), kinds.count("figure")) == (12, 10)
+
+
+def test_what_holds_measurements_says_what_is_missing_and_has_the_layout_of_its_paper():
+    """A table with published numbers of data that were not run, or on stand-ins, is in part."""
+    held = verify([PUBLISHED])
+    own = held.own[held.own["unit"] != "s"]
+    lines = {tuple(row[:2]): row[2:] for row in contents_grid(held.selection).rows}
+    for name in SEEDS:
+        for content in papers.paper(name).contents:
+            state, text = lines[name, content.item]
+            assert text
+            assert state in ("whole", "in part", "nothing to measure")
+            if content.nothing:
+                assert not {n for n in papers.folder(name).published if n.item == content.item}
+            numbers = own[(own["paper"] == name) & (own["item"] == content.item)]
+            if len(numbers):
+                assert content.item in papers.paper(name).tables
+                run = numbers[numbers["trials"] > 0]["dataset"].unique()
+                lacking = set(numbers["dataset"]) - set(run)
+                assert state == ("in part" if lacking else "whole"), (name, content.item)
+                assert all(data.lower() in text.lower() for data in lacking)
+    assert DASH not in {state for state, _ in lines.values()}
