@@ -25,7 +25,7 @@ The papers
 One folder
 
 - `compare.compare(results, first, second)`: two methods, paired trial by trial.
-- `naming`: what methods are called where two lines must be told apart, and their order.
+- `naming`: what methods are called where two lines have one name, and their order.
 - `summary.summarise(results, metric)`: means, errors, times, ranges by data set, method and x.
 - `checks.checks(results)`: a `Check` per statement of the configuration about its rows.
 - `faults.faults(results)`: a `Fault` per failure or mixture among the rows.

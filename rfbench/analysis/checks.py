@@ -26,7 +26,7 @@ class Check:
     low: float  # smallest value seen, NaN without rows
     high: float
     failing: int  # rows that contradict the statement
-    at_each: str = ""  # a column whose values are told apart
+    at_each: str = ""  # a column whose values are separate
     at: tuple[Any, ...] = ()  # its different values in the rows
     failing_at: tuple[Any, ...] = ()  # those of them at which a row contradicts
 

@@ -271,7 +271,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Rows that choose something are no test of it.
+    # Validation rows are no test.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)

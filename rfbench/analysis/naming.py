@@ -1,4 +1,4 @@
-"""What a method is called where two lines of a summary must be told apart."""
+"""What a method is called where two lines of a summary have one name."""
 
 from __future__ import annotations
 

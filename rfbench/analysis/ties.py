@@ -1,4 +1,4 @@
-"""Which means are the best at their place, and which cannot be told apart from them."""
+"""Which means are the best at their place, and which do not differ significantly from them."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def lies_inside(comparison: ClaimComparison) -> bool:
     """Whether a comparison is significantly within its bounds, by itself.
 
     That all of a claim's are is an intersection-union test, which needs no correction: where one
-    lies on a bound, all of them come out with a probability of at most `ALPHA`.
+    lies on a bound, all of them are reached with a probability of at most `ALPHA`.
     """
     return comparison.trials >= FEWEST and comparison.p_inside <= ALPHA
 

@@ -188,7 +188,7 @@ def serves_a_kernel_or_refuses_it_without_data(subject: SamplerSubject) -> None:
                 expect(wide == columns, f"{kernel}: {wide} columns, not {columns}")
                 expect_finite(features)
             else:
-                with expect_refusal(MethodError, f"{kernel} is not served", f"'{kernel}'"):
+                with expect_refusal(MethodError, f"{kernel} is not supported", f"'{kernel}'"):
                     sampler.check_parameters()
 
 

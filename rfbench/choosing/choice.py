@@ -68,7 +68,7 @@ class Choice:
     in_time: bool  # the last rows were held out
     dates: tuple[str, ...]  # columns of dates
     rows: int
-    n_train: int  # rows that chose and trained
+    n_train: int  # training and validation rows
     n_test: int  # rows held out
     columns: int
     nothing_learnt: bool

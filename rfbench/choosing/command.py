@@ -86,7 +86,7 @@ def choose(
     """Say which model to take for FILE, or for a data set of the catalogue, and write it.
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
-    until the budget is used, then measures the best of each kind on rows that took no part. The
+    until the budget is used, then measures the best of each kind on held-out rows. The
     first line says what to take, whoever makes it. Beside answer.json there is
     model.joblib, for `rfbench predict`. Loading such a file runs code that is in it: it is as
     trusted as its sender.

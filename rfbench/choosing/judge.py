@@ -189,7 +189,7 @@ class Judge:
     def decide(self) -> tuple[Candidate, bool, bool]:
         """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
 
-        The simplest model that is as good as the best on the rows that chose, unless another is
+        The simplest model that is as good as the best on the validation rows, unless another is
         significantly better on the rows held out. Nothing was learnt where no model is
         significantly better there than the constant: in the metric, or of two classes in their
         order (AUC), which shows it with fewer rows; at 5 % over all of these tests (Bonferroni).

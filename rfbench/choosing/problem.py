@@ -27,7 +27,7 @@ ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 
 @dataclass(frozen=True)
 class LearningProblem:
-    """The rows that choose and train."""
+    """The validation and training rows."""
 
     X: pd.DataFrame  # of shape (n, columns), as it was read
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
@@ -73,7 +73,7 @@ class LearningProblem:
         return parts
 
     def held_out(self, budget: float) -> Sides:
-        """Return the rows that choose and train, and those held out; of many rows, a sample."""
+        """Return the validation rows and train, and those held out; of many rows, a sample."""
         ((train, test),) = self.split(HELD_OUT, most=MOST_HELD_OUT)
         most = min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
         return self.some(train, most), self.some(test, MOST_HELD_OUT)

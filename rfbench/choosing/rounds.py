@@ -75,11 +75,11 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A contender that was measured, and what it said of the rows that choose."""
+    """A contender that was measured, and what it said of the validation rows."""
 
     label: str
     family: str
-    scores: Array  # of the rows that choose: numbers or probabilities, shape (n, k)
+    scores: Array  # of the validation rows: numbers or probabilities, shape (n, k)
     loss: Loss
     # The log-loss of classes, else the loss: what tells apart those that are close in the loss.
     fine: float
@@ -145,12 +145,12 @@ class Rounds:
 
     @cached_property
     def truth(self) -> Any:
-        """The target of the rows that choose, split after split."""
+        """The target of the validation rows, split after split."""
         return self.problem.y[np.concatenate([held for _, held in self.splits])]
 
     @cached_property
     def groups(self) -> Index | None:
-        """The groups of the rows that choose."""
+        """The groups of the validation rows."""
         groups = self.problem.groups
         return None if groups is None else groups[np.concatenate([h for _, h in self.splits])]
 
@@ -305,7 +305,7 @@ class Rounds:
         return self.add(setting.label, setting.family, scores, **facts)
 
     def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
-        """Add a candidate from its scores of the rows that choose."""
+        """Add a candidate from its scores of the validation rows."""
         weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
         value = self._loss(self.predicted(scores, weights))
         fine = value.value
@@ -318,7 +318,7 @@ class Rounds:
         return made
 
     def _loss(self, predicted: Predicted) -> Loss:
-        """Return the loss on the rows that choose.
+        """Return the loss on the validation rows.
 
         The AUC ranks rows: those of a fold, whose scores are of one model, and not of all folds.
         """

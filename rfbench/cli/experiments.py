@@ -43,7 +43,7 @@ def run(
     """Run what is missing of one or several configurations, named as files or by their names.
 
     Trials that have a row in OUT/NAME/trials.csv are not repeated, so a run that was interrupted
-    goes on where it stopped, and a larger --trials adds only the new ones.
+    resumes, and a larger --trials adds only the new ones.
 
     \b
     Examples:

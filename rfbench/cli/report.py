@@ -36,9 +36,9 @@ def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
 )
 @with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
-    """Write the pages that say what came out, from the CSVs alone; nothing is run.
+    """Write the pages of results, from the CSVs alone; nothing is run.
 
-    README.md: findings, and how many numbers and claims came out. papers/: a page per paper, its
+    README.md: findings, and how many numbers and claims reproduce. papers/: a page per paper, its
     numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
     and leaderboard.json, its facts for machines. answers.md: questions of public threads.
     ledger.json: all totals. Without

@@ -210,8 +210,8 @@ def table(
     --item it is one table in the shape of the paper's own; `rfbench list papers` names both.
 
     LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
-    as one column of an article or two. The best mean is bold, and each that cannot be told apart
-    from it (paired 90 % interval). --columns adds costs at the largest size.
+    as one column of an article or two. Bold are the best mean and each without a significant
+    difference from it (paired 90 % interval). --columns adds costs at the largest size.
 
     \b
     Examples:

@@ -89,7 +89,7 @@ class Entry(_CatalogSection):
     home are written otherwise than those that were at hand. `groups` says that its rows come from
     groups (subjects, patients), which folds leave whole.
     `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
-    it is split (0: none is needed); `columns` are then about as many as come out. `suite` names
+    it is split (0: none is needed); `columns` are then about as many as are returned. `suite` names
     the collection that a comparison of methods takes it from, `set_aside` why a comparison counts
     it apart from the others (a twin of another one, nothing to learn, repeated rows).
     """

@@ -210,7 +210,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._expanded(table, self._numbers(table))[:, self._varying]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that come out."""
+        """Return the names of the columns that are returned."""
         check_is_fitted(self, "notes_")
         if self._is_sparse:
             return np.array([f"x{at}" for at in range(self.n_features_in_)], dtype=object)
@@ -300,7 +300,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return as_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all columns that can come out, the constant ones as well."""
+        """Return all columns that can be returned, the constant ones as well."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         nothing = pd.Series(None, index=table.index, dtype=object)

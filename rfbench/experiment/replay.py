@@ -89,7 +89,7 @@ class Replay:
 
     folder: Path
     row: dict[str, str]  # as it stands in the file
-    again: dict[str, Any]  # as it came out now
+    again: dict[str, Any]  # as it is now
     differences: dict[str, tuple[float, float]]  # see `differences`: then and now
     # The processor cores that the BLAS was made for, then and now: where they differ, sums are
     # taken in another order.

@@ -326,7 +326,7 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 def _chosen_bandwidth(
     trial: Trial, context: Context, clock: Clock
 ) -> tuple[float | None, bool | None, list[str]]:
-    """Return the bandwidth with the smallest loss on the rows that choose the penalty.
+    """Return the bandwidth with the smallest loss on the validation rows of the penalty.
 
     And whether it lies at an edge of those tried; None where there was no choice. And a note of how
     many these are where they are more than the configuration lists. Each is fitted
@@ -443,7 +443,7 @@ def _refuse_undeclared(name: str, fit: Callable[..., Any]) -> None:
     if y is not None and y.default is y.empty:
         raise MethodError(
             f"The fit of {name} asks for y, and it does not say that it looks at the target.",
-            "Features that do are fitted without the rows that choose; others are given no target.",
+            "Features that do are fitted without the validation rows; others are given no target.",
             "Write `needs_target = True` in the class, or `y=None` in its fit.",
         )
 

@@ -141,7 +141,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
             if seconds := limits.seconds():
                 faulthandler.dump_traceback_later(seconds, file=trace)
             row = next(rows)
-            if os.getpid() != owner:  # a fork of this process that came out of the trial
+            if os.getpid() != owner:  # a fork of this process that the trial made
                 os._exit(1)
             faulthandler.cancel_dump_traceback_later()
             answer(row)

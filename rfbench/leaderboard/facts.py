@@ -32,7 +32,7 @@ class Line:
     against : str
         ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
     with_best : bool
-        Whether it cannot be told apart from the smallest ratio.
+        Whether it is not significantly different from the smallest ratio.
     role : str
         ``method``, ``baseline``, or ``model``: without features, the same at every M.
     """
@@ -75,12 +75,12 @@ class Size:
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
     leader : str
-        The method of the smallest ratio, if it is told apart from all others and there are data
-        sets enough; else empty.
+        The method of the smallest ratio, if it is significantly different from all others and
+        there are data sets enough; else empty.
     best : str
         The method with features of the smallest ratio.
     apart : tuple of pairs of str
-        All pairs that are told apart, the better one first.
+        All pairs with a significant difference, the better one first.
     """
 
     M: int

@@ -1,8 +1,8 @@
-"""The rule of the leaderboard: which methods are told apart, and what an interval covers.
+"""The rule of the leaderboard: which methods differ significantly, and what an interval covers.
 
 Errors of one data set are held against those of the baseline in the same trial, at the same number
 of features. A method's number is the geometric mean of these quotients over data sets. Two methods
-are told apart where a test over data sets that knows of all pairs says so, see `told_apart`.
+differ significantly where a test over data sets that knows of all pairs says so, see `told_apart`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a co
 
 
 def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
-    r"""Return which pairs of methods are told apart, a matrix of shape (k, k) of 0 and 1.
+    r"""Return which pairs of methods differ significantly, a matrix of shape (k, k) of 0 and 1.
 
     Of each pair, the differences of the logarithms over data sets are ranked by size, and z is the
     sum of the ranks with the signs of the differences (Wilcoxon's), over its standard deviation. A
     difference counts by its rank, since a few data sets have very large ones: in a t-test they
     would hide what all the others say. Where two methods do equally well, their difference on a
     data set is as likely to have either sign. So the differences of each data set get one random
-    sign for all pairs, often; a pair is told apart if its \|z\| lies above the 1 - `alpha` quantile
+    sign for all pairs, often; a pair differs if its \|z\| lies above the 1 - `alpha` quantile
     of the largest one of any pair, and its mean has the same sign. Where all methods are equal, any
-    pair is told apart with probability `alpha` at most: hence so is a leader named. One test for
-    all pairs of one size.
+    pair is said to differ with probability `alpha` at most: hence so is a leader named. One test
+    for all pairs of one size.
     """
     from scipy.stats import rankdata
 

@@ -214,7 +214,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def close(then: float, now: float, dtype: str) -> bool:
-    """Tell whether a metric came out again, up to the rounding of the features' type.
+    """Tell whether a metric was reproduced, up to the rounding of the features' type.
 
     A metric without a value now, NaN, did not.
     """

@@ -37,7 +37,7 @@ class ProjectedMap(FittedMap):
     Attributes
     ----------
     inner : FeatureMap
-        With D columns: what every row costs, also when few columns come out.
+        With D columns: what every row costs, also when few columns are returned.
     matrix : array of shape (D, l)
     """
 
@@ -75,7 +75,7 @@ class ProjectedFeatures(RandomFeatures):
     Parameters
     ----------
     n_components : int
-        l, the number of columns that come out, in either map.
+        l, the number of columns that are returned, in either map.
     base_size : int or None
         Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
         map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
@@ -88,7 +88,7 @@ class ProjectedFeatures(RandomFeatures):
     base_size: int | None = parameter(None, whole(1) | NOTHING)
 
     def check_parameters(self) -> None:
-        """Check that F has at least as many columns as come out."""
+        """Check that F has at least as many columns as are returned."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)

@@ -78,7 +78,7 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
         left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the rows that choose, see `fit`.
+        at the target are fitted without the validation rows, see `fit`.
     intercept : bool
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None
@@ -102,12 +102,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     evaluation_decisions_ : array of shape (n, t)
         Decision values of the evaluation rows, where the selection was made on them.
     selection_loss_ : float or None
-        Mean loss of the chosen value on the rows that chose it: squared error, or misclassification
+        Mean loss of the chosen value on its validation rows: squared error, or misclassification
         (0 to 1); None where nothing was chosen.
     fold_losses_ : array of shape (K,) or None
         The same in each fold.
     features_in_folds_ : {'nested', 'once'} or None
-        How features that look at the target were fitted for the rows that chose; None of other
+        How features that look at the target were fitted for the validation rows; None of other
         features, and where no training rows chose.
     """
 

@@ -231,7 +231,7 @@ def check_finite(values: FloatArray, what: str) -> None:
     if not np.isfinite(squares) and not np.isfinite(values).all():
         raise MethodError(
             f"{what} are not finite.",
-            f"NaN or infinity came out of the rows or of the sampler: {_wrong_columns(values)}.",
+            f"The rows or the sampler have NaN or infinity: {_wrong_columns(values)}.",
             "Look for missing values, and scale the data.",
         )
 

@@ -34,7 +34,7 @@ class Fold:
     rest : array or CSR matrix of shape (n - h, d)
         The rows that are fitted.
     held : array or CSR matrix of shape (h, d)
-        The rows that choose.
+        The validation rows.
     features : fitted transformer
     """
 

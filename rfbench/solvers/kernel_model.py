@@ -87,7 +87,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.link, self.random_state = link, random_state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is said of the rows that chose: it is no part of the model."""
+        """Leave out what is said of the validation rows: it is no part of the model."""
         beside = ("evaluation_", "arrays_")
         return {key: v for key, v in super().__getstate__().items() if key not in beside}
 

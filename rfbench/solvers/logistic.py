@@ -123,7 +123,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
         if missing:
             raise MethodError(
                 f"A part of the training rows has no row of {missing} of the classes.",
-                "It came out of the folds of the penalty's selection.",
+                "It is from the folds of the penalty's selection.",
                 "Take fewer folds, or more rows.",
             )
         return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)

@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> str:
-    """Return what came out for a table."""
+    """Return the result for a table."""
     metric = "rmse" if table.regression else "error"
     problem = LearningProblem(
         table.X, table.target, len(table.classes), table.groups, metric, 1000 + seed

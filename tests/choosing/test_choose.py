@@ -116,7 +116,7 @@ def test_a_difference_has_the_sign_of_its_interval(chosen):
         return " ".join(text(replace(chosen, contenders=(taken, *others))).split())
 
     near = said(-0.73, -1.84, 0.381)
-    assert "cannot be told apart (difference -0.73, 95 % interval -1.84 to 0.381" in near
+    assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in near
     assert "better on these rows (difference 0.73, 95 % interval 0.2 to 1" in said(-0.73, -1, -0.2)
 
 

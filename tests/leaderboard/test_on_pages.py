@@ -55,21 +55,3 @@ def test_page_facts_and_figure_are_written_while_rows_back_them() -> None:
 def test_a_finding_shows_its_values() -> None:
     compared()
     assert "orf" in call("verify", "results", "--finding", "methods")
-
-
-def test_the_readme_says_what_the_published_facts_say() -> None:
-    root = Path(__file__).parents[2]
-    text = " ".join((root / "README.md").read_text(encoding="utf-8").split()[:600])
-    board = json.loads((root / "results/leaderboard.json").read_text())
-    assert f"{board['measured']} tables" in text
-    largest = board["sizes"][-1]
-    leader = (
-        f"`{largest['leader']}` leads" if largest["leader"] else "no method with features leads"
-    )
-    assert leader in text
-    varpro, boosting = (
-        next(line for line in largest["lines"] if line["method"] == name)
-        for name in ("varpro", "boosting")
-    )
-    assert "{ratio:.2f} (90 % interval {low:.2f} to {high:.2f})".format(**varpro) in text
-    assert "{ratio:.2f} ({low:.2f} to {high:.2f})".format(**boosting) in text
