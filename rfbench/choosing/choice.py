@@ -14,7 +14,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -129,7 +129,7 @@ def choose(
         When the rows are, if later ones are to be predicted: the last ones are held out. Of a file,
         a column, of dates or numbers.
     metric : str, optional
-        See `rfbench.choosing.losses.loss`; by default ``error`` or ``rmse``.
+        See `rfbench.choosing.losses.loss`; by default ``log-loss`` or ``rmse``.
     budget : float
         Seconds, for everything.
     n_jobs : int, optional
@@ -304,13 +304,7 @@ def _with_classes_on_both_sides(
         left_out |= {str(table.classes[code]): int(counts[code]) for code in absent}
         rows = np.flatnonzero(~np.isin(problem.y, absent))
         kept = kept[rows]
-        table = replace(
-            table,
-            X=table.X.iloc[rows].reset_index(drop=True),
-            y=table.y[rows],
-            groups=None if table.groups is None else table.groups[rows],
-            time=None if table.time is None else table.time[rows],
-        )
+        table = table.take(rows)
 
 
 def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tuple[Rounds, bool]:
@@ -323,13 +317,17 @@ def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tupl
     rounds.clear()
     try:
         rounds.first()
-        if not problem.n_classes and spans_decades(problem.y):
-            rival, tried = (
-                Rounds(problem, deadline, log=True, planned=rounds.planned, **options),
-                True,
-            )
+        tried = bool(rounds.candidates) and not (rounds.interrupted or problem.n_classes)
+        tried = tried and spans_decades(problem.y)
+        if tried:
+            rival = Rounds(problem, deadline, log=True, planned=rounds.planned, **options)
             rival.first()
-            least = [min(c.loss.value for c in each.candidates) for each in (rounds, rival)]
+            least = [
+                min((c.loss.value for c in each.candidates), default=np.inf)
+                for each in (rounds, rival)
+            ]
+            rival.interrupted |= rounds.interrupted
+            rounds.interrupted |= rival.interrupted
             rounds = rival if least[1] < least[0] else rounds
         rounds.run()
         average(rounds)

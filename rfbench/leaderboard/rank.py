@@ -278,7 +278,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
 
     Raises ResultsError: no trial ended well and has a partner there.
     """
-    rows, failed = rows_of(frame.of([own]), {own.path}), _failed(own, M)
+    rows, failed = rows_of(frame.of([own]), {own.path}), _failed(own, label, M)
     rows = rows[rows["M"] == M]
     mine, again = rows[rows["method"] == label], rows[rows["baseline"]]
     baseline = others.baseline
@@ -332,6 +332,7 @@ def place(others: PublishedRows, own: Results, label: str, M: int, known: Known)
 _PAIR = ["dataset", "trial", "data", "n_train"]
 
 
-def _failed(own: Results, M: int) -> int:
-    """Return how many trials with M features did not end well."""
-    return int(((own.rows["status"] != "ok") & (own.rows["M"] == M)).sum())
+def _failed(own: Results, label: str, M: int) -> int:
+    """Return how many trials of a method with M features did not end well."""
+    rows = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
+    return int((rows["status"] != "ok").sum())

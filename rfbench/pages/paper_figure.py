@@ -47,7 +47,9 @@ def png(own: Verification) -> bytes | None:
         for panel in list(grid)[len(items) :]:
             panel.remove()
         seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}
-        figure.legend(handles=list(seen.values()), labels=list(seen), loc="outside lower center", ncols=2)
+        figure.legend(
+            handles=list(seen.values()), labels=list(seen), loc="outside lower center", ncols=2
+        )
         return drawn(figure, "png")
 
 

@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from importlib import resources
+from pathlib import Path
 from time import monotonic
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import choose, problem, rounds
+from rfbench.choosing import choice, choose, problem, rounds
 from rfbench.choosing.problem import LearningProblem
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.errors import ConfigError
 from rfbench.pages.templates import render
 from rfbench.results import predictions
 from rfbench.results.reader import read
@@ -251,3 +253,33 @@ def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
     assert (experiment.rows, experiment.test_rows, experiment.seed) == (100, 600, 7)
     assert experiment.predictions
     assert experiment.samplers[0].role == "validation"
+
+
+@pytest.mark.parametrize(("interrupted", "measured"), [(True, True), (False, False)])
+def test_the_logarithm_is_not_tried_where_the_first_round_was_cut_off(
+    monkeypatch, interrupted, measured
+):
+    """Neither after Ctrl-C, nor where nothing was measured: then there is nothing to compare."""
+    begun = []
+
+    def first(self):
+        begun.append(self.log)
+        self.interrupted = interrupted
+        if measured:
+            scores = np.ones((len(self.truth), 1))
+            self.add("the mean", rounds.CONSTANT, scores, setting=rounds.Setting("", "", "", {}))
+
+    monkeypatch.setattr(Rounds, "first", first)
+    monkeypatch.setattr(Rounds, "run", lambda self: None)
+    monkeypatch.setattr(choice, "average", lambda made: None)
+    monkeypatch.setattr(Rounds, "clear", lambda self: None)
+    X = pd.DataFrame({"a": np.arange(60.0)})
+    decades = LearningProblem(X, np.exp(X["a"].to_numpy() / 4), 0, None, "rmse", 0)
+    keys = {"folder": Path("nowhere")}
+    if measured:
+        made, tried = choice._searched(decades, np.inf, **keys)
+        assert (made.interrupted, tried) == (True, False)
+    else:
+        with pytest.raises(ConfigError, match="Nothing was measured"):
+            choice._searched(decades, np.inf, **keys)
+    assert begun == [False]
