@@ -1,4 +1,4 @@
-"""What rfbench raises when the person, the data or the machine stands in the way."""
+"""Errors that the person, the data or the machine can cause: what, why, what to do."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ WIDE = ("rfbench", "sklearn")
 def listed() -> tuple[frozenset[str], frozenset[str]]:
     """Return the paths of the estimators that anybody may name, and the parameters that they take.
 
-    Both stand in estimators.yaml, beside this file.
+    Both are listed in estimators.yaml, beside this file.
     """
     text = resources.files(__package__).joinpath("estimators.yaml").read_bytes()
     content = yamlfile.parse(text, "estimators.yaml").value

@@ -58,7 +58,7 @@ def test_run_table_plot(done):
     assert not list((done / "results").rglob("*.pdf"))
     output = call("run", "tiny.yaml", "--jobs", 1)
     assert "results/tiny/trials.csv" in output
-    assert "8 were there already" in output
+    assert "8 measured before" in output
     assert "results/figures/tiny/error_vs_time.png" in call("plot", "results")
     assert "results/tiny/error_vs_time.png" in call("plot", "results/tiny")
     assert "drawn/tiny/error_vs_time.png" in call("plot", "results/tiny", "--out", "drawn")

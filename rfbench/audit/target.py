@@ -9,7 +9,7 @@ from rfbench import papers
 from rfbench.errors import ConfigError, unknown
 from rfbench.papers.models import SECONDS, Published
 
-GRAMMAR = "PAPER/ITEM/DATASET, as they stand in published.csv; several items as ITEM,ITEM"
+GRAMMAR = "PAPER/ITEM/DATASET, as in published.csv; several items as ITEM,ITEM"
 
 
 @dataclass(frozen=True)

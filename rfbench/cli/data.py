@@ -29,7 +29,7 @@ def data() -> None:
     """List, fetch, check and pack data sets.
 
     A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder per
-    data set; what is missing is downloaded into data/ and checked against its known hash.
+    data set. A missing one is downloaded into data/ and checked against its known hash.
     """
 
 
@@ -66,7 +66,7 @@ def list_data(form: str) -> None:
 @click.argument("names", nargs=-1, metavar="NAME")
 @click.option("--suite", metavar="NAME", help="All data sets of a collection: tables.")
 def fetch(names: tuple[str, ...], suite: str | None) -> None:
-    """Download data sets, or check them if they are there, and say where they are.
+    """Download data sets, or check those on disk, and print their paths.
 
     \b
     Examples:
@@ -90,8 +90,7 @@ def fetch(names: tuple[str, ...], suite: str | None) -> None:
 def verify(names: tuple[str, ...]) -> None:
     """Check the files of data sets (default: all) against their known hashes.
 
-    Exit code 1 if a file is not what it should be; a file that is not here is no fault unless
-    its data set was named.
+    Exit code 1 if a file has another hash, or if a named data set is not on disk.
     """
     from rfbench import datasets
 

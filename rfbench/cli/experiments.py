@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--offline",
     is_flag=True,
-    help="Download nothing: leave out configurations whose data are not here, and say so.",
+    help="Download nothing; configurations without local data are left out and listed.",
 )
 @run_options
 def run(
@@ -40,7 +40,7 @@ def run(
     offline: bool,
     options: RunOptions,
 ) -> None:
-    """Run what is missing of one or several configurations, named as files or by their names.
+    """Run the missing trials of one or several configurations, given as files or names.
 
     Trials that have a row in OUT/NAME/trials.csv are not repeated, so a run that was interrupted
     resumes, and a larger --trials adds only the new ones.

@@ -29,7 +29,7 @@ READING_NAMES = ("separator", "decimal", "encoding", "header")
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 WHOLE = click.IntRange(1)
-RUN = "The run of the file, as `rfbench list configs` has it: eeg.printed"
+RUN = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
 
 
 def column(text: str) -> str | int:
@@ -59,30 +59,34 @@ TASK = click.option(
 )
 DROP = click.option("--drop", type=column, multiple=True, help="A column to leave out; repeatable.")
 GROUPS = click.option(
-    "--groups", type=column, help="Whose rows belong together: whole groups are held out."
+    "--groups", type=column, help="A column of groups; whole groups are held out."
 )
 MISSING = click.option(
     "--missing",
     type=click.Choice(["mean", "drop", "error"]),
-    help="Missing values: the mean and a column that says where (default), no row, or an error.",
+    help="Missing values: mean and an indicator column (default), drop the row, or an error.",
 )
 READING = (
-    click.option("--separator", help="Of a CSV; default: found out."),
-    click.option("--decimal", help="The decimal sign of a CSV; default: found out."),
-    click.option("--encoding", help="Of a CSV: utf-8, utf-16, latin-1; default: found out."),
-    click.option("--header/--no-header", default=None, help="Whether a CSV begins with names."),
+    click.option("--separator", help="Separator of a CSV; default: detected."),
+    click.option("--decimal", help="Decimal sign of a CSV; default: detected."),
+    click.option(
+        "--encoding", help="Encoding of a CSV: utf-8, utf-16, latin-1; default: detected."
+    ),
+    click.option(
+        "--header/--no-header", default=None, help="Whether the first line of a CSV has names."
+    ),
 )
 ALLOW_IMPORTS = click.option(
     "--allow-imports",
     is_flag=True,
-    help="Let the configuration import any class: that runs its code.",
+    help="Let the configuration import any class, which runs its code.",
 )
 PAPERS = click.option(
     "--papers",
     "papers_folders",
     type=FOLDER,
     multiple=True,
-    help="A folder of a paper, or of several, beside those of `rfbench list papers`; repeatable.",
+    help="Another folder of a paper, or of several papers; repeatable.",
 )
 RESULTS = Path("results")
 OUT = click.option(
@@ -163,7 +167,7 @@ class RunOptions:
     smoke: bool = _option(
         "--smoke",
         is_flag=True,
-        help="A few hundred rows, one trial: does it run? Lands in OUT/smoke.",
+        help="Try a few hundred rows and one trial; results go to OUT/smoke.",
     )
     allow_imports: bool = field(metadata={"option": ALLOW_IMPORTS})
     papers_folders: tuple[Path, ...] = field(metadata={"option": PAPERS}, default=())
@@ -171,14 +175,14 @@ class RunOptions:
         "--timeout",
         type=duration,
         metavar="TIME",
-        help="Longest time for one trial, 90s or 5m; a longer one is a row that says so.",
+        help="Longest time for one trial, such as 90s or 5m; a longer one is recorded as failed.",
     )
     memory: str = _option(
         "--memory",
         default="80%",
         show_default=True,
-        help="Memory for all workers: a share of what is free, or GiB (6, 1.5). With dask, GiB "
-        "for each trial at work.",
+        help="Memory for all workers: a share of the free memory, or GiB (6, 1.5). With dask, "
+        "GiB per running trial.",
     )
     executor: str = _option(
         "--executor",
@@ -198,20 +202,20 @@ class RunOptions:
         "--only",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Only trials with this: dataset, protocol, sampler, label, M, trial, d. Given twice "
-        "with one key: with any of the values.",
+        help="Only trials with this value of dataset, protocol, sampler, label, M, trial or d; "
+        "repeat a key to allow several values.",
     )
     trials_first: bool = _option(
         "--trial-by-trial",
         "trials_first",
         is_flag=True,
-        help="Of several runs, the first trial of each before the second of any.",
+        help="Measure the first trial of every run, then the second of every run.",
     )
     fail_fast: bool = _option("--fail-fast", is_flag=True, help="Stop at the first failed trial.")
     dry_run: bool = _option(
         "--dry-run",
         is_flag=True,
-        help="Say what is there, failed and missing; write and download nothing.",
+        help="Count the trials that are measured, failed and missing; write and download nothing.",
     )
     quiet: bool = _option("--quiet", "-q", is_flag=True, help="Print errors only.")
     form: str = _option(
@@ -223,7 +227,7 @@ class RunOptions:
         help="json: a line per event, for machines.",
     )
     verbose: bool = _option(
-        "--verbose", "-v", is_flag=True, help="Say what is decided: workers, memory, data, trials."
+        "--verbose", "-v", is_flag=True, help="Print workers, memory, data and the trials left out."
     )
 
     @property
@@ -255,7 +259,7 @@ class RunOptions:
 def reads_a_table(command: Command) -> Command:
     """Add the options of how a file is written; the command gets those that are given.
 
-    What stands in the way of its table is answered with the command that goes on.
+    A fault of its table is answered with the command to try.
     """
 
     @functools.wraps(command)
@@ -319,7 +323,7 @@ def with_papers(command: Command) -> Command:
             return command(**kwargs)
 
     takes_permission = "allow_imports" in inspect.signature(command).parameters
-    help = "Let rows and papers name any class or claims.py: that runs its code."
+    help = "Let rows and papers import any class or claims.py, which runs its code."
     return PAPERS(click.option("--allow-imports", is_flag=True, help=help)(reading))
 
 

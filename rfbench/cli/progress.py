@@ -27,7 +27,7 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
     Of what is called `name`, `total` trials are to run and `found` have a row already. Yields what
     is to be called with the row of each trial that ends.
     """
-    there = f" ({found} are there already)" if found else ""
+    there = f" ({found} measured before)" if found else ""
     echo(f"{name}: {total} trials to run{there}", err=True)
     done = failed = 0
     start = last = time.monotonic()

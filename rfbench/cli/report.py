@@ -26,13 +26,13 @@ def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE_OR_FOLDER",
-    help="Write HTML and nothing else: NAME.html has the tables and figures of RESULTS on one page "
-    "to look at and to send, another name is a folder for all pages.",
+    help="Write HTML only: NAME.html is one page with the tables and figures of RESULTS, another "
+    "name is a folder for all pages.",
 )
 @click.option(
     "--audits",
     is_flag=True,
-    help="Write the pages of the audits below RESULTS anew from their tables, and nothing else.",
+    help="Write only the pages of the audits below RESULTS, from their tables.",
 )
 @with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:

@@ -265,7 +265,7 @@ def _report(summary: runner.Summary, verbose: bool) -> None:
                 "All rows are safe.",
                 f"Make room, then draw them with `rfbench plot {summary.folder}`.",
             ) from error
-    again = f"{summary.found} were there already" if summary.found else "none was there before"
+    again = f"{summary.found} measured before"
     say_trials(summary, again)
     echo()
 

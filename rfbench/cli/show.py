@@ -76,13 +76,13 @@ def inches(text: str | float) -> float:
     metavar="FORMATS",
     default="png",
     show_default=True,
-    help="Of png, pdf and svg, with commas.",
+    help="Some of png, pdf and svg, separated by commas.",
 )
 @click.option(
     "--width",
     type=inches,
     metavar="LENGTH",
-    help="Figures for an article, so wide: 3.3in (one column), 6.8in (the page), 84mm.",
+    help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
 )
 @PAPERS
 def plot(
@@ -95,18 +95,15 @@ def plot(
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
-    Each results folder at or below RESULTS gets its figures, as PNG; with kernel errors, or a
-    kept.csv, there are figures of those as well. Axes are those of the paper that it names. Times
-    are CPU times, or wall times where CPU time was not measured. Each data set has its own panels;
-    of more than twelve the geometric mean over data sets is drawn, relative to rks.
+    Each results folder at or below RESULTS gets its figures, the user's own before the published
+    ones. Times are CPU times, or wall times where CPU time was not measured. Each data set has its
+    own panels; for more than twelve, the geometric mean over data sets relative to rks is drawn.
 
-    The figures of a results folder that is itself named go beside its rows; those of folders below
-    RESULTS into RESULTS/figures, one sub-folder each; with --out, all go into sub-folders of OUT.
-    Those that would be the same as before are not drawn again.
+    Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
+    sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
 
-    Your matplotlibrc is respected, and a --style stands before it; the colours and markers of the
-    methods are always the same. With --width texts have 8 pt at that size, and title and caption
-    are not drawn: the captions stand in captions.txt.
+    Your matplotlibrc is respected; --style overrides it. Colours and markers of methods are fixed.
+    With --width, text has 8 pt at that size, and captions are written to captions.txt.
 
     \b
     Examples:
@@ -174,9 +171,9 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     default="text",
     show_default=True,
 )
-@click.option("--paper", metavar="P", help="A table of this paper, filled with these results.")
+@click.option("--paper", metavar="P", help="Fill a table of this paper with the results.")
 @click.option("--item", metavar="I", help="Which table of the paper.")
-@click.option("--all", "every_table", is_flag=True, help="Print whole tables, however many.")
+@click.option("--all", "every_table", is_flag=True, help="Print every table in full.")
 @click.option(
     "--methods",
     type=comma_list,
@@ -189,9 +186,9 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     type=comma_list,
     default=(),
     metavar="NAMES",
-    help="A metric, and costs: error,t_total,columns. Of csv: its columns.",
+    help="A metric and costs, such as error,t_total,columns; with csv, columns of the CSV.",
 )
-@click.option("--verbose", "-v", is_flag=True, help="Say all of how it was measured.")
+@click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
 @with_papers
 def table(
     folders: tuple[Path, ...],
@@ -205,9 +202,8 @@ def table(
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
-    Where more than 3 folders lie below RESULTS, the format text has one line for each, unless
-    --all is given; folders that are named one by one are always printed whole. With --paper and
-    --item it is one table in the shape of the paper's own; `rfbench list papers` names both.
+    More than 3 folders below RESULTS are listed in one line each, unless --all is given. With
+    --paper and --item the table has the shape of the paper's own; `rfbench list papers` names both.
 
     LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
     as one column of an article or two. Bold are the best mean and each without a significant
@@ -410,7 +406,7 @@ def _first_line(thing: object) -> str:
 @click.command()
 @AS_JSON
 def doctor(form: str) -> None:
-    """Say what this machine is: versions, BLAS, threads, memory, data sets on disk."""
+    """Describe this machine: versions, BLAS, threads, memory, data sets on disk."""
     from rfbench import datasets
     from rfbench.experiment import environment
 

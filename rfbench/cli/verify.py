@@ -31,16 +31,18 @@ Examples:
 @click.command(help=rules() + EXAMPLES)
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
-@click.option("--protocol", metavar="P", help="Only one: printed, code, matched, tuned.")
+@click.option(
+    "--protocol", metavar="P", help="Only this protocol: printed, code, matched or tuned."
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "markdown", "csv", "json"]),
     default="text",
     show_default=True,
-    help="csv has the numbers, or with --claims the claims; json the totals of each class.",
+    help="csv: the numbers, or the claims with --claims; json: the totals per class.",
 )
-@click.option("--claims", "claims_only", is_flag=True, help="The claims only.")
+@click.option("--claims", "claims_only", is_flag=True, help="Print the claims only.")
 @click.option(
     "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
 )
@@ -55,10 +57,14 @@ Examples:
     "count",
     type=WHOLE,
     metavar="N",
-    help="Measure any N rows again and compare; no scoreboard. Exit code 1 unless all agree.",
+    help="Measure N random rows again and compare. Exit code 1 unless all agree.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice of N rows."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the choice of N rows.",
 )
 @with_papers
 def verify(

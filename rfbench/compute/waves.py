@@ -1,6 +1,6 @@
 """Feature functions in place: cosine, cosine with sine, and the arc-cosine family.
 
-How the cosine is computed stands in `rfbench.compute.wave_kernels`.
+`rfbench.compute.wave_kernels` computes the cosine.
 """
 
 from __future__ import annotations

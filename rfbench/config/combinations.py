@@ -44,7 +44,7 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
         with at(document, "dataset"):
             raise ConfigError(
                 "regression and classification data are mixed.",
-                "Their errors cannot stand in one table: make two configurations.",
+                "Their errors cannot share one table: make two configurations.",
             )
     with at(document, "samplers"):
         _check_that_samplers_differ(experiment)

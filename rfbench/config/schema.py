@@ -1,6 +1,6 @@
 """The schema of a configuration.
 
-What each key means, and what it may be, stands in the tables of configs/README.md.
+The tables of configs/README.md explain each key and its values.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def combinations(
 ) -> list[dict[str, str]]:
     """Return every combination that `runs`, or `most` of them, drawn without replacement.
 
-    A combination is the name of an option by choice; they stand in the order of the options, the
+    A combination is the name of an option by choice; they have the order of the options, the
     last choice changing first.
     """
     total = size(choices)

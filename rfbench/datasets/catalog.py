@@ -81,7 +81,7 @@ class Member(_CatalogSection):
 class Entry(_CatalogSection):
     """One data set of the catalogue.
 
-    `kind` says where its rows come from, `folder` the sub-folder that its files stand in (some
+    `kind` says where its rows come from, `folder` the sub-folder of its files (some
     subsets share the folder of the full set), `train_rows` the size of the published training
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.

@@ -156,7 +156,7 @@ class TableFault(DataError):
 
 @dataclass
 class TableFaults:
-    """All that stands in the way of a table, to be said at once."""
+    """All faults of a table, reported at once."""
 
     name: str
     faults: list[TableFault] = field(default_factory=list)

@@ -129,7 +129,7 @@ def _split(lines: list[str], mark: str) -> list[list[str]]:
 def _score(lines: list[str], mark: str) -> int:
     """Return how many good fields each line has between such separators; 0 if they differ.
 
-    A field is good if no other separator stands in it, unless as the comma of a number.
+    A field is good if it has no other separator, unless as the comma of a number.
     """
     rows = _split(lines, mark)
     if len(rows) > 2:

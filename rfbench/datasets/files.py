@@ -1,4 +1,4 @@
-"""The formats: what stands in a file, as a table; one reader each, for every data set."""
+"""The formats of files: one reader each, which returns a table, for every data set."""
 
 from __future__ import annotations
 

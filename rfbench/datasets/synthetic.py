@@ -35,8 +35,8 @@ def hyperplane(
 
     References
     ----------
-    The public example of Sinha and Duchi, "Learning kernels with random features", 2016; it stands
-    in for the data of their Figure 2.
+    The public example of Sinha and Duchi, "Learning kernels with random features", 2016; a
+    substitute for the data of their Figure 2.
     """
     u = weak * generator.standard_normal(d)
     u[:informative] = 1.0

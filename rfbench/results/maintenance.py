@@ -72,7 +72,7 @@ def _parts_of(folder: Path, target: Path) -> list[Path]:
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",
-            "Its rows are there already.",
+            "Its rows are in it already.",
             "Name the other folders.",
         )
     parts = sorted(file.parent for file in folder.rglob(TRIALS))

@@ -145,7 +145,7 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
 
 
 def line_of(row: Mapping[str, Any]) -> bytes:
-    """Return a row as it stands in the file, with its checksum and without the end of the line.
+    """Return a row as in the file, with its checksum and without the end of the line.
 
     A value that is not of its column's type, or that has no column, is left out, and its trial
     failed.

@@ -64,7 +64,7 @@ class EERF(PooledFeatures):
     scores_ : array of shape (n_components,)
         |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair; the l2 norm
         over the classes for ``norm`` and ``per-class``, in decreasing order except for
-        ``per-class``. Scores that differ by rounding alone stand in the order of the pool.
+        ``per-class``. Scores that differ by rounding alone have the order of the pool.
 
     References
     ----------

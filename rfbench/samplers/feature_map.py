@@ -73,7 +73,7 @@ class FittedMap(ABC):
         """Return the features as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
 
         Its arrays are buffers of the map's own type, and it can be differentiated with respect to
-        the rows: any sampler can stand in a network, or in a kernel of GPyTorch.
+        the rows: any sampler can be part of a network, or in a kernel of GPyTorch.
 
         Raises
         ------

@@ -9,7 +9,7 @@ from rfbench.arrays import Array
 
 
 def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the order of decreasing scores; those that are tied stand in the order of their index.
+    """Return the order of decreasing scores; ties have the order of their index.
 
     Parameters
     ----------

@@ -394,7 +394,7 @@ class PenalisedSolver(Solver):
     alpha_convention : {'absolute', 'per-sample'}
         The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
         solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha stands in the
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
         place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
         classes.
     Other parameters: those of `Solver`.

@@ -113,7 +113,7 @@ def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_picture
     first = call(*words)
     assert "prices.csv: Regression" in first
     assert "2 run, 0 failed" in first
-    assert "2 were there already" in call(*words)
+    assert "2 measured before" in call(*words)
     write(mine.folder, factor=3.0)
     changed = call(*words)
     assert "changed since the last run" in changed

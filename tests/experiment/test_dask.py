@@ -81,4 +81,4 @@ def test_on_the_command_line(tmp_path, cluster, no_pictures):
     words = ("run", path, "--out", tmp_path, "--trials", "1")
     said = call(*words, "--executor", f"dask:{cluster.scheduler_address}")
     assert "4 run, 0 failed" in said
-    assert "4 were there already" in call(*words)
+    assert "4 measured before" in call(*words)
