@@ -190,3 +190,36 @@ KERNELS: Registry[type[Kernel]] = Registry(
     },
     imports=True,
 )
+
+# Names of methods as their papers print them, by name or label; others keep theirs.
+PRINTED = {
+    "eerf": "EERF",
+    "elm": "ELM",
+    "fastfood": "Fastfood",
+    "leverage-rff": "LS-RFF",
+    "lkrf": "LKRF",
+    "nystroem": "Nyström",
+    "nystroem-kmeans": "k-means Nyström",
+    "nystroem-rpcholesky": "RPCholesky Nyström",
+    "orf": "ORF",
+    "qmc": "QMC",
+    "rks": "RKS",
+    "rom": "ROM",
+    "simrf": "SimRF",
+    "sorf": "SORF",
+    "surrogate-leverage": "SLS-RFF",
+    "swim": "SWIM",
+    "tefm-g": "TEFM-G",
+    "tefm-s": "TEFM-S",
+    "varpro": "VarPro",
+}
+
+
+def printed(method: str) -> str:
+    """Return a method's name as its paper has it; what distinguishes two lines of it stays.
+
+    >>> printed("nystroem-kmeans"), printed("orf, gamma=2"), printed("mine")
+    ('k-means Nyström', 'ORF, gamma=2', 'mine')
+    """
+    label, comma, settings = method.partition(",")
+    return PRINTED.get(label, label) + comma + settings

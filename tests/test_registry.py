@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import samplers
 from rfbench.errors import MethodError
-from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
+from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
 
@@ -44,6 +44,12 @@ def test_every_name_leads_to_a_class():
     assert all(issubclass(cls, RandomFeatures) for cls in SAMPLERS.values())
     assert all(issubclass(cls, Solver) for tasks in SOLVERS.values() for cls in tasks.values())
     assert {name: cls.name for name, cls in KERNELS.items()} == {name: name for name in KERNELS}
+
+
+def test_a_printed_name_is_that_of_a_method():
+    labels = {label for cls in SAMPLERS.values() for label in cls.declaration.labels}
+    assert set(PRINTED) <= {*SAMPLERS, *labels}
+    assert len(set(PRINTED.values())) == len(PRINTED)
 
 
 def test_a_thing_has_one_published_name_and_others():

@@ -21,6 +21,7 @@ from rfbench.pages.grids import Grid
 from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span, spread
+from rfbench.registry import printed
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
@@ -220,7 +221,7 @@ def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
         of_method = [lines_of.get((dataset, method, x)) for x in shown]
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
         scores = [score(line, usual) for line in of_method]
-        rows.append([str(method), *scores, *(cells[i] for cells in costs.values())])
+        rows.append([printed(str(method)), *scores, *(cells[i] for cells in costs.values())])
     at = f"at {varied} = {plain(last)}" if len(places) > 1 else ""
     return Grid(
         ["method", *heads, *costs],

@@ -205,7 +205,7 @@ def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
     text = render(results(rows), "latex", columns=["error", "columns"])
     lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 4]
     assert [line[:2] for line in lines_of_cells[1:]] == [
-        ["digits", "rks"], ["", "orf"], ["eeg", "rks"], ["", "orf"],
+        ["digits", "RKS"], ["", "ORF"], ["eeg", "RKS"], ["", "ORF"],
     ]  # fmt: skip
     assert lines_of_cells[0] == ["{}", "{method}", "{50}", "{100}", r"{columns} \\"]
     assert r"\multicolumn{2}{c}{M} & {at M = 100} \\" in text
