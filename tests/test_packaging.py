@@ -63,11 +63,3 @@ def test_the_citation_names_this_version_and_every_paper():
     assert PROJECT["project"]["version"] == rfbench.__version__ == cited["version"]
     titles = {papers.paper(name).title for name in papers.papers()}
     assert {one["title"] for one in cited["references"]} == titles
-
-
-def test_the_templates_for_issues_are_whole():
-    for file in (TOP / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
-        form = yaml.safe_load(file.read_text())
-        assert {"name", "description", "body"} <= set(form), file
-        fields = [part for part in form["body"] if part["type"] != "markdown"]
-        assert len({part["id"] for part in fields}) == len(fields) > 2, file

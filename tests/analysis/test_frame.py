@@ -45,11 +45,6 @@ def test_of_rows_of_one_trial_the_last_that_ended_well_counts(write: Write) -> N
     assert list(collection.means("error")) == [20.0]
 
 
-def test_a_file_with_a_header_alone_is_read(write: Write) -> None:
-    folder = write([])
-    assert collect([folder]).rows.columns.is_unique
-
-
 @pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])
 def test_a_cell_that_is_no_object_has_no_parameters(text: str) -> None:
     assert parameters_of(text) == {}

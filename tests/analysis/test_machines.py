@@ -10,7 +10,6 @@ from rfbench.analysis.compare import compare
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
 from rfbench.papers.models import Claim, Part
-from rfbench.results.reader import with_machine
 from tests.support.claims import METHODS, PAPER
 from tests.support.claims import rows as two_methods
 from tests.support.frames import results, selection
@@ -37,14 +36,6 @@ def test_a_mean_of_times_is_of_the_machine_of_most_rows() -> None:
     assert list(collection.groups["machine"]) == ["fast"]
     assert collection.means("t_train")[0] == 1.0
     assert collection.means("error_percent")[0] == 12.0
-
-
-def test_rows_without_a_machine_have_that_of_their_manifest() -> None:
-    one = results(made("", 1.0, range(2)) + made("new", 9.0, range(2, 3)))
-    manifest = {"machine": {"cpu": "C", "cores": 2}}
-    older = set(with_machine(one.rows, manifest)["machine"]) - {"new"}
-    assert len(older) == 1
-    assert older != {""}
 
 
 def claim() -> Claim:

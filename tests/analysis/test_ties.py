@@ -51,13 +51,6 @@ def test_nothing_is_best_alone_nor_after_one_trial() -> None:
     assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
 
 
-def test_an_equal_method_ties_as_often_as_the_level_says() -> None:
-    rng = np.random.default_rng(1)
-    draws = rng.normal(size=(4000, 2, 5))
-    held = np.mean([low <= 0 <= high for low, high in (interval(*pair) for pair in draws)])
-    assert abs(held - LEVEL) < 4 * math.sqrt(LEVEL * (1 - LEVEL) / len(draws))
-
-
 def test_lines_are_those_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(grouped(of([read]), read).drop(columns="group")) == list(summarise(read))

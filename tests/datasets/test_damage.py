@@ -40,15 +40,6 @@ def rows():
     return found
 
 
-def damaged(content, chance):
-    content = bytearray(content)
-    at = chance.randrange(len(content))
-    if chance.random() < 0.3:
-        return bytes(content[:at])
-    content[at] ^= 1 << chance.randrange(8)
-    return bytes(content)
-
-
 class TestAStrangersCache:
     """A clone with the right source and a cache of reversed rows."""
 

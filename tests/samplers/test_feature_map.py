@@ -1,13 +1,11 @@
 """Each kind of fitted feature map keeps the promises of all."""
 
-import pickle
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
@@ -57,35 +55,6 @@ def test_it_writes_its_columns_and_nothing_else(fitted: Any) -> None:
     fitted.transform_into(rows, room[1:21])
     assert_array_equal(room[1:21], expected)
     assert set(np.concatenate([room[0], room[21]])) == {7.0}
-
-
-def test_it_is_a_function_of_each_row(fitted: Any) -> None:
-    together = fitted.transform(NEW_ROWS)
-    for part in (slice(0, 1), slice(3, 11), np.arange(20)[::-1]):
-        found = fitted.transform(np.ascontiguousarray(NEW_ROWS[part]))
-        assert_allclose(found, together[part], atol=EXACT)
-    assert fitted.transform(NEW_ROWS[:0]).shape == (0, fitted.n_columns)
-
-
-def test_sparse_rows_give_the_features_of_dense_ones(fitted: Any) -> None:
-    rows = np.where(np.abs(NEW_ROWS) > 0.8, NEW_ROWS, 0.0)
-    found = fitted.transform(sparse.csr_array(rows))
-    assert isinstance(found, np.ndarray)
-    assert_allclose(found, fitted.transform(rows), atol=EXACT)
-
-
-def test_in_float32_it_is_another_map_of_the_same_features(fitted: Any) -> None:
-    expected = fitted.transform(NEW_ROWS)
-    narrow = fitted.astype(np.float32)
-    found = narrow.transform(NEW_ROWS.astype(np.float32))
-    assert (found.dtype, narrow.n_columns) == (np.float32, fitted.n_columns)
-    assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
-    assert_array_equal(fitted.transform(NEW_ROWS), expected)
-
-
-def test_it_can_be_stored(fitted: Any) -> None:
-    stored = pickle.loads(pickle.dumps(fitted))
-    assert_array_equal(stored.transform(NEW_ROWS), fitted.transform(NEW_ROWS))
 
 
 def test_the_map_of_some_frequencies_has_their_columns(parted: Any) -> None:
