@@ -55,16 +55,14 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
     matrix_copies: ClassVar[float] = 0.5
-    largest_factor: ClassVar[int] = 10_000
 
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         p = design.n_columns
-        if p <= self.largest_factor:
-            what = f"The Hessian of {p} features, with its copies,"
-            check_fits(8.0 * HESSIANS * p**2, what, "Take fewer.")
+        what = f"The Hessian of {p} features, with its copies,"
+        check_fits(8.0 * HESSIANS * p**2, what, "Take fewer.")
         first: tuple[LinearPath, Array | None] | None = None
 
         def fit(Z: Array, targets: Targets) -> LinearPath:
@@ -86,7 +84,6 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             Z,
             self._loss(targets),
             intercept=self.intercept,
-            largest_factor=self.largest_factor,
             hessian=None if first is None else first[1],
         )
         p, t = Z.shape[1], targets.columns.shape[1]

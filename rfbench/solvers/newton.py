@@ -128,8 +128,6 @@ class Newton:
     loss : Loss
     intercept : bool
         Fit the constants b, which are not penalised.
-    largest_factor : int
-        With more features than this there is no Hessian, but its diagonal.
     hessian : array of shape (q, q), optional
         Of a similar problem, to begin with.
 
@@ -145,11 +143,9 @@ class Newton:
         loss: Loss,
         *,
         intercept: bool,
-        largest_factor: int,
         hessian: Array | None = None,
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
-        self.factorises = Z.shape[1] <= largest_factor
         self.hessian = hessian
 
     def minimise(
@@ -181,9 +177,7 @@ class Newton:
                 certified = self.relative_gap(alpha, theta)
                 if certified <= gap:
                     return Minimum(theta, True, size, certified)
-            if not self.factorises:
-                precondition = self._diagonal(slope.weights, alpha)
-            elif slow or self.hessian is None:
+            if slow or self.hessian is None:
                 self.hessian = self._hessian(slope.weights)
                 precondition = None
             if precondition is None:
@@ -296,9 +290,3 @@ class Newton:
                 return lambda v: np.asarray(linalg.cho_solve(factor, v, check_finite=False))
             except linalg.LinAlgError:
                 lift = max(10 * lift, 1e-14 * largest, 1e-300)
-
-    def _diagonal(self, weights: Array, alpha: float) -> Linear:
-        squares = np.einsum("i,ij,ij->j", weights, self.Z, self.Z)
-        diagonal = np.append(squares + alpha, [weights.sum()] * self.intercept)
-        column = np.maximum(diagonal, 1e-300)[:, None]
-        return lambda v: np.asarray(v / column)

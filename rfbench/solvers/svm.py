@@ -17,8 +17,6 @@ from rfbench.solvers.newton import Newton, SquaredHinge
 from rfbench.solvers.regularization_path import LinearPath
 
 SQUARED_HINGE = "squared-hinge"
-# With more features than this the Newton steps have a diagonal in place of a Hessian.
-LARGEST_FACTOR = 10_000
 
 
 @estimator
@@ -92,7 +90,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
             back, Z = _rotated(Z)
         loss = SquaredHinge(signs[:, None])
-        newton = Newton(Z, loss, intercept=False, largest_factor=LARGEST_FACTOR)
+        newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))
         for i, alpha in enumerate(alphas):
             fit = newton.minimise(alpha, start, tol=np.inf, gap=self.tol, max_iter=self.max_iter)

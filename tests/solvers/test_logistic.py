@@ -9,12 +9,6 @@ from rfbench.solvers import LogisticClassifier, newton
 from rfbench.solvers.newton import Multinomial, TwoClasses
 
 
-class WithoutFactor(LogisticClassifier):
-    """Beyond 40 features, matrix-free."""
-
-    largest_factor = 40
-
-
 def on_a_sphere(n=300, d=10, classes=2):
     """The label is the shell that a row lies in, the shells equally full."""
     X = np.random.default_rng(0).standard_normal((n, d))
@@ -50,35 +44,33 @@ def gap_bound(Z, y, alpha, solver):
     return value, (gradient[:-1] ** 2).sum() / (2 * alpha)
 
 
-@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
 @pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("M", [39, 40, 41, 299, 300, 301, 400])
+@pytest.mark.parametrize("M", [40, 299, 300, 301, 400])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_objective_is_that_of_the_optimum_at_every_size(solver_class, classes, M, intercept):
+def test_the_objective_is_that_of_the_optimum_at_every_size(classes, M, intercept):
     X, y = on_a_sphere(classes=classes)
     Z, alpha = features_of(X, M), 1e-4
-    solver = solver_class(alpha, intercept=intercept).fit(Z, y)
+    solver = LogisticClassifier(alpha, intercept=intercept).fit(Z, y)
     assert solver.notes_ == []
     value, gap = gap_bound(Z, y, alpha, solver)
     assert gap < 1e-6 * value
 
 
-@pytest.mark.parametrize("solver_class", [LogisticClassifier, WithoutFactor])
 @pytest.mark.parametrize("selection", ["cv3", "validation"])
-def test_a_grid_gives_the_fits_of_its_single_penalties(solver_class, selection):
+def test_a_grid_gives_the_fits_of_its_single_penalties(selection):
     """What a fit begins with, along the grid and over the folds, does not change its end."""
     X, y = on_a_sphere()
     Z, alphas = features_of(X, 60), [1e-4, 1e-2, 1.0]
-    solver = solver_class(alphas, selection=selection, random_state=0).fit(Z, y)
+    solver = LogisticClassifier(alphas, selection=selection, random_state=0).fit(Z, y)
     groups = solver._groups(selection, len(y))
     wrong = np.zeros(3)
     for i, alpha in enumerate(solver.grid()):
         for g in range(groups.max() + 1):
             held = groups == g
-            alone = solver_class(alpha).fit(Z[~held], y[~held])
+            alone = LogisticClassifier(alpha).fit(Z[~held], y[~held])
             wrong[i] += (alone.predict(Z[held]) != y[held]).sum()
     assert solver.alpha_ == solver.grid()[np.argmin(wrong)]
-    alone = solver_class(solver.alpha_).fit(Z, y)
+    alone = LogisticClassifier(solver.alpha_).fit(Z, y)
     np.testing.assert_allclose(solver.decisions(Z), alone.decisions(Z), rtol=1e-4, atol=1e-4)
 
 
