@@ -21,9 +21,9 @@ HEAD = ("code", "map", "version", "how", "kernel", "its value", "at", "bias", "z
 
 
 def folder_of(paths: Iterable[str | Path]) -> Path | None:
-    """Return the folder with the rows, among or beside some results."""
+    """Return the folder with the rows, among or beside some results, or those published there."""
     for path in map(Path, paths):
-        for folder in (path / NAME, path.parent / NAME):
+        for folder in (path / NAME, path / "published" / NAME, path.parent / NAME):
             if (folder / "others.csv").is_file():
                 return folder
     return None
