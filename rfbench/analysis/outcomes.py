@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rfbench.analysis.paired import Quantity
@@ -108,6 +108,19 @@ class Outcome:
             comparison.depends_on for comparison in self.comparisons if lies_outside(comparison)
         )
         return tuple(dict.fromkeys(itertools.chain(*keys)))
+
+    @property
+    def lacking(self) -> dict[tuple[Gap, ...], list[str]]:
+        """The data sets that lack the same comparisons, by these (without their data set)."""
+        by_dataset: dict[str, dict[str, Gap]] = {}
+        for gap in self.gaps:
+            by_dataset.setdefault(gap.dataset, {}).setdefault(
+                f"{gap.method} {gap.against}", replace(gap, dataset="")
+            )
+        datasets: dict[tuple[Gap, ...], list[str]] = {}
+        for name, gaps in by_dataset.items():
+            datasets.setdefault(tuple(gaps.values()), []).append(name)
+        return datasets
 
     @property
     def few(self) -> int:

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.outcomes import ClaimComparison, Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, front, grids, paper, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, count, signed
+from rfbench.pages.words import DASH
 
-SHOWN = 3  # comparisons of a claim under one protocol; all of them are in the CSV
+MOST = 2  # comparisons of a claim under one protocol; all of them are in the CSV
 
 
 def markdown(verification: Verification, claims_only: bool = False) -> str:
@@ -69,21 +69,15 @@ def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
         claim=outcomes[0].claim,
         every=[outcome for outcome in outcomes if outcome.protocol],
         verdict=claims.verdict,
-        comparisons=comparisons,
+        said=lambda one, each: claims.said(replace(one, decisive=each)),
+        worst=worst,
+        side=verdicts.side,
+        by_remark=claims.by_remark,
         width=width,
     )
 
 
-def comparisons(outcome: Outcome) -> list[str]:
-    """Write the least favourable comparisons of a claim: effect, side of its bounds, trials."""
-    lines = []
-    for one in outcome.least_favourable[:SHOWN]:
-        compared, effect = claims.said(replace(outcome, decisive=one))
-        span = one.over_gaps
-        over = (
-            f", {signed(span.low)} to {signed(span.high)} over what is not printed" if span else ""
-        )
-        lines.append(
-            f"{compared}: {effect}, {verdicts.side(one)}{over}; {count(one.trials, 'trial')}"
-        )
-    return lines
+def worst(outcome: Outcome) -> list[ClaimComparison]:
+    """Return the least favourable comparisons; one where a judged claim is only displayed."""
+    displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
+    return outcome.least_favourable[: 1 if displayed else MOST]
