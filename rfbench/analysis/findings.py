@@ -47,20 +47,15 @@ def gather(verification: Verification) -> list[Finding]:
 
 def numbers(verification: Verification) -> Finding | None:
     """Return how many published numbers reproduce, class by class."""
-    by_paper = ledger.of_numbers_by_paper(verification)
     bars = [
         Bar(f"{paper}, {', '.join(each.of)}: {each.near} of {each.compared}",
             100 * each.near / each.compared, 0.0, 100 * each.near / each.compared)
-        for paper, counts in by_paper.items()
+        for paper, counts in ledger.of_numbers_by_paper(verification).items()
         for each in counts
         if each.compared
     ]  # fmt: skip
     counts = [each for each in ledger.of_numbers(verification) if each.compared]
-    names = {
-        each.of: [paper for paper, own in by_paper.items() for one in own if one.of == each.of]
-        for each in counts
-    }
-    return Finding("numbers", {"counts": counts, "papers": names}, tuple(bars)) if counts else None
+    return Finding("numbers", {"counts": counts}, tuple(bars)) if counts else None
 
 
 def claims(verification: Verification) -> Finding | None:
