@@ -180,7 +180,7 @@ def with_answers(experiment: Experiment) -> Experiment:
     return experiment.model_copy(update={"samplers": samplers, "solver": solver})
 
 
-REMOVED = ("timing", "device")
+REMOVED = ("timing", "device", "kernel_metric")
 """Keys that earlier versions had. A manifest is read without them, whatever they say there."""
 
 

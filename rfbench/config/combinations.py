@@ -21,7 +21,6 @@ from rfbench.config.schema import (
 )
 from rfbench.errors import ConfigError, RfbenchError, unknown
 from rfbench.registry import KERNELS
-from rfbench.samplers.metric import LEARNT_KERNELS
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -59,8 +58,6 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
             )
     with at(document, "bandwidth"):
         _check_bandwidths(experiment)
-    with at(document, "kernel_metric"):
-        _check_metric(experiment, solver)
     with at(document, "M"):
         _check_sizes(experiment)
     with at(document, "kept_features"):
@@ -112,7 +109,7 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
     if SCHEMA[check.column].kind == TEXT:
         raise ConfigError(f"column is {check.column}, which has no numbers.", "", "Name another.")
     samplers = experiment.samplers
-    names = {name for spec in samplers for name in (experiment.label_of(spec), spec.name)}
+    names = {name for spec in samplers for name in (spec.label, spec.name)}
     if check.sampler is not None and check.sampler not in names:
         raise unknown("sampler", check.sampler, sorted(names), ConfigError)
     if check.below is None and check.above is None:
@@ -287,25 +284,6 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
             "nothing else to measure.",
             todo="Take it out, or name a solver.",
-        )
-
-
-def _check_metric(experiment: Experiment, solver: Any) -> None:
-    """Refuse a metric that cannot be learnt, or that would be judged by rows that it saw."""
-    if not experiment.learns_metric:
-        return
-    asked = f"kernel_metric is {experiment.kernel_metric}"
-    if experiment.kernel not in LEARNT_KERNELS:
-        raise ConfigError(
-            f"{asked}, and the kernel {experiment.kernel} does not fall with a distance.",
-            "The metric is learnt from the gradients of fits with the kernel.",
-            f"Take one of {', '.join(LEARNT_KERNELS)}, or leave kernel_metric out.",
-        )
-    if not getattr(solver, "uses_features", True):
-        raise ConfigError(
-            f"{asked}, and {experiment.solver.name} uses no features.",
-            "Folds bring their rows into metrics of their own only where features do.",
-            "Take the sampler nystroem with the solver ridge, or leave kernel_metric out.",
         )
 
 

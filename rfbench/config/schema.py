@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
-NO_METRIC: Literal["none"] = "none"
 OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
 ISOLATED = "isolated"
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
@@ -350,7 +349,6 @@ def _in_results(what: str) -> AfterValidator:
             raise ValueError(
                 f"there is no {what} '{name}' in the results.{nearest(name, names)}"
                 + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
-                + (f"; write `kernel_metric: {name}`" if name in ("diagonal", "full") else "")
             )
         return name
 
@@ -424,7 +422,6 @@ class Experiment(Section):
     ] = "standard"
     target: Literal["range", "raw", "standard", "clipped-all"] = "range"
     kernel: Annotated[str, BeforeValidator(_kernel)] = "gaussian"
-    kernel_metric: Literal["none", "diagonal", "full"] = NO_METRIC
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
     feature_map: Literal["offset", "paired"] = "offset"
     M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
@@ -446,15 +443,6 @@ class Experiment(Section):
     dtype: Literal["float64", "float32"] = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []
-
-    @property
-    def learns_metric(self) -> bool:
-        """Whether the rows are brought into a metric that is learnt from the training rows."""
-        return self.kernel_metric != NO_METRIC
-
-    def label_of(self, spec: SamplerSpec) -> str:
-        """Return what rows call a sampler: its label, with the learned metric where there is."""
-        return f"{spec.label} ({self.kernel_metric} metric)" if self.learns_metric else spec.label
 
     @property
     def sizes(self) -> list[int | None]:

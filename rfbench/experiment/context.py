@@ -14,9 +14,8 @@ from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
-from rfbench.experiment.learned_rows import LearnedRows
 from rfbench.experiment.plan import Trial
-from rfbench.experiment.seeds import generator_for, integer_for
+from rfbench.experiment.seeds import generator_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
@@ -36,27 +35,7 @@ class Context:
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:
-        """Return the trial's training and test rows, scaled, encoded and read-only.
-
-        They are in the metric that is learnt from them, where the configuration has one.
-        """
-        learned = self.learned_rows(trial)
-        return self._given(trial) if learned is None else learned.prepared
-
-    def learned_rows(self, trial: Trial) -> LearnedRows | None:
-        """Return the trial's rows in learned metrics; None where the configuration has none."""
-        experiment = trial.experiment
-        if not experiment.learns_metric:
-            return None
-        state = integer_for(experiment.seed, "metric", trial.number)
-        kind, kernel = experiment.kernel_metric, experiment.kernel
-        return self._last(
-            "metric",
-            (_rows_of(trial), kind, kernel, state),
-            lambda: LearnedRows(self._given(trial), kind, kernel, state),
-        )
-
-    def _given(self, trial: Trial) -> Prepared:
+        """Return the trial's training and test rows, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
 
     def bandwidths(self, trial: Trial) -> Candidates | None:
@@ -69,7 +48,7 @@ class Context:
         generator = generator_for(experiment.seed, "bandwidth", trial.number)
         return self._last(
             "bandwidth",
-            (_rows_of(trial), experiment.kernel_metric, trial.number, rules),
+            (_rows_of(trial), trial.number, rules),
             lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
         )
 
@@ -99,10 +78,8 @@ class Context:
                 penalty /= X.shape[0]
             return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
 
-        metric = trial.experiment.kernel_metric
-        return self._last(
-            "kernel", (_rows_of(trial), metric, trial.number, count, draws, kernel), make
-        )
+        key = (_rows_of(trial), trial.number, count, draws, kernel)
+        return self._last("kernel", key, make)
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:

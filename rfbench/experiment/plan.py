@@ -26,7 +26,6 @@ from rfbench.config import (
 from rfbench.parameters import is_path
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
-from rfbench.samplers.metric import LearnedMetric
 from rfbench.solvers.external import ExternalSolver, chooses
 from rfbench.solvers.folds import NESTED
 
@@ -104,8 +103,6 @@ class Trial:
             identity[IN_FOLDS] = NESTED
         if self.folds_of_groups:
             identity["folds"] = "groups"
-        if self.experiment.learns_metric and LearnedMetric.revision > 1:
-            identity["metric_revision"] = LearnedMetric.revision
         if is_path(self.experiment.kernel):
             identity["kernel_code"] = plugins.identity(self.experiment.kernel)
         if solver.imported:
@@ -135,7 +132,7 @@ class Trial:
     @property
     def label(self) -> str:
         """What rows call the sampler."""
-        return self.experiment.label_of(self.sampler)
+        return self.sampler.label
 
     @cached_property
     def id(self) -> str:
@@ -149,16 +146,13 @@ class Trial:
     def features_in_folds(self) -> str | None:
         """How the features of the folds that choose are fitted: 'nested' or 'once'.
 
-        None where no training rows choose, and of features that do not look at the target; in a
-        learned metric all do. Their
+        None where no training rows choose, and of features that do not look at the target. Their
         number is a look at it where a sampler that does decides it.
         """
         if not self.uses_features or not chooses_on_training_rows(self.experiment):
             return None
         specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
-        looks = self.experiment.learns_metric or any(
-            answers_of(self.experiment, spec)["looks_at_target"] for spec in specs
-        )
+        looks = any(answers_of(self.experiment, spec)["looks_at_target"] for spec in specs)
         return self.experiment.features_in_folds if looks else None
 
     @property

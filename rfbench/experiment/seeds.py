@@ -13,7 +13,6 @@ ROLES = {
     "features": 4,
     "folds": 5,
     "globals": 6,
-    "metric": 7,
 }
 
 

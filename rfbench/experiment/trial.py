@@ -255,8 +255,6 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
-    if (learned := context.learned_rows(trial)) is not None:
-        clock.charge(learned.clock)
     for part in PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -277,7 +275,7 @@ def _times_of_a_fit(
 ) -> dict[str, float]:
     """Fit once more with the settings that were chosen, and return what that alone takes.
 
-    It learns the metric, draws the features, computes them and fits one penalty, without any folds.
+    It draws the features, computes them and fits one penalty, without any folds.
     """
     prepared, clock = context.prepared(trial), Clock()
     if isinstance(solver, Solver):
@@ -296,8 +294,6 @@ def _times_of_a_fit(
         solver = type(solver)(clone(model), classification=solver.classification)
         features, _ = _fit_sampler(trial, context, bandwidth, clock)
     _fit(solver, features, prepared, clock, context, None)
-    if (learned := context.learned_rows(trial)) is not None:
-        clock.charge(learned.alone)
     return {
         "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
         "cpu_refit": round(sum(clock.cpu.values()) - clock.cpu["test"], 6),
@@ -456,13 +452,10 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any)
     """
     if trial.features_in_folds != NESTED:
         return None
-    prepared, learned = context.prepared(trial), context.learned_rows(trial)
+    prepared = context.prepared(trial)
 
     def refit(rest: Index, held: Index, clock: Clock) -> Fold:
-        if learned is None:
-            rows, held_rows = some(prepared.X_train, rest), some(prepared.X_train, held)
-        else:
-            rows, held_rows = learned.fold(rest, held, clock)
+        rows, held_rows = some(prepared.X_train, rest), some(prepared.X_train, held)
         fit_on = rows, prepared.y_train[rest]
         features, _ = _fit_sampler(trial, context, bandwidth, clock, fit_on)
         return Fold(rows, held_rows, features)

@@ -23,7 +23,7 @@ HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take
 # What a configuration of another name has in common with one of these, for its rows to count.
 PROTOCOL = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
-    "kernel_metric", "features_in_folds",
+    "features_in_folds",
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
 BOOSTING, EXACT = "boosting", "exact-kernel"

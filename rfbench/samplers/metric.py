@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from rfbench import kernels
 from rfbench.arrays import Array, Rows
 from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
-from rfbench.errors import MethodError
 from rfbench.kernels import Kernel, dense, doubles
 from rfbench.memory import check_fits
 from rfbench.parameters import RANDOM_STATE, TRUTH, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
-from rfbench.rows import RowSource
 from rfbench.samplers.base import RandomState, streams, target_columns
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.nystroem import NystroemMap
@@ -46,15 +42,10 @@ CONSTANT = 1e-12
 
 
 @estimator
-class LearnedMetric(
-    Checked,
-    OneToOneFeatureMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
-    r"""Map rows into a metric in which the target varies alike in all directions.
+class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
+    r"""A metric of the rows in which the target varies alike in all directions.
 
-    Rows become :math:`A^{1/2} x`, so that any kernel of theirs is the kernel of the metric A. At
+    Kernels of the rows :math:`A^{1/2} x` (see `into`) are kernels of the metric A. At
     first A = I. Every round fits a kernel ridge regression f on landmarks in the metric so far,
     its bandwidth and its penalty chosen on rows held out, and takes the average gradient outer
     product (AGOP)
@@ -120,13 +111,9 @@ class LearnedMetric(
     >>> from rfbench.samplers.metric import LearnedMetric
     >>> X = np.random.default_rng(0).standard_normal((300, 3))
     >>> metric = LearnedMetric(random_state=0).fit(X, np.sin(2 * X[:, 0]))
-    >>> bool(metric.metric_[0] > 2.5), metric.transform(X).shape
-    (True, (300, 3))
+    >>> bool(metric.metric_[0] > 2.5)
+    True
     """
-
-    needs_target: ClassVar[bool] = True
-    # One more when it measures something else: then trials with it have new identities.
-    revision: ClassVar[int] = 1
 
     kind: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     kernel: str = parameter("gaussian", one_of(*LEARNT_KERNELS))
@@ -152,7 +139,7 @@ class LearnedMetric(
         matrices = 8.0 * (FIT_MATRICES * landmarks**2 + landmarks * (k + 2.0) * d + squares)
         return 4.0 * rows * of_row + gradients + matrices
 
-    def fit(self, X: Rows, y: Any = None, groups: Any = None) -> LearnedMetric:
+    def fit(self, X: Rows, y: Any) -> LearnedMetric:
         """Learn the metric.
 
         Parameters
@@ -160,23 +147,15 @@ class LearnedMetric(
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,) or (n, k)
             Class labels, a real target, or target columns (see `rfbench.samplers.base`).
-        groups : array of shape (n,), optional
-            Rows of one group are all held out, or none of them.
 
         Raises
         ------
         MethodError
-            A parameter is not allowed, or there is no target.
+            A parameter is not allowed.
         MemoryLimit
             The rows have too many columns for their gradients or for a full metric.
         """
         self.check_parameters()
-        X = self._validated(X, reset=True)
-        if y is None:
-            raise MethodError(
-                "LearnedMetric requires y to be passed, but the target y is None.",
-                "It learns from the gradients of a fit of the target.",
-            )
         (n, d), targets = X.shape, target_columns(y, X.shape[0])
         entries: Any = X
         row_bytes = SPARSE_ENTRY * entries.nnz / n if sparse.issparse(X) else None
@@ -194,10 +173,11 @@ class LearnedMetric(
             rows = dense(rows)
         targets = targets[taken]
         order = random.selection.permutation(len(taken))
-        held = held_out(order, None if groups is None else np.asarray(groups)[taken])
-        training = order[~held] if held.any() else order
+        held, training = np.split(order, [round(HELD_OUT * len(taken))])
+        if len(taken) < FEWEST:
+            held = training = order
         parts = rows[training], targets[training]
-        chosen_on = (rows[order[held]], targets[order[held]]) if held.any() else parts
+        chosen_on = rows[held], targets[held]
         self.notes_: list[str] = []
         with threadpool_limits(1 if self.n_landmarks <= ONE_THREAD else None):
             self._learn(*parts, *chosen_on)
@@ -233,46 +213,6 @@ class LearnedMetric(
     def _m(self, rows: Rows) -> int:
         return min(self.n_landmarks, int(rows.shape[0]))
 
-    def transform(self, X: Rows) -> Rows:
-        """Return the rows in the metric, shape (n, d), in the dtype of X.
-
-        Sparse rows stay sparse where the metric is diagonal, and rows on disk stay there.
-        """
-        check_is_fitted(self, "root_")
-        X = self._validated(X, reset=False)
-        if self.round_ == 0:
-            return X
-        if isinstance(X, RowSource):
-            return X.mapped(self._into)
-        if self.kind == FULL:
-            check_fits(
-                float(X.dtype.itemsize) * X.shape[0] * X.shape[1],
-                f"{X.shape[0]:,} rows of {X.shape[1]:,} columns in a full metric, which are dense,",
-                "Take a diagonal metric.",
-            )
-        return self._into(X)
-
-    def _into(self, rows: Rows) -> Any:
-        return into(self.root_.astype(rows.dtype), rows)
-
-    def _validated(self, X: Rows, *, reset: bool) -> Rows:
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=reset,
-            skip_check_array=isinstance(X, RowSource),
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        """Describe the transformer to scikit-learn."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 def _stalls(losses: list[float]) -> bool:
     """Tell whether the last rounds gain too little to go on."""
@@ -290,21 +230,6 @@ def into(root: Array, rows: Rows) -> Any:
         weights: Any = sparse.diags_array(root)
         return rows @ weights.tocsr()
     return rows * root
-
-
-def held_out(order: NDArray[np.intp], groups: Any = None) -> NDArray[np.bool_]:
-    """Return which rows of a random order are held out, shape (n,): a fifth, in whole groups.
-
-    None of fewer than ten rows, nor of a single group.
-    """
-    n = len(order)
-    if n < FEWEST:
-        return np.zeros(n, dtype=bool)
-    if groups is None:
-        return np.arange(n) < round(HELD_OUT * n)
-    _, first, codes = np.unique(groups[order], return_index=True, return_inverse=True)
-    drawn = np.argsort(np.argsort(first))[codes]  # groups by when they first come in the order
-    return np.asarray(drawn < min(max(1, round(HELD_OUT * len(first))), len(first) - 1))
 
 
 def varies(targets: Array) -> bool:

@@ -32,7 +32,6 @@ SEARCHES = {
     "widened": "bandwidth={cv: [4.0], widen: true}",
     "validation": "solver.selection=validation",
     "loss of one fit": "features_in_folds=once",
-    "metric": "kernel_metric=diagonal",
 }
 SAME = (
     *("bandwidth", "at_edge", "M", "columns", "alpha", "selection", "selection_loss"),

@@ -40,28 +40,6 @@ def test_a_fit_alone_tries_one_penalty_and_no_fold(experiment_of, monkeypatch):
     assert built[-1].alpha_ == row["alpha"]
 
 
-def test_a_fit_alone_learns_the_metric(experiment_of, monkeypatch):
-    """That of all training rows takes 64 seconds, those of the folds take none."""
-    from rfbench.clock import Clock
-    from rfbench.experiment import learned_rows
-
-    own = learned_rows.LearnedRows._metric
-
-    def metric(self, rows, y, groups, clock):
-        found = own(self, rows, y, groups, Clock())
-        if len(rows) == 120:
-            clock.wall["train"] += 64.0
-            clock.cpu["train"] += 64.0
-        return found
-
-    monkeypatch.setattr(learned_rows.LearnedRows, "_metric", metric)
-    row = run_trial(plan(experiment_of(TUNED, "kernel_metric=diagonal"))[0], Context())
-    assert row["status"] == "ok", row["message"]
-    assert 64 < row["t_refit"] < 128
-    assert 64 < row["cpu_refit"] < 128
-    assert 64 < row["t_train"] < 128
-
-
 def test_the_first_trial_of_every_run_comes_before_the_second_of_any(
     tmp_path, monkeypatch, no_pictures
 ):

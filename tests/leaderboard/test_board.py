@@ -397,7 +397,7 @@ def test_held_out_tables_take_no_part_and_are_shown():
 PROTOCOL = {
     "rows": 5000, "test_rows": 100, "split": {"test_size": 0.3}, "scaling": "standard",
     "target": "range", "feature_map": "offset", "dtype": "float64", "seed": 0,
-    "kernel_metric": "none", "features_in_folds": "nested", "protocol": "tuned",
+    "features_in_folds": "nested", "protocol": "tuned",
     "bandwidth": {"cv": ["median"], "widen": True}, "solver": {"name": "ridge"},
     "samplers": [{"name": "rks", "role": "baseline"}],
 }  # fmt: skip

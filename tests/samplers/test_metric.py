@@ -7,18 +7,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rfbench import kernels
 from rfbench.errors import MemoryLimit, MethodError
 from rfbench.memory import limited_to
-from rfbench.rows import RowSource
 from rfbench.samplers import metric
-from rfbench.samplers.base import looks_at_target, streams
+from rfbench.samplers.base import streams
 from rfbench.samplers.metric import (
     ALPHAS,
     LEARNT_KERNELS,
@@ -26,11 +23,9 @@ from rfbench.samplers.metric import (
     SMOOTH_BANDWIDTHS,
     LearnedMetric,
     gradient_outer_product,
-    held_out,
     into,
     metric_of,
 )
-from tests.support.nightly import nightly
 
 KINDS = ("diagonal", "full")
 XRFM = Path(__file__).with_name("xrfm.json")
@@ -130,7 +125,7 @@ def test_rounds_are_the_recursion_written_out(kind, name):
     assert metric.round_ == np.argmin(losses) > 0
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
     assert_allclose(A, metrics[metric.round_], rtol=1e-4, atol=1e-5)
-    assert_allclose(metric.transform(X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7)
+    assert_allclose(into(metric.root_, X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +136,7 @@ def test_the_metric_finds_the_column_that_matters_and_keeps_the_mean_squared_dis
     assert metric.round_ > 0
     assert A[0, 0] > (10 if kind == "diagonal" else 2) * np.diag(A)[1:].max()
     training = streams(0).selection.permutation(200)[40:]
-    before, after = scaled[training], metric.transform(scaled)[training]
+    before, after = scaled[training], into(metric.root_, scaled)[training]
     assert_allclose(after.var(axis=0).sum(), before.var(axis=0).sum(), rtol=1e-9)
 
 
@@ -166,53 +161,13 @@ def test_a_constant_target_leaves_the_rows_as_they_are(target):
     metric = LearnedMetric(random_state=0).fit(X, target)
     assert metric.round_ == 0
     assert "do not vary" in metric.notes_[0]
-    assert_array_equal(metric.transform(X), X)
+    assert_array_equal(into(metric.root_, X), X)
 
 
 def test_rows_that_are_all_the_same_are_left_as_they_are():
     same = np.ones((30, 4))
     metric = LearnedMetric(random_state=0).fit(same, np.arange(30.0))
-    assert_array_equal(metric.transform(same), same)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_sparse_rows_rows_on_disk_and_single_precision_give_the_same(kind, tmp_path):
-    exact = LearnedMetric(kind=kind, **SMALL).fit(X, Y)
-    rows = exact.transform(X)
-    table = sparse.csr_array(X)
-    found = LearnedMetric(kind=kind, **SMALL).fit(table, Y).transform(table)
-    assert sparse.issparse(found) == (kind == "diagonal")
-    assert_allclose(found.toarray() if kind == "diagonal" else found, rows, atol=1e-7)
-    np.save(tmp_path / "rows.npy", X)
-    source = RowSource(tmp_path / "rows.npy", 4, np.arange(200))
-    on_disk = LearnedMetric(kind=kind, **SMALL).fit(source, Y).transform(source)
-    assert isinstance(on_disk, RowSource)
-    assert_allclose(on_disk[:], rows, atol=1e-12)
-    single = exact.transform(X.astype(np.float32))
-    assert single.dtype == np.float32
-    assert_allclose(single, rows, atol=1e-5)
-
-
-def test_a_fifth_is_held_out_in_whole_groups():
-    order = np.random.default_rng(0).permutation(100)
-    assert held_out(order).sum() == 20
-    assert not held_out(order[:9]).any()
-    groups = np.arange(100) // 10
-    held = held_out(order, groups)
-    assert held.sum() == 20
-    assert not set(groups[order][held]) & set(groups[order][~held])
-    assert not held_out(order, np.zeros(100)).any()
-
-
-def test_groups_reach_the_rows_that_choose():
-    """Each group has a target of its own: held out by rows, its own columns would tell it."""
-    random = np.random.default_rng(0)
-    groups = np.repeat(np.arange(40), 5)
-    rows = random.standard_normal((40, 2))[groups]
-    y = random.standard_normal(40)[groups]
-    by_rows = LearnedMetric(random_state=0).fit(rows, y)
-    by_groups = LearnedMetric(random_state=0).fit(rows, y, groups)
-    assert by_rows.losses_.min() < 0.1 * np.var(y) < 0.2 * by_groups.losses_.min()
+    assert_array_equal(into(metric.root_, same), same)
 
 
 def test_it_is_refused_where_it_does_not_fit_into_memory():
@@ -227,18 +182,6 @@ def test_wrong_parameters_are_named():
     for wrong in ({"kind": "half"}, {"kernel": "linear"}, {"rounds": 0}):
         with pytest.raises(MethodError, match=next(iter(wrong))):
             LearnedMetric(**wrong).fit(X, Y)
-
-
-def test_it_looks_at_the_target():
-    assert looks_at_target(clone(LearnedMetric()))
-
-
-@nightly
-def test_it_is_a_transformer_of_scikit_learn():
-    metric = LearnedMetric(n_landmarks=10, rounds=1)
-    checks = check_estimator(metric, on_skip=None, on_fail=None)
-    failed = {c["check_name"]: str(c["exception"]) for c in checks if c["status"] == "failed"}
-    assert failed == {}
 
 
 @pytest.mark.parametrize(
@@ -261,17 +204,6 @@ def test_rounds_end_early(monkeypatch, losses, rounds):
     fitted = LearnedMetric(**keys, early_stopping=True).fit(X, np.sin(2 * X[:, 0]))
     assert fitted.losses_.tolist() == losses[: rounds + 1]
     assert fitted.round_ == int(np.argmin(losses[: rounds + 1]))
-
-
-def test_rounds_that_end_early_are_the_first_ones():
-    random = np.random.default_rng(0)
-    X = random.standard_normal((200, 4))
-    for y in (np.sin(2 * X[:, 0]), random.standard_normal(200)):
-        keys = {"n_landmarks": 25, "random_state": 0, "rounds": 6}
-        every = LearnedMetric(**keys).fit(X, y).losses_
-        ended = LearnedMetric(**keys, early_stopping=True).fit(X, y).losses_
-        assert_array_equal(ended, every[: len(ended)])
-    assert len(ended) < 7
 
 
 @pytest.mark.parametrize(("n_landmarks", "threads"), [(20, {1}), (metric.ONE_THREAD + 1, {2})])
