@@ -19,12 +19,8 @@ from typing import BinaryIO
 
 from rfbench.errors import ResultsError, WriteError
 
-LARGEST = 1 << 28
-"""The most bytes of a file that is read as a whole: a manifest, a page, a list of figures."""
-
 # A link that appears after the check is not followed either, and a pipe does not wait for a writer.
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_TODO = "Remove it, or put a copy of the file in its place."
 
 
 def check(file: Path, top: Path | None = None) -> None:
@@ -43,30 +39,16 @@ def check(file: Path, top: Path | None = None) -> None:
         If there is something else at the place of the file, or a link between `top` and it.
     """
     top = top or file.parent
-    for folder in list(file.relative_to(top).parents)[:-1]:
-        if (top / folder).is_symlink():
-            raise _refusal(top / folder, "a link")
-    try:
-        mode = file.lstat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return  # whoever reads or writes it says what is wrong
-    except OSError as error:
-        raise ResultsError(f"{file} cannot be read.", f"{error.strerror}.") from error
-    if not stat.S_ISREG(mode):
-        raise _refusal(file, _kind(mode))
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_ISLNK: "a link", stat.S_ISFIFO: "a pipe", stat.S_ISDIR: "a folder"}
-    return next((name for test, name in kinds.items() if test(mode)), "a device")
-
-
-def _refusal(place: Path, kind: str) -> ResultsError:
-    return ResultsError(
-        f"{place} is {kind} where rfbench keeps its own.",
-        "Nothing outside of a folder of rfbench is read or written through what lies in it.",
-        _TODO,
-    )
+    inside = [top / folder for folder in list(file.relative_to(top).parents)[:-1]]
+    wrong = next((folder for folder in inside if folder.is_symlink()), None)
+    if wrong is None and os.path.lexists(file) and not stat.S_ISREG(file.lstat().st_mode):
+        wrong = file
+    if wrong is not None:
+        raise ResultsError(
+            f"{wrong} is a link, or no file, where rfbench keeps its own.",
+            "Nothing outside of a folder of rfbench is read or written through what lies in it.",
+            "Remove it, or put a copy of the file in its place.",
+        )
 
 
 def opened(file: Path, top: Path | None = None) -> BinaryIO:
@@ -79,19 +61,9 @@ def opened(file: Path, top: Path | None = None) -> BinaryIO:
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Return the content of a file of ours, of `LARGEST` bytes at most; see `opened`.
-
-    Raises ResultsError if it is larger.
-    """
+    """Return the content of a file of ours; see `opened`."""
     with opened(file, top) as stream:
-        content = stream.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise ResultsError(
-            f"{file} has more than {LARGEST:,} bytes.",
-            "No file that rfbench writes there is that large.",
-            "Move it away.",
-        )
-    return content
+        return stream.read()
 
 
 @contextmanager
