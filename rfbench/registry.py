@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -27,8 +26,6 @@ NONE: Mapping[str, str] = MappingProxyType({})
 class Registry(Mapping[str, Thing], Generic[Thing]):
     """The things of one kind, imported as they are asked for.
 
-    Entry points of installed packages, of the `group`, are found by their names as well.
-
     Parameters
     ----------
     kind : str
@@ -38,7 +35,6 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         By published name ``module:Class`` within the package, or such a place per task.
     aliases : mapping of str to str
         Other names that a configuration may have, and the published ones.
-    group : str, optional
     imports : bool
         Whether `find` takes import paths too. Who names one has to be permitted before.
     """
@@ -50,11 +46,10 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         places: Mapping[str, str | Mapping[str, str]],
         *,
         aliases: Mapping[str, str] = NONE,
-        group: str | None = None,
         imports: bool = False,
     ) -> None:
         self.kind, self.package, self.places = kind, package, places
-        self.aliases, self.group, self.imports = aliases, group, imports
+        self.aliases, self.imports = aliases, imports
 
     def classes(self) -> dict[str, str]:
         """Return the module of each class by the class's name in Python; nothing is imported."""
@@ -102,7 +97,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         return self.aliases.get(name, name)
 
     def find(self, name: str) -> Any:
-        """Return a thing by any of its names, or from an entry point.
+        """Return a thing by any of its names.
 
         Raises MethodError: nothing has this name; the nearest one is named.
         """
@@ -113,9 +108,6 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         name = self.published(name)
         if name in self.places:
             return self[name]
-        for point in metadata.entry_points(group=self.group) if self.group else ():
-            if point.name == name:
-                return point.load()
         raise unknown(self.kind, name, self.places)
 
 
@@ -156,7 +148,6 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "orf-columns": "orf:ColumnORF",
     },
     aliases={"rff": "rks"},
-    group="rfbench.samplers",
 )
 SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
     "solver",
@@ -172,7 +163,6 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "kernel-svm": {"classification": "kernel_svm:KernelSVMClassifier"},
         "joint": {"classification": "joint:JointClassifier"},
     },
-    group="rfbench.solvers",
 )
 KERNELS: Registry[type[Kernel]] = Registry(
     "kernel",

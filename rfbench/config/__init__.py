@@ -180,7 +180,7 @@ def with_answers(experiment: Experiment) -> Experiment:
     return experiment.model_copy(update={"samplers": samplers, "solver": solver})
 
 
-REMOVED = ("timing", "device", "kernel_metric")
+REMOVED = ("timing", "device", "kernel_metric", "plugins")
 """Keys that earlier versions had. A manifest is read without them, whatever they say there."""
 
 

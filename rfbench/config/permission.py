@@ -18,9 +18,7 @@ def check_permission(
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
         if code is not None:
             with at(document, *path):
-                permissions.check_permission(
-                    code, parameters, anything=allow_imports, asked=experiment.plugins
-                )
+                permissions.check_permission(code, parameters, anything=allow_imports)
 
     for dataset in experiment.dataset:
         check(("dataset",), dataset.code, None)

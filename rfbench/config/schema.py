@@ -439,7 +439,6 @@ class Experiment(Section):
     refit_time: bool = False
     kept_features: bool = False
     predictions: bool = False
-    plugins: list[str] = []
     dtype: Literal["float64", "float32"] = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []

@@ -39,7 +39,7 @@ CHANGED_DEFAULTS: dict[str, dict[str, Any]] = {"eerf": {"center_target": "auto"}
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
-    *("metric", "checks", "plugins", "settings_from"),
+    *("metric", "checks", "settings_from"),
 )
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"

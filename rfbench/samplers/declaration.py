@@ -59,7 +59,7 @@ def sampler(
     ----------
     name : str
         The published name, as configurations and rows have it. `rfbench.registry.SAMPLERS` leads
-        from it to the class; so does an entry point of another package.
+        from it to the class.
     kernels : sequence of str
         The kernels that it serves; the contract holds that it refuses all others.
     about : str

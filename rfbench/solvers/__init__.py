@@ -25,13 +25,8 @@ def __dir__() -> list[str]:
 
 
 def solver_class(name: str, task: str = "classification") -> type[Any]:
-    """Return the class of a solver for a task ('classification' or 'regression').
-
-    A solver from an entry point serves any task.
-    """
+    """Return the class of a solver for a task ('classification' or 'regression')."""
     declared = SOLVERS.find(name)
-    if isinstance(declared, type):
-        return declared
     if task not in declared:
         raise MethodError(
             f"The solver {name} does not do {task}.", f"It does {', '.join(declared)}."

@@ -181,7 +181,6 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "there is no column 'kpt'"),
         ("M: 10:30:10", "M: 5\ntrials: true", "line 4: trials is True"),
         ("M: 10:30:10", "M: 5\nrows: '20'", "line 4: rows is '20'"),
-        ("M: 10:30:10", "M: 5\nplugins: {a: b}", "line 4: plugins is"),
         ("M: 10:30:10", "M: 5\nbandwidth: 1e-320", "line 4: bandwidth is"),
         ("M: 10:30:10", "M: 5\nbandwidth: {cv: [1, 1e308]}", "line 4: bandwidth is"),
         ("M: 10:30:10", "M: 5\nbandwidth: true", "line 4: bandwidth is True"),
@@ -225,7 +224,7 @@ def test_all_mistakes_are_told_at_once(tmp_path):
 
 def test_foreign_classes_need_leave(tmp_path):
     text = changed("- rks", "- {class: 'os.path.join'}")
-    with pytest.raises(ConfigError, match=r"not imported.*--allow-imports.*allow_imports: \[os\]"):
+    with pytest.raises(ConfigError, match="not imported.*--allow-imports"):
         read(tmp_path, text)
     with pytest.raises(ConfigError, match="is not a class"):
         read(tmp_path, text, allow_imports=True)
