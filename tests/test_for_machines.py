@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -41,25 +40,6 @@ def config(tmp_path: Path) -> Path:
     file = tmp_path / "tiny.yaml"
     file.write_text(RUN)
     return file
-
-
-def test_a_run_prints_a_line_per_event_and_nothing_else(config: Path, tmp_path: Path) -> None:
-    words = ("run", config, "--out", tmp_path / "out", "--jobs", 1, "--format", "json")
-    (plan,) = map(json.loads, out(*words, "--dry-run").splitlines())
-    assert (plan["event"], plan["trials"], plan["done"]) == ("planned", 4, 0)
-    assert plan["downloads"] == []
-    assert not (tmp_path / "out").exists()
-    events = [json.loads(line) for line in out(*words).splitlines()]
-    assert [event["event"] for event in events] == ["planned", *["trial"] * 4, "ended"]
-    rows = pd.read_csv(tmp_path / "out" / "tiny" / "trials.csv")
-    measured = {event["row"]["trial_id"]: event["row"]["error"] for event in events[1:-1]}
-    assert measured == pytest.approx(dict(zip(rows["trial_id"], rows["error"], strict=True)))
-    assert events[-1] | {"folder": ""} == {
-        "event": "ended", "folder": "", "run": 4, "failed": 0, "left": 0, "interrupted": False,
-        "rows": str(tmp_path / "out" / "tiny" / "trials.csv"),
-    }  # fmt: skip
-    (again, end) = map(json.loads, out(*words).splitlines())
-    assert (again["trials"], again["done"], end["run"]) == (4, 4, 0)
 
 
 @pytest.mark.parametrize("what", ["samplers", "columns"])

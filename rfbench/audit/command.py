@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
-from rfbench.cli.terminal import echo, echo_json
+from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -105,17 +105,16 @@ def audit(
     others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
     audits = [plan(each) for each in (asked, *others)]
     for planned in audits:
-        if not options.as_json:
-            echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
-            for choice, open_options in planned.choices.items():
-                echo(f"  {choice}: {', '.join(open_options)}")
-            for why in planned.refused[:3]:
-                echo(f"cannot be run: {why}")
+        echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
+        for choice, open_options in planned.choices.items():
+            echo(f"  {choice}: {', '.join(open_options)}")
+        for why in planned.refused[:3]:
+            echo(f"cannot be run: {why}")
         if options.dry_run:
             running.say_what_would_run(_work(planned), options)
         else:
             _audit(planned, options)
-    if options.dry_run or options.as_json or not confirm:
+    if options.dry_run or not confirm:
         return
     for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
         "records"
@@ -143,31 +142,18 @@ def _audit(audit: Audit, options: RunOptions) -> None:
     work = running.planned(_work(audit), options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
-        why = "ranked: nothing, because the numbers of a smoke run mean nothing"
-        echo(why, err=options.as_json)
+        echo("ranked: nothing, because the numbers of a smoke run mean nothing")
     elif summary.interrupted or summary.left:
-        echo("interrupted: not ranked", err=options.as_json)
+        echo("interrupted: not ranked")
     elif summary.found + summary.done:
         ranking = rank(audit, results.read(work.folder))
         files = page.save(ranking, work.folder)
-        if options.as_json:
-            echo_json(
-                {
-                    "event": "ranked",
-                    "target": str(audit.target),
-                    "files": files,
-                    "combinations": ranking.table.to_dict("records"),
-                },
-                indent=None,
-            )
-        else:
-            shown = page.render(work.folder, audit.asked.command, "text")
-            echo("\n" + shown.rstrip("\n") + "\n")
-            if ranking.incomplete:
-                echo(f"without a place: {ranking.incomplete} combinations that lack a number")
-            for path in files:
-                echo(f"written: {path}")
-    if not options.as_json:
-        running.say_trials(summary, f"{summary.found} were there")
+        shown = page.render(work.folder, audit.asked.command, "text")
+        echo("\n" + shown.rstrip("\n") + "\n")
+        if ranking.incomplete:
+            echo(f"without a place: {ranking.incomplete} combinations that lack a number")
+        for path in files:
+            echo(f"written: {path}")
+    running.say_trials(summary, f"{summary.found} were there")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,52 +78,29 @@ def run(
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
-    """Leave out the experiments whose data cannot be had, and say which.
+    """Leave out the experiments whose data cannot be had, and say which; offline none are fetched.
 
-    Offline, those are the data that are not on this machine; otherwise they are downloaded here.
+    Raises DataError: none is left.
     """
     from rfbench import datasets
 
     here: list[Experiment] = []
-    needed: dict[str, None] = {}
-    error: DataError | None = None
+    errors: list[DataError] = []
     for experiment in experiments:
         names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
-        absent = [name for name in names if not datasets.on_disk(name)]
-        why = f"no data here: {', '.join(absent)}" if absent and offline else ""
         try:
-            for name in () if offline else absent:
-                why = f"{name} cannot be had (`rfbench data fetch {name}` says why)"
+            for name in [name for name in names if not datasets.on_disk(name)]:
+                if offline:
+                    todo = f"Run without --offline, or `rfbench data fetch {name}`."
+                    raise DataError(f"The data of {name} are not on this machine.", "", todo)
                 datasets.fetch(name, progress=progress)
-                why = ""
-        except DataError as caught:
-            error = error or caught
-        if why:
-            echo(f"left out: {experiment.name}, {why}", err=True)
-            needed |= dict.fromkeys(absent)
-        else:
             here.append(experiment)
+        except DataError as error:
+            echo(f"left out: {experiment.name}: {error.what}", err=True)
+            errors.append(error)
     if not here:
-        raise error or ConfigError(
-            "No configuration is left to run.",
-            "The data of none of them are on this machine.",
-            f"{_what_fetching_does(needed)}Run without --offline, or see `rfbench data list`.",
-        )
+        raise errors[0]
     return here
-
-
-def _what_fetching_does(names: Iterable[str]) -> str:
-    """Say what the smallest known download of some data sets would do; nothing if none is known."""
-    from rfbench import datasets
-
-    sizes = {each: datasets.entry(each).download_size for each in names}
-    name, size = min(sizes.items(), key=lambda item: item[1] or math.inf)
-    if not size:
-        return ""
-    return (
-        f"`rfbench data fetch {name}` downloads {size / 1e6:.0f} MB into "
-        f"{datasets.data_folder() / datasets.entry(name).folder} and checks them. "
-    )
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:

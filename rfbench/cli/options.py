@@ -8,14 +8,13 @@ import math
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rfbench.cli.terminal import echo
 from rfbench.errors import DataError
@@ -218,22 +217,6 @@ class RunOptions:
         help="Count the trials that are measured, failed and missing; write and download nothing.",
     )
     quiet: bool = _option("--quiet", "-q", is_flag=True, help="Print errors only.")
-    form: str = _option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "json"]),
-        default="text",
-        show_default=True,
-        help="json: a line per event, for machines.",
-    )
-    verbose: bool = _option(
-        "--verbose", "-v", is_flag=True, help="Print workers, memory, data and the trials left out."
-    )
-
-    @property
-    def as_json(self) -> bool:
-        """Whether events are printed as lines of JSON, and nothing else."""
-        return self.form == "json"
 
     @property
     def overrides(self) -> list[str]:
@@ -259,7 +242,7 @@ class RunOptions:
 def reads_a_table(command: Command) -> Command:
     """Add the options of how a file is written; the command gets those that are given.
 
-    A fault of its table is answered with the command to try.
+    A fault of its table is answered with the options to try.
     """
 
     @functools.wraps(command)
@@ -272,32 +255,15 @@ def reads_a_table(command: Command) -> Command:
         except TableFault as fault:
             if not fault.options:
                 raise
-            todo = f"Try: {_command_with(fault.options)}"
-            raise DataError(fault.what, fault.why, todo) from None
+            words = []
+            for name, value in fault.options.items():
+                for each in value if isinstance(value, list) else [value]:
+                    words += [f"--{name}", str(each)]
+            raise DataError(fault.what, fault.why, f"Try: {shlex.join(words)}") from None
 
     for option in reversed(READING):
         with_reading = option(with_reading)
     return with_reading
-
-
-def _command_with(changes: Mapping[str, Any]) -> str:
-    """Return the command that runs, with other options."""
-    context = click.get_current_context()
-    command = context.command_path.split()
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        value = changes.get(name, context.params.get(name))
-        source = context.get_parameter_source(name)
-        if name not in changes and source is not ParameterSource.COMMANDLINE:
-            continue
-        if isinstance(parameter, click.Argument):
-            command.append(str(value))
-        elif isinstance(value, bool):
-            command.append((parameter.opts if value else parameter.secondary_opts)[0])
-        else:
-            values = value if isinstance(value, list | tuple) else [value]
-            command += [word for each in values for word in (parameter.opts[0], str(each))]
-    return shlex.join(command)
 
 
 @contextmanager

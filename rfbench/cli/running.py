@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -15,7 +15,7 @@ from rfbench import datasets, results
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
-from rfbench.cli.terminal import echo, echo_json
+from rfbench.cli.terminal import echo
 from rfbench.config import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
@@ -26,8 +26,6 @@ from rfbench.experiment.run_plan import (
     smoke_variant,
     trials_without_data,
 )
-from rfbench.experiment.worker import Limits
-from rfbench.memory import GIB
 from rfbench.pages import first, summary_table
 from rfbench.results import manifest
 from rfbench.results.manifest import data_key
@@ -61,10 +59,9 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
         if not options.quiet:
             for line in _own_data(plan):
                 echo(line, err=True)
-        with _errors_only() if options.quiet and not options.as_json else nullcontext():
+        with _errors_only() if options.quiet else nullcontext():
             summary = measure(plan, options)
-            if not options.as_json:
-                _report(summary, options.verbose)
+            _report(summary)
         failed += summary.failed
         interrupted = summary.interrupted
         if interrupted or (options.fail_fast and failed):
@@ -117,10 +114,7 @@ def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPl
 
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
-    """Print what is there, failed and is missing, for ``--dry-run``.
-
-    As JSON it is the first event of a run, with the data sets that would be downloaded.
-    """
+    """Print what is there, failed and is missing, for ``--dry-run``."""
     options.limits(options.jobs or os.cpu_count() or 1)  # which refuses a wrong --memory
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
@@ -134,12 +128,7 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     done = Store(plan.folder).done()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
-    missing = [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
-    if options.as_json:
-        counts = {"trials": len(plan.trials), "done": len(plan.trials) - len(missing)}
-        facts = {**counts, "failed": failed, "downloads": absent}
-        echo_json(_event("planned", plan, **facts), indent=None)
-        return
+    missing = _missing(plan, options)
     if absent:
         echo(f"{work.folder}: would download {', '.join(absent)} first.")
     else:
@@ -170,24 +159,9 @@ def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     executor = fanout.find(options.executor, options.jobs)
-    workers = executor.workers
-    limits = options.limits(workers)
+    limits = options.limits(executor.workers)
     missing = _missing(plan, options)
     done = len(plan.trials) - len(missing)
-    if options.as_json:
-        return _events(plan, options, executor, limits, missing)
-    if options.verbose and not options.quiet:
-        memory = "any memory" if limits.memory is None else f"{limits.memory / GIB:.1f} GiB"
-        seconds = "any time" if limits.timeout is None else f"{limits.timeout:g} s per trial"
-        others = len(plan.planned) - len(plan.trials)
-        data = {t.dataset.name: t.data_sha256 for t in plan.trials}
-        for line in (
-            f"workers: {workers} ({options.executor}), each with {memory} and {seconds}",
-            f"cache:   {datasets.data_folder()}",
-            *(f"data:    {name}, sha256 {sha256}" for name, sha256 in data.items()),
-            f"left out: {done} trials with a row, {others} that were not asked for",
-        ):
-            echo(line, err=True)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
     shown = progress(plan.folder.name, len(missing), done)
     with nullcontext() if options.quiet else shown as ended:
@@ -202,44 +176,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         )
 
 
-def _event(name: str, plan: RunPlan, **facts: Any) -> dict[str, Any]:
-    return {"event": name, "folder": plan.folder, **facts}
-
-
-def _events(
-    plan: RunPlan,
-    options: RunOptions,
-    executor: fanout.Executor,
-    limits: Limits,
-    missing: list[Trial],
-) -> runner.Summary:
-    """Run what is missing, and print a line of JSON at the start, per trial and at the end."""
-
-    def event(name: str, **facts: Any) -> None:
-        echo_json(_event(name, plan, **facts), indent=None)
-
-    event("planned", trials=len(plan.trials), done=len(plan.trials) - len(missing))
-    summary = runner.run(
-        plan,
-        executor=executor,
-        limits=limits,
-        retry=options.retry,
-        fail_fast=options.fail_fast,
-        on_row=lambda row: event("trial", row=row),
-        on_interrupt=lambda: event("stopping"),
-    )
-    event(
-        "ended",
-        run=summary.done,
-        failed=summary.failed,
-        left=summary.left,
-        interrupted=summary.interrupted,
-        rows=summary.folder / TRIALS,
-    )
-    return summary
-
-
-def _report(summary: runner.Summary, verbose: bool) -> None:
+def _report(summary: runner.Summary) -> None:
     """Print the table and say where everything is; a figure that fails does not hide the table."""
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
@@ -249,7 +186,7 @@ def _report(summary: runner.Summary, verbose: bool) -> None:
         for line in first.sentences(frame.of([read]), read):
             echo(line)
         echo()
-        text = summary_table.render(read, "text", brief=not verbose)
+        text = summary_table.render(read, "text", brief=True)
         echo(text.rstrip("\n") + "\n")
         echo(f"CSV:     {summary.folder / TRIALS}")
         from rfbench import figures  # half a second of matplotlib
