@@ -14,6 +14,7 @@ from rfbench.config.schema import AXES, CheckSpec, Experiment, KeptBy, SolverSpe
 from rfbench.errors import ConfigError, RfbenchError, nearest
 
 MAX_SHOWN = 8
+SHARED = ("kernel", "bandwidth", "feature_map")  # keys that a sampler has from all of them
 
 
 def where(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
@@ -83,7 +84,7 @@ def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
     """Make an error of a method or data set one of the configuration, with its line.
 
     The line is that of the parameter below the path which the error speaks of first; of none, that
-    of a ``--set``, if there is one below the path.
+    of a shared key, or of a ``--set`` below the path.
     """
     try:
         yield
@@ -91,6 +92,7 @@ def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
         terms = re.findall(r"[\w-]+", error.what)
         below = {path + rest: position for rest, position in document.below(path).items()}
         named = [p for word in terms for p in below if p[-1] == word]
+        named = named or [(key,) for key in SHARED if key in terms and (key,) in document.places]
         changed = next((p for p, position in below.items() if position.startswith("--set")), path)
         position = where(document, max(named, key=len, default=changed))
         raise ConfigError(f"{position}: {error.what}", error.why, error.todo) from None

@@ -182,13 +182,6 @@ class DatasetSpec(Located):
         return bool(set(self.parameters) & set(OWN_SOURCES))
 
     @property
-    def packed(self) -> bool:
-        """Whether its rows stay on disk, unless the experiment takes some `rows` of them."""
-        from rfbench.datasets import source_of
-
-        return source_of(self.parameters) == "path"
-
-    @property
     def code(self) -> str | None:
         """The import path of the function that returns the rows, if it has one."""
         return self.parameters.get("load")

@@ -191,11 +191,6 @@ class RandomFeatures(
         check_is_fitted(self, "feature_map_")
         return self.feature_map_.transform(self._validated(X, reset=False))
 
-    @property
-    def holds_rows(self) -> bool:
-        """Whether `fit` needs all rows in memory; otherwise it takes a `rfbench.rows.RowSource`."""
-        return False
-
     def _validated(self, X: Rows, *, reset: bool) -> Rows:
         return validate_data(
             self,

@@ -110,11 +110,6 @@ class TEFMS(ProjectedFeatures):
 
     sketch: str = parameter(HADAMARD, one_of(HADAMARD))
 
-    @property
-    def holds_rows(self) -> bool:
-        """The transform runs along all rows."""
-        return True
-
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         from rfbench.compute.hadamard import fwht_inplace, padded_length
 

@@ -159,11 +159,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
 
-    @property
-    def streams(self) -> bool:
-        """Whether the fit is from Gram matrices; otherwise it holds all features at once."""
-        return False
-
     def _record(self, value: float, n: int, row_norm: float) -> None:
         """Set the attributes that tell the chosen value."""
 

@@ -40,11 +40,6 @@ class _Ridge(LinearModel, PenalisedSolver):
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)
 
-    @property
-    def streams(self) -> bool:
-        """Whether the fit is from Gram matrices: it is."""
-        return True
-
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
         return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))

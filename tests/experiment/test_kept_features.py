@@ -154,10 +154,6 @@ def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
     with pytest.raises(ConfigError, match=r"line 10: the data have 11 columns.* at most 10"):
         experiment_of(KEEPING.replace("d: 2", "d: 11"))
     assert experiment_of(KEEPING.replace("d: 2", "d: 10")).kept_features
-    without = KEEPING.replace("{kept_by: lkrf}", "4").replace("  - lkrf: {", "  - eerf: {")
-    without = without.replace(", rho: 5, estimator: all, weighted: true", "")
-    with pytest.raises(ConfigError, match="no sampler of the list decides"):
-        experiment_of(without)
 
 
 def test_the_widest_frequency_makes_the_columns(tmp_path):

@@ -8,7 +8,6 @@ import pytest
 
 from rfbench.config import read
 from rfbench.datasets.pack import pack
-from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import run_trial
@@ -79,31 +78,12 @@ def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
     assert isinstance(on_disk, RowSource)
 
 
-def test_some_rows_are_held_in_memory(data):
-    text = "rows: 50\nsamplers: [tefm-s]\nbandwidth: knn50"
-    expected, _ = rows(data, "{file: real.csv, target: y}", text)
-    found, X = rows(data, "{path: real}", text)
-    assert found == expected
-    assert isinstance(X, np.ndarray)
-
-
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
-        ("samplers: [rks]\nbandwidth: 2*knn50", "knn50-sample"),
-        ("samplers: [rks]\nsolver: kernel-ridge", "solver kernel-ridge needs all rows.*`rows:`"),
-        ("samplers: [rks]\nsolver: logistic", "solver logistic needs all rows"),
-        ("samplers: [rks, tefm-s]", "tefm-s needs all rows"),
-        ("samplers: [class: sklearn.kernel_approximation.RBFSampler]", "needs all rows"),
-    ],
-)
-def test_what_needs_all_rows_is_refused_before_the_run(data, text, match):
-    text = configuration("{path: labels}", text)
-    (data / "c.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=match):
-        read(data / "c.yaml")
-    (data / "c.yaml").write_text(f"{text}\nrows: 100")
-    read(data / "c.yaml")
+def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data):
+    text = "samplers: [rks]\nsolver: kernel-ridge"
+    (data / "c.yaml").write_text(configuration("{path: labels}", text))
+    row = run_trial(plan(read(data / "c.yaml"))[0], Context())
+    assert row["status"] == "failed"
+    assert "Set `rows:` to a number of rows that memory holds" in row["message"]
 
 
 def test_a_run_of_packed_data_says_what_it_will_do(data, no_pictures):

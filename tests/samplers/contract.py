@@ -13,7 +13,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from rfbench.checking.promises import (
-    NotApplicable,
     expect,
     expect_finite,
     expect_refusal,
@@ -59,8 +58,6 @@ def works_in_a_pipeline_with_frames_and_a_grid(subject: SamplerSubject) -> None:
 def rows_on_disk_give_the_same_features(subject: SamplerSubject, feature_map: str) -> None:
     """Rows that are read block by block give the features of rows in memory."""
     sampler = subject.make(feature_map=feature_map)
-    if sampler.holds_rows:
-        raise NotApplicable("it needs all rows in memory")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.npy")
         np.save(file, ROWS)
