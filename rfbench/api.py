@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,15 +16,13 @@ if TYPE_CHECKING:
 
     from rfbench.config import Experiment
 
-SHOWN = ["mean", "se", "trials", "failed", "t_total"]
 log = logging.getLogger(__name__)
 
 
 class RunResults(Results):
     """What was measured: `rows`, one per trial, and the table of them.
 
-    The fields are those of `rfbench.results.Results`. A notebook shows the table; ``print`` shows
-    what the terminal would.
+    The fields are those of `rfbench.results.Results`; ``print`` shows what the terminal would.
     """
 
     def summary(self, metric: str | None = None) -> pd.DataFrame:
@@ -46,19 +43,6 @@ class RunResults(Results):
         from rfbench.pages import summary_table
 
         return summary_table.render(self)
-
-    def _repr_html_(self) -> str:
-        from rfbench.analysis.summary import axis
-
-        table = self.summary()
-        lines = [f"{self.name}: {len(self.rows)} trials in {self.folder}", *self.notes]
-        paragraphs = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-        if table.empty:
-            return paragraphs
-        table = table.rename(columns={"x": axis(self)}) if axis(self) not in table else table
-        columns = ["dataset", "method", axis(self), "metric", *SHOWN]
-        numbers = table[columns].to_html(index=False, float_format="{:.4g}".format, na_rep="")
-        return paragraphs + numbers
 
 
 def read_results(folder: str | Path) -> RunResults:

@@ -67,9 +67,3 @@ class Clock:
         for part in PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]
-
-    def stretch(self, seconds: float) -> None:
-        """Bring the wall seconds to this sum; the parts keep their shares."""
-        total = sum(self.wall.values())
-        if total > 0:
-            self.wall = {part: own * seconds / total for part, own in self.wall.items()}

@@ -49,17 +49,17 @@ def within_limit() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def check_fits(needed: float, what: str, todo: str, limit_gib: float | None = None) -> None:
+def check_fits(needed: float, what: str, todo: str) -> None:
     """Raise MemoryLimit where arrays of so many bytes do not fit into the memory that is free.
 
     `what` says what takes them, with its numbers, as the beginning of a sentence, and `todo` what
-    the person can do. The memory allowed is `limit_gib`, or see `free_bytes`.
+    the person can do.
     """
-    free = free_bytes() if limit_gib is None else limit_gib * GIB
+    free = free_bytes()
     if needed > free:
         raise MemoryLimit(
             f"{what} takes about {needed / GIB:.3g} GiB of memory.",
-            f"{'Free now' if limit_gib is None else 'Allowed'} are {free / GIB:.3g} GiB.",
+            f"Free now are {free / GIB:.3g} GiB.",
             todo,
         )
 

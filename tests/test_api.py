@@ -127,18 +127,6 @@ def test_configurations_are_dicts_names_and_files(tmp_path):
         rfbench.read_config("quikstart")
 
 
-def test_a_notebook_shows_the_table_and_no_markup_of_a_name(ran):
-    page = ran._repr_html_()
-    assert page.count("<tr") == 1 + len(ran.summary()) == 5
-    assert "eerf" in str(ran)
-    hostile = ran.rows.assign(label=ran.rows["label"].replace("eerf", "<script>x</script>"))
-    shown = rfbench.RunResults(ran.folder, "<b>", hostile, {}, ["<i>"])._repr_html_()
-    assert not any(mark in shown for mark in ("<script", "<b>", "<i>"))
-    assert "&lt;script" in shown
-    empty = rfbench.RunResults(ran.folder, "empty", ran.rows.iloc[:0], {}, [])
-    assert "empty" in empty._repr_html_()
-
-
 def test_read_results_is_what_run_returned(ran):
     read = rfbench.read_results(ran.folder)
     pd.testing.assert_frame_equal(read.summary(), rfbench.summarise(ran))

@@ -62,9 +62,8 @@ OUT_OF_RANGE = {
     "ses": {"penalty": (0.1,), "pairs_per_feature": (0,)},
     "ridge": {"alphas": (-1.0, True, []), "selection": ("cv1",)},
     "logistic": {"max_iter": POSITIVE, "tol": POSITIVE, "intercept": (-1, 0)},
-    "svm": {"max_iter": (*POSITIVE, 2.5, True), "tol": POSITIVE, "intercept_scaling": POSITIVE},
-    "kernel-svm": {"cache_mb": POSITIVE, "memory_gib": POSITIVE, "max_iter": (0, -2)},
-    "kernel-ridge": {"memory_gib": POSITIVE, "bandwidth": (*POSITIVE, "knn5")},
+    "svm": {"max_iter": (*POSITIVE, 2.5, True), "tol": POSITIVE},
+    "kernel-ridge": {"bandwidth": (*POSITIVE, "knn5")},
     "joint": {"max_iter": POSITIVE, "tol": POSITIVE, "rho": POSITIVE},
 }
 

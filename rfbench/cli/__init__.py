@@ -8,8 +8,6 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -25,7 +23,6 @@ from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
 from rfbench.errors import RfbenchError, WriteError
-from rfbench.escaping import printable
 
 
 class Commands(click.Group):
@@ -50,23 +47,14 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an RfbenchError is printed and ends with exit code 2."""
-        with _harmless():
-            return self._invoke(ctx)
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line."""
-        with _harmless():
-            return super().make_context(*args, **kwargs)
-
-    def _invoke(self, ctx: click.Context) -> Any:
-        _check_streams_and_folder()
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
         try:
             check_folder()
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout:
+                sys.stdout.flush()
             return result
         except BrokenPipeError:
             sys.stderr.close()
@@ -85,16 +73,6 @@ def _of_slices() -> dict[str, str]:
     return {name: place for places in slices.ask("commands") for name, place in places.items()}
 
 
-@contextlib.contextmanager
-def _harmless() -> Iterator[None]:
-    """Let the errors that click prints steer no terminal."""
-    try:
-        yield
-    except click.ClickException as error:
-        vars(error)["message"] = printable(error.message)
-        raise
-
-
 def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
     if not isinstance(error, OSError):
         return WriteError(
@@ -108,18 +86,6 @@ def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
     where = f": {error.filename}" if error.filename else ""
     what = f"The system refused: {error.strerror or error}{where}."
     return WriteError(what, "Rows that were measured are safe.")
-
-
-def _check_streams_and_folder() -> None:
-    """Give output that was closed a place to go, and refuse a current folder that was removed."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  stays open to the end
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
-    try:
-        Path.cwd()
-    except OSError:
-        raise click.UsageError(
-            "The current folder is no longer there. Change to one that is."
-        ) from None
 
 
 @click.group(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import json
 import random
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -401,8 +400,6 @@ def _fit_sampler(
     sampler = built(trial.sampler, M)
     fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     targets = (y,) if looks_at_target(sampler) else ()
-    if not targets:
-        _refuse_undeclared(trial.sampler.name, fit)
     with clock.part("pp"):
         fit(X, *targets)
     return sampler, M
@@ -431,17 +428,6 @@ def _drawn_again(
                 "Leave kernel_error_repeats out.",
             )
         yield sampler.fit(X)
-
-
-def _refuse_undeclared(name: str, fit: Callable[..., Any]) -> None:
-    """Raise MethodError where a `fit` cannot do without a target that nobody said it looks at."""
-    y = inspect.signature(fit).parameters.get("y")
-    if y is not None and y.default is y.empty:
-        raise MethodError(
-            f"The fit of {name} asks for y, and it does not say that it looks at the target.",
-            "Features that do are fitted without the validation rows; others are given no target.",
-            "Write `needs_target = True` in the class, or `y=None` in its fit.",
-        )
 
 
 def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any) -> Refit | None:

@@ -53,20 +53,17 @@ def memory_share(text: str, workers: int) -> int:
     machine = psutil.virtual_memory()
     try:
         if text.endswith("%"):
-            share = float(text[:-1]) / 100
-            total, most = machine.available * share, machine.available
-            there = "It is a share of the memory that is free now."
+            total, most = machine.available * float(text[:-1]) / 100, machine.available
         else:
-            total = float(text.lower().removesuffix("gib").removesuffix("gb")) * 2**30
-            most, there = machine.total, f"The machine has {machine.total / 2**30:.1f} GiB."
+            total, most = float(text) * 2**30, machine.total
     except ValueError:
-        total = -1.0
-    if not 0 < total < float("inf"):
+        total = most = 0
+    if not 0 < total <= most:
         raise ConfigError(
-            f"--memory {text} is not an amount of memory.", "", "Write 80%, or GiB: 6."
+            f"--memory {text} is no amount of memory that there is.",
+            f"The machine has {machine.total / 2**30:.1f} GiB.",
+            "Write 80% of what is free, or GiB: 6.",
         )
-    if total > most:
-        raise ConfigError(f"--memory {text} is more than there is.", there, "Allow less: 80%.")
     if total / workers < LEAST_MEMORY:
         raise ConfigError(
             f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "

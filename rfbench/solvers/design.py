@@ -21,7 +21,6 @@ from rfbench.rows import some
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures
 
 BLOCK_BYTES = 2**19
-NAMED_COLUMNS = 3
 
 
 class Design:
@@ -231,18 +230,9 @@ def check_finite(values: FloatArray, what: str) -> None:
     if not np.isfinite(squares) and not np.isfinite(values).all():
         raise MethodError(
             f"{what} are not finite.",
-            f"The rows or the sampler have NaN or infinity: {_wrong_columns(values)}.",
+            "The rows or the sampler have NaN or infinity.",
             "Look for missing values, and scale the data.",
         )
-
-
-def _wrong_columns(values: FloatArray) -> str:
-    """Name the columns of a block that are not finite, counted from 0, and count their rows."""
-    wrong = np.count_nonzero(~np.isfinite(values.reshape(len(values), -1)), axis=0)
-    columns = np.flatnonzero(wrong)
-    named = [f"column {c} in {wrong[c]} of {len(values)} rows" for c in columns[:NAMED_COLUMNS]]
-    more = ", ..." if len(columns) > NAMED_COLUMNS else ""
-    return f"{len(columns)} of {len(wrong)} columns ({', '.join(named)}{more})"
 
 
 def check_columns(n_columns: int, expected: int) -> None:

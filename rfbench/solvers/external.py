@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
@@ -23,14 +21,6 @@ from rfbench.solvers.grouped_fits import matrix_bytes
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
 # by itself does not.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
-
-
-def converges(model: Any, Z: Array, y: NDArray[Any]) -> bool:
-    """Fit an estimator of scikit-learn's; return False where it warns that it did not converge."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(Z, y)
-    return not any(issubclass(w.category, ConvergenceWarning) for w in caught)
 
 
 def chooses(estimator: Any, n: int) -> bool:

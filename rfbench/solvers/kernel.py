@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from rfbench import bandwidths
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.memory import GIB, check_fits, free_bytes
-from rfbench.parameters import IMPORT_PATH, NOTHING, estimator, number, one_of, parameter
+from rfbench.memory import check_fits
+from rfbench.parameters import IMPORT_PATH, estimator, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import LOO, PenalisedSolver
@@ -31,9 +31,6 @@ class KernelModel(PenalisedSolver):
         Name of the kernel, see `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
-    memory_gib : float or None
-        What the matrices may take; None: what the machine has free. More rows are refused before
-        anything is computed.
     Other parameters: those of `PenalisedSolver`.
 
     Attributes
@@ -48,24 +45,18 @@ class KernelModel(PenalisedSolver):
 
     kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
-    memory_gib: float | None = parameter(None, number(above=0) | NOTHING)
-
-    def _check_memory(self, n: int) -> None:
-        allowed = free_bytes() if self.memory_gib is None else self.memory_gib * GIB
-        rows = int(np.sqrt(allowed / (8 * self.matrices)))
-        check_fits(
-            8.0 * self.matrices * n * n,
-            f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
-            f"Up to {rows} rows fit: take fewer rows (the key rows), or random features.",
-            self.memory_gib,
-        )
 
     @abstractmethod
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         """Fit from the kernel matrix of the rows for every value of the grid."""
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        self._check_memory(design.n)
+        n = design.n
+        check_fits(
+            8.0 * self.matrices * n * n,
+            f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
+            "Take fewer rows (the key rows), or random features.",
+        )
         with clock.part("pp"):
             generator = streams(self.random_state).bandwidth
             self.kernel_ = bandwidths.kernel_on(design.X, self.kernel, self.bandwidth, generator)

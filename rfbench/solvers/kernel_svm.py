@@ -10,10 +10,9 @@ from sklearn.svm import SVC
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
-from rfbench.parameters import estimator, number, one_of, parameter, whole
+from rfbench.parameters import estimator, number, parameter
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.external import converges
 from rfbench.solvers.kernel import KernelModel
 from rfbench.solvers.regularization_path import KernelPath
 
@@ -30,10 +29,6 @@ class KernelSVMClassifier(Classifier, KernelModel):
     ----------
     alpha_convention : {'absolute', 'per-sample'}
         Under per-sample n is the number of rows of all classes.
-    cache_mb : float
-        libsvm's cache.
-    max_iter : int
-        Iterations of libsvm a penalty, -1 for no limit; a fit that stops there is noted.
     tol : float
         libsvm's tolerance, of a row's margin.
     intercept : bool
@@ -56,8 +51,6 @@ class KernelSVMClassifier(Classifier, KernelModel):
     positive_alphas: ClassVar[bool] = True
     multiclass: ClassVar[str] = ONE_VS_ONE
 
-    cache_mb: float = parameter(200.0, number(above=0))
-    max_iter: int = parameter(-1, whole(1) | one_of(-1))
     tol: float = parameter(1e-6, number(above=0))
 
     def check_parameters(self) -> None:
@@ -88,15 +81,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
         sign = 1.0 if len(present) == 2 else -1.0
         columns = {pair: column for column, pair in enumerate(coding.pairs)}
         for i, alpha in enumerate(alphas):
-            model = SVC(
-                C=1.0 / alpha,
-                kernel="precomputed",
-                cache_size=self.cache_mb,
-                max_iter=self.max_iter,
-                tol=self.tol,
-            )
-            if not converges(model, K, codes):
-                path.stopped(i, f"no convergence in {self.max_iter} iterations")
+            model = SVC(C=1.0 / alpha, kernel="precomputed", tol=self.tol).fit(K, codes)
             own = codes[model.support_]
             for pair, (a, b) in enumerate(combinations(range(len(present)), 2)):
                 first, second = present[a], present[b]

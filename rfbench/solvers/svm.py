@@ -21,12 +21,12 @@ SQUARED_HINGE = "squared-hinge"
 
 @estimator
 class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
-    r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2/s^2)/2`.
+    r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
     :math:`\ell(m) = \max(0, 1 - m)^2`: the objective of liblinear and scikit-learn's LinearSVC,
-    whose C is 1/alpha, and which penalises the constant b as well: s is `intercept_scaling`. Fitted
-    by Newton's method, see `rfbench.solvers.newton`, until the distance to the optimum is proven to
-    be small. It needs the whole matrix of features in memory.
+    whose C is 1/alpha, and which penalises the constant b as well. Fitted by Newton's method, see
+    `rfbench.solvers.newton`, until the distance to the optimum is proven to be small. It needs the
+    whole matrix of features in memory.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
     multiclass : {'one-vs-rest', 'one-vs-one'}
         See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
         decides for that side.
-    intercept_scaling : float
-        s; a larger one penalises the constant less.
     max_iter : int
         Steps per penalty; a fit that stops there is noted.
     tol : float
@@ -66,7 +64,6 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
     loss: str = parameter(SQUARED_HINGE, one_of(SQUARED_HINGE))
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
-    intercept_scaling: float = parameter(1.0, number(above=0))
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-6, number(above=0))
 
@@ -84,8 +81,8 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        if self.intercept:  # a column whose coefficient is b / s is penalised as the others are
-            Z = np.column_stack([Z, np.full(len(Z), self.intercept_scaling)])
+        if self.intercept:  # a column whose coefficient, b, is penalised as the others are
+            Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
             back, Z = _rotated(Z)
@@ -100,7 +97,7 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
             if not fit.converged:
                 path.stopped(i, f"no convergence in {self.max_iter} iterations")
             path.coefficients[i, :, 0] = theta[:p]
-            path.intercepts[i, 0] = self.intercept_scaling * theta[p:].sum()
+            path.intercepts[i, 0] = theta[p:].sum()
         return path
 
 

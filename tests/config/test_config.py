@@ -126,7 +126,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
             "\n      pool_size: 100\n      score_rows: -3",
             "line 8: score_rows is -3",
         ),
-        ("alphas: log:1e-2:1e2:5", "name: kernel-svm\n  max_iter: {}", "line 9: max_iter is"),
+        ("alphas: log:1e-2:1e2:5", "name: svm\n  max_iter: {}", "line 9: max_iter is"),
         ("cv5", "cv", "line 9: selection is 'cv'"),
         ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
         (

@@ -149,7 +149,7 @@ def test_a_transformer_is_given_a_target_where_it_says_that_it_looks(experiment_
     assert (rows["Plain"]["status"], rows["Plain"]["features_in_folds"]) == ("ok", None)
     assert (rows["Looks"]["status"], rows["Looks"]["features_in_folds"]) == ("ok", "nested")
     assert rows["Undeclared"]["status"] == "failed"
-    assert "needs_target = True" in rows["Undeclared"]["message"]
+    assert "'y'" in rows["Undeclared"]["message"]
 
 
 @pytest.fixture

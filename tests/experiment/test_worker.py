@@ -17,7 +17,7 @@ def machine(monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("6GiB", 3 * GIB), ("16", 8 * GIB)],
+    [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("16", 8 * GIB)],
 )
 def test_workers_share_alike(text, share):
     workers = 2
@@ -27,10 +27,10 @@ def test_workers_share_alike(text, share):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("150%", "share of the memory that is free now"),
+        ("150%", "no amount of memory that there is"),
         ("17", "has 16.0 GiB"),
-        ("lots", "not an amount"),
-        ("-5%", "not an amount"),
+        ("lots", "no amount"),
+        ("-5%", "no amount"),
         ("0.5", "leaves 256 MiB for each of 2 workers"),
     ],
 )

@@ -20,14 +20,3 @@ def test_an_estimator_from_elsewhere_is_given_finite_features(regression):
 def test_large_features_whose_sum_overflows_are_finite():
     X = np.full((70, 3), 1.5e308)
     assert np.isfinite(Design(X).matrix()).all()
-
-
-def test_columns_and_rows_that_are_not_finite_are_named():
-    X = np.ones((40, 6))
-    X[3:5, 2] = np.nan
-    X[7, 4] = np.inf
-    with pytest.raises(MethodError, match="2 of 6 .* .column 2 in 2 of 40 rows, column 4 in 1"):
-        Design(X).matrix()
-    X[0] = np.nan
-    with pytest.raises(MethodError, match=r"6 of 6 .* \(column 0 .*, column 2 in 3 .*, \.\.\.\)"):
-        Design(X).matrix()

@@ -16,16 +16,13 @@ def test_svm_reaches_the_documented_objective(binary, intercept):
 
     def objective(theta, b):
         slack = np.maximum(0.0, 1.0 - signs * (X @ theta + b))
-        return (slack**2).sum() + alpha * (theta @ theta + b**2 / 4.0) / 2
+        return (slack**2).sum() + alpha * (theta @ theta + b**2) / 2
 
-    solver = SVMClassifier(
-        alpha, intercept=intercept, intercept_scaling=2.0, max_iter=100_000, tol=1e-8
-    ).fit(X, y)
+    solver = SVMClassifier(alpha, intercept=intercept, max_iter=100_000, tol=1e-8).fit(X, y)
     best = objective(solver.coef_[0], solver.intercept_[0])
     theirs = LinearSVC(
         C=1 / alpha,
         fit_intercept=intercept,
-        intercept_scaling=2.0,
         dual=True,
         max_iter=100_000,
         tol=1e-8,
