@@ -83,12 +83,7 @@ def load(path: Path) -> Document:
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
-        every = shipped.every()
-        matching = [each for each in every if path.stem and each.stem.startswith(path.stem)] or [
-            each for each in every if f"{path.stem}_".startswith(f"{each.stem}_")
-        ]
-        close = nearest(path.stem, [each.stem for each in every]).strip()
-        hint = f"Did you mean {matching[0]}?" if matching else close
+        hint = nearest(path.stem, [each.stem for each in shipped.every()]).strip()
         hint = hint or "`rfbench list configs` shows some."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))

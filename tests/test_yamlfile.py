@@ -87,12 +87,12 @@ def test_a_missing_file_and_a_folder(tmp_path):
 
 
 def test_the_name_of_a_run_leads_to_its_file(tmp_path):
-    with pytest.raises(ConfigError, match=r"Did you mean .*liu2020_table3\.yaml"):
+    with pytest.raises(ConfigError, match=r"Did you mean .*'liu2020_table3'"):
         yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
 
 
 def test_a_name_that_was_cut_off_is_completed():
-    with pytest.raises(ConfigError, match=r"Did you mean .*leaderboard_references\.yaml"):
+    with pytest.raises(ConfigError, match=r"Did you mean .*'leaderboard_references'"):
         yamlfile.load(Path("leaderboard_reference"))
 
 

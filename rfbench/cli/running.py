@@ -23,8 +23,6 @@ from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import (
     RunPlan,
     plan_run,
-    smoke_variant,
-    trials_without_data,
 )
 from rfbench.pages import first, summary_table
 from rfbench.results import manifest
@@ -119,25 +117,19 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:
-        smoke = options.smoke
-        chosen = [smoke_variant(e) for e in work.experiments] if smoke else work.experiments
-        trials = trials_without_data(chosen)
-        plan = RunPlan(options.base / work.folder, chosen, trials, trials, smoke).only(options.only)
-    else:
-        plan = planned(work, options)
+        echo(f"{work.folder}: would download {', '.join(absent)} first.")
+        return
+    plan = planned(work, options)
     done = Store(plan.folder).done()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
     missing = _missing(plan, options)
-    if absent:
-        echo(f"{work.folder}: would download {', '.join(absent)} first.")
-    else:
-        labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
-        echo(
-            f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
-            f"{len(found)} are there, {failed} failed; {len(missing)} would run, "
-            f"into {plan.folder}/trials.csv."
-        )
+    labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
+    echo(
+        f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
+        f"{len(found)} are there, {failed} failed; {len(missing)} would run, "
+        f"into {plan.folder}/trials.csv."
+    )
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 GAP = 2
-LONGEST_WORD = 20
 
 
 def echo(
@@ -62,26 +61,11 @@ def table(
     numbers: Collection[int],
     console: Console,
 ) -> str:
-    """Lay out rows as wide as a console.
-
-    Columns of words are wrapped, those of `numbers` and the names in the first one never are. Where
-    that leaves too little room, all columns but the first become one.
-    """
+    """Lay out rows as wide as a console; columns of words are wrapped, those of `numbers` not."""
     from rich.table import Table
     from rich.text import Text
 
     rows = [[one_line(cell) for cell in row] for row in rows]
-    lines = [head, *rows] if head else rows
-    least = [
-        max(min(len(word), LONGEST_WORD) for cell in column for word in cell.split() or [""])
-        for column in zip(*lines, strict=True)
-    ]
-    for i in {0, *numbers}:
-        least[i] = max(len(row[i]) for row in lines)
-    least[0] = min(least[0], console.width // 2)
-    if sum(least) + GAP * (len(least) - 1) > console.width:
-        rows = [[row[0], _joined(row[1:], head[1:])] for row in rows]
-        head, numbers, least = (), (), least[:1]
     grid = Table(
         box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
     )
@@ -90,7 +74,6 @@ def table(
             head[i] if head else "",
             justify="right" if i in numbers else "left",
             no_wrap=i in numbers,
-            width=None if i else least[0],
             overflow="fold",
         )
     for row in rows:
@@ -98,9 +81,3 @@ def table(
     with console.capture() as captured:
         console.print(grid, crop=False, end="")
     return "".join(f"{line.rstrip(' ')}\n" for line in captured.get().split("\n")[:-1])
-
-
-def _joined(cells: Sequence[str], head: Sequence[str]) -> str:
-    """Return cells as one, each with the name of its column."""
-    named = zip(head or [""] * len(cells), cells, strict=True)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)

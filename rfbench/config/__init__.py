@@ -165,19 +165,7 @@ def from_document(
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document)
-    return with_answers(experiment)
-
-
-def with_answers(experiment: Experiment) -> Experiment:
-    """Return the experiment with what its imported classes say of themselves."""
-    samplers = [
-        spec.model_copy(update={"answers": answers_of(experiment, spec)}) if spec.imported else spec
-        for spec in experiment.samplers
-    ]
-    solver = experiment.solver
-    if solver.imported:
-        solver = solver.model_copy(update={"answers": solver_answers(experiment)})
-    return experiment.model_copy(update={"samplers": samplers, "solver": solver})
+    return experiment
 
 
 REMOVED = ("timing", "device", "kernel_metric", "plugins")

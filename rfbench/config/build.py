@@ -35,11 +35,8 @@ def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
 
     ``has_bandwidth``: whether the bandwidth changes what is measured; ``looks_at_target``, see
     `rfbench.samplers.base.looks_at_target`; ``keeps_some``: whether it decides how many features
-    there are. An imported class is asked like a registered one, and not again where its answers
-    are known: the manifest has them.
+    there are. An imported class is asked like a registered one.
     """
-    if spec.answers is not None:
-        return spec.answers
     cls = class_of(spec)
     asked = cls
     if not hasattr(cls, "needs_target"):
@@ -59,8 +56,6 @@ def solver_answers(experiment: Experiment) -> dict[str, Any]:
     the rows themselves. An imported class is asked as a sampler's is, see `answers_of`.
     """
     spec = experiment.solver
-    if spec.answers is not None:
-        return spec.answers
     if spec.name == NO_SOLVER:
         return {"selection": "fixed", "uses_features": True}
     tasks = SOLVERS.get(spec.name, {"classification": None})

@@ -32,10 +32,11 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from rfbench.datasets import Entry
 
-MOST_SETTINGS, MOST_TRIALS = 50_000, 1_000_000
 NO_SOLVER = "none"
 OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
+MOST_TRIALS = 1_000_000
 ISOLATED = "isolated"
+ANSWERS = "answers"  # what manifests of earlier versions have of an imported class
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
@@ -135,9 +136,6 @@ class MethodSpec(Located):
 
     name: str
     imported: bool = False
-    # What an imported class says of itself, as far as the identity of a trial depends on it: so a
-    # manifest can be read without importing the class. None of a registered method.
-    answers: dict[str, Any] | None = None
 
     @property
     def code(self) -> str | None:
@@ -262,7 +260,7 @@ class SamplerSpec(MethodSpec):
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
-            return value
+            return {key: given for key, given in value.items() if key != ANSWERS}
         flat = dict(_single_key(value, "eerf"))
         imported = "class" in flat
         name = flat.pop("class") if imported else flat.pop("name", None)
@@ -297,12 +295,11 @@ class SolverSpec(MethodSpec):
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
-            return value
+            return {key: given for key, given in value.items() if key != ANSWERS}
         flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
         if "class" in flat:
             return {"name": flat.pop("class"), "imported": True, "parameters": flat}
-        own = cls.model_fields.keys() - {"answers"}
-        grouped = {key: flat.pop(key) for key in [*flat] if key in own}
+        grouped = {key: flat.pop(key) for key in [*flat] if key in cls.model_fields}
         return {**grouped, "parameters": flat}
 
     def keywords(self) -> dict[str, Any]:
@@ -498,12 +495,9 @@ class Experiment(Section):
 
     @model_validator(mode="after")
     def _can_be_planned(self) -> Experiment:
-        settings = len(self.dataset) * len(self.sizes) * len(self.samplers)
-        if settings > MOST_SETTINGS or settings * self.trials > MOST_TRIALS:
-            raise ValueError(
-                f"{settings} combinations of data set, M and sampler with {self.trials} trials "
-                f"each are too many: at most {MOST_SETTINGS} combinations and {MOST_TRIALS} trials"
-            )
+        trials = len(self.dataset) * len(self.sizes) * len(self.samplers) * self.trials
+        if trials > MOST_TRIALS:
+            raise ValueError(f"{trials:,} trials are too many: at most {MOST_TRIALS:,}")
         labels = [spec.label for spec in self.samplers]
         for label in labels:
             if labels.count(label) > 1:

@@ -74,7 +74,6 @@ class Trial:
         shared["timing"] = ISOLATED  # of rows before 0.2 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
-        shared.get("solver", {}).pop("answers", None)
         sampler = identity_of(self.sampler)
         if given := self.settings:  # the same for all trials, whose own ones are among these
             solver_keys = shared.pop("solver", {})

@@ -21,7 +21,7 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomState, streams, target_columns
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.nystroem import NystroemMap
-from rfbench.samplers.projected import block_bytes, row_blocks
+from rfbench.samplers.projected import row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
@@ -32,8 +32,6 @@ OUTER_ROWS = 1000
 # Up to so many landmarks one thread is faster than two: the pools of numpy, scipy and scikit-learn
 # wait for one another.
 ONE_THREAD = 600
-FIT_MATRICES = 10.0  # of the size landmarks x landmarks, as measured
-SPARSE_ENTRY = 16.0  # bytes: a number and its column
 # What each round chooses from: multiples of the median distance, and penalties times n.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
@@ -123,22 +121,6 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     n_rows: int = parameter(3000, whole(2))
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    def _bytes(self, n: int, d: int, k: int, row_bytes: float | None) -> float:
-        """Return about the bytes that `fit` holds for a while, beside n rows of d columns.
-
-        The rows that are looked at, of `row_bytes` each (None: dense ones), as drawn, in two parts
-        and in the metric; matrices of a fit; the landmarks, dense, with the gradients of k columns
-        of a target; the outer products. A full metric makes rows dense.
-        """
-        rows = min(n, self.n_rows)
-        fitted = rows - round(HELD_OUT * rows)
-        landmarks = min(fitted, self.n_landmarks)
-        of_row = 8.0 * d if row_bytes is None or self.kind == FULL else row_bytes
-        squares = 5.0 * d**2 if self.kind == FULL else 0.0
-        gradients = 2.0 * block_bytes(min(fitted, OUTER_ROWS), k * d)
-        matrices = 8.0 * (FIT_MATRICES * landmarks**2 + landmarks * (k + 2.0) * d + squares)
-        return 4.0 * rows * of_row + gradients + matrices
-
     def fit(self, X: Rows, y: Any) -> LearnedMetric:
         """Learn the metric.
 
@@ -153,17 +135,16 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         MethodError
             A parameter is not allowed.
         MemoryLimit
-            The rows have too many columns for their gradients or for a full metric.
+            The rows have too many columns for a full metric.
         """
         self.check_parameters()
         (n, d), targets = X.shape, target_columns(y, X.shape[0])
-        entries: Any = X
-        row_bytes = SPARSE_ENTRY * entries.nnz / n if sparse.issparse(X) else None
-        check_fits(
-            self._bytes(n, d, targets.shape[1], row_bytes),
-            f"A {self.kind} metric of {d:,} columns",
-            "Take fewer columns, or no metric.",
-        )
+        if self.kind == FULL:  # the rows are dense, and the outer product has all columns squared
+            check_fits(
+                8.0 * d * (4.0 * min(n, self.n_rows) + 5.0 * d),
+                f"A full metric of {d:,} columns",
+                "Take fewer columns, or a diagonal metric.",
+            )
         random = streams(self.random_state)
         taken = np.arange(n)
         if n > self.n_rows:

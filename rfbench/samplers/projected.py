@@ -25,11 +25,6 @@ def row_blocks(n: int, n_columns: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def block_bytes(n: int, n_columns: int) -> float:
-    """Return the bytes of the features of the largest of these blocks."""
-    return 8.0 * n_columns * min(n, max(16, BLOCK_BYTES // (8 * n_columns)))
-
-
 @dataclass(frozen=True)
 class ProjectedMap(FittedMap):
     """Random features times a matrix; a block of rows at a time.

@@ -114,7 +114,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
     uses_features: ClassVar[bool] = True
-    matrix_copies: ClassVar[float] = 1.0
     # Has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
 
@@ -454,7 +453,7 @@ class LinearModel(Solver):
         raise NotImplementedError
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._path, self.matrix_copies)
+        return matrix_fits(design, targets, groups, clock, self._path)
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, LinearPath)

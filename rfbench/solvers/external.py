@@ -16,7 +16,6 @@ from rfbench.memory import check_fits
 from rfbench.samplers.base import looks_at_target
 from rfbench.solvers.design import check_columns, check_real, design_of
 from rfbench.solvers.folds import ONCE, whole_groups
-from rfbench.solvers.grouped_fits import matrix_bytes
 
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
 # by itself does not.
@@ -95,7 +94,7 @@ class ExternalSolver:
         self.features_ = features
         design = design_of(X, features)
         check_fits(
-            matrix_bytes(design.n, design.n_columns, 0, 1.0),
+            16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Take the solver ridge, which streams its rows, or fewer rows or features.",
         )

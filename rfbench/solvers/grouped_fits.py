@@ -18,8 +18,8 @@ from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 Solve = Callable[[NormalEquations], LinearPath]
 
-# The products of the rows, those of a fold, their factor or eigenvectors and what these take.
-ROW_SIDE_MATRICES = 5
+# The features of all rows, those of the rows of a fold, and what a fit makes of them.
+MATRICES = 3
 
 
 def gram_fits(
@@ -128,11 +128,8 @@ def matrix_fits(
     groups: Groups,
     clock: Clock,
     fit: Callable[[Array, Targets], LinearPath],
-    copies: float,
 ) -> Fits:
     """Fit from the whole matrix of features, float64, shape (n, p).
-
-    `copies` is what `fit` makes of its rows, see `matrix_bytes`.
 
     Raises
     ------
@@ -141,7 +138,7 @@ def matrix_fits(
     """
     n, p = design.n, design.n_columns
     check_fits(
-        matrix_bytes(n, p, 0 if groups is None else int(groups.max()) + 1, copies),
+        8.0 * MATRICES * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
         "Take the solver ridge, which streams its rows, or fewer rows or features.",
     )
@@ -168,24 +165,3 @@ def gram_matrices(groups: int, classes: int = 1) -> int:
     Cholesky fails, that of the eigenvectors takes three more.)
     """
     return (groups + (2 if groups > 1 else 0)) * classes + (3 if classes > 1 else 2)
-
-
-def row_side_bytes(n: int, p: int) -> float:
-    """Return the bytes of a ridge fit of n rows from their products, float64; p features."""
-    return 8.0 * n * (p + ROW_SIDE_MATRICES * n)
-
-
-def matrix_bytes(n: int, p: int, held: int, copies: float) -> float:
-    """Return the bytes of a fit on the whole matrix of features, float64.
-
-    Parameters
-    ----------
-    n, p : int
-        Rows and columns.
-    held : int
-        Groups that are held out; for each the other rows are copied.
-    copies : float
-        What the fit makes of its rows, in matrices of their size.
-    """
-    rest = {0: 0.0, 1: 0.8}.get(held, 1 - 1 / max(held, 1))
-    return 8.0 * n * p * (1 + max(copies, rest * (1 + copies)))

@@ -72,7 +72,6 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
 
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
-    matrix_copies: ClassVar[float] = 3.0
 
     rho: float = parameter(10.0, number(above=0))
     tol: float = parameter(1e-4, number(above=0))

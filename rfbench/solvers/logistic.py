@@ -54,7 +54,6 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
 
     revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
-    matrix_copies: ClassVar[float] = 0.5
 
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
@@ -71,7 +70,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             first = first or (path, hessian)
             return path
 
-        return matrix_fits(design, targets, groups, clock, fit, self.matrix_copies)
+        return matrix_fits(design, targets, groups, clock, fit)
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None

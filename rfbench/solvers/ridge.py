@@ -19,8 +19,11 @@ from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits, row_side_bytes
+from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
 from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
+
+# The products of the rows, those of a fold, their factor or eigenvectors and what these take.
+ROW_SIDE_MATRICES = 5
 
 
 @estimator
@@ -50,7 +53,7 @@ class _Ridge(LinearModel, PenalisedSolver):
         """Fit from the products of the rows with each other: of a fold, some of them."""
         n, p = design.n, design.n_columns
         check_fits(
-            row_side_bytes(n, p),
+            8.0 * n * (p + ROW_SIDE_MATRICES * n),
             f"The matrix of {p} features of {n} rows, with the products of the rows,",
             "Take fewer features, or fewer rows.",
         )

@@ -59,8 +59,6 @@ class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
 
     positive_alphas: ClassVar[bool] = True
     revision: ClassVar[int] = 2
-    # The rows of a pair; these with the constant; and a basis of them where columns are more.
-    matrix_copies: ClassVar[float] = 3.0
 
     loss: str = parameter(SQUARED_HINGE, one_of(SQUARED_HINGE))
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))

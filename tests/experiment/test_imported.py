@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-from rfbench import plugins
-from rfbench.config import Experiment, from_manifest
+from rfbench.config import from_manifest
 from rfbench.errors import ConfigError
-from rfbench.experiment.plan import plan
-from rfbench.experiment.run_plan import manifest, plan_run
 from tests.support.nightly import at_night
 from tests.support.trials import measured
 
@@ -79,31 +76,6 @@ def test_a_solver_by_class_chooses_like_the_one_by_name(experiment_of):
     by_name, by_class = ([[row.get(key) for key in SAME] for row in found] for found in rows)
     assert by_name == by_class
     assert by_name[0][SAME.index("features_in_folds")] == "nested"
-
-
-def test_the_manifest_has_the_answers_so_that_nothing_is_imported(
-    experiment_of, tmp_path, monkeypatch
-):
-    """A reader who did not permit the class computes the same identities."""
-    (tmp_path / "mine.py").write_text(
-        "from rfbench.samplers import EERF\nclass Mine(EERF):\n    '''Mine.'''\n"
-    )
-    experiment = experiment_of(
-        TEXT,
-        "samplers=[{class: 'mine.py:Mine', label: mine}]",
-        "bandwidth={cv: [1.0, 2.0], widen: true}",
-        allow_imports=True,
-    )
-    written = json.loads(json.dumps(manifest(plan_run([experiment], tmp_path))))
-    assert written["config"]["samplers"][0]["answers"] == {
-        "has_bandwidth": True,
-        "looks_at_target": True,
-        "keeps_some": False,
-    }
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plugins, "load_object", lambda *_: pytest.fail("it was imported"))
-    again = Experiment.model_validate(written["config"])
-    assert sorted(trial.id for trial in plan(again)) == sorted(written["trials"])
 
 
 def test_a_reader_of_a_manifest_needs_permission_to_run_it(experiment_of, tmp_path):
