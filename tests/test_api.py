@@ -163,13 +163,3 @@ def test_compare_refuses_what_cannot_be_compared(ran):
     apart = ran.rows[odd == (ran.rows["label"] == "rks")]
     with pytest.raises(ResultsError, match="no trial in common"):
         rfbench.compare(rfbench.RunResults(ran.folder, "x", apart), "eerf", "rks")
-
-
-def test_a_script_needs_no_guard(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        f"import rfbench\nfound = rfbench.run({dict(TINY, M=[5, 10], trials=2)!r}, n_jobs=1)\n"
-        "print(len(found.rows), found.folder)\n"
-    )
-    done = python(script, cwd=tmp_path)
-    assert done.stdout == "8 results/python\n", done.stderr

@@ -58,22 +58,6 @@ def test_rows_that_coincide_have_no_distance_in_spite_of_rounding(of, seed):
         assert_allclose(found, fiftieth, rtol=1e-12)
 
 
-@pytest.mark.parametrize("rule", bandwidths.RULES)
-def test_the_origin_does_not_matter(rule):
-    rows = np.random.default_rng(0).standard_normal((300, 3))
-    near, far = (bandwidths.resolve(rule, rows + o, np.random.default_rng(0)) for o in (0, 1e8))
-    assert_allclose(far, near, rtol=1e-6)
-
-
-def test_single_precision_is_as_good_as_its_rows():
-    rows = np.random.default_rng(0).standard_normal((300, 3)).astype(np.float32)
-    for rule in bandwidths.RULES:
-        single, double = (
-            bandwidths.resolve(rule, rows.astype(t), np.random.default_rng(0)) for t in "fd"
-        )
-        assert_allclose(single, double, rtol=1e-12)
-
-
 def test_multiples_of_a_rule_see_one_sample():
     rows = np.random.default_rng(0).standard_normal((300, 3))
     median = bandwidths.resolve("median", rows, np.random.default_rng(1))

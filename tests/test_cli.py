@@ -5,10 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from rfbench import shipped, yamlfile
-from rfbench.cli import main
 from rfbench.errors import DataError
 from rfbench.results.store import Store
 from tests.support.command_line import call
@@ -184,12 +182,6 @@ def test_a_sweep_has_its_own_folder(here):
     assert "bandwidth=9" in (folder / "trials.csv").read_text()
 
 
-def test_a_sweep_runs_what_does_not_change_once(here):
-    words = ("--set", "samplers.eerf.pool_size=10,20,30", "--trials", 1, "--jobs", 1)
-    output = call("sweep", "tiny.yaml", "--M", 5, *words)
-    assert "4 run" in output
-
-
 def test_failed_trials_end_with_exit_code_1(here):
     (here / "bad.py").write_text(BAD)
     text = SMALL.replace("[rks, ", "[{class: 'bad.py:Bad', label: bad}, ")
@@ -276,23 +268,6 @@ def test_the_configurations_are_listed_with_their_runs():
     assert "quickstart" in call("list", "configs", "quickstrat", code=2)
 
 
-def test_results_whose_name_is_no_text_are_shown(done):
-    (done / "results" / "tiny" / "manifest.json").unlink()
-    (done / "results" / "tiny").rename(done / os.fsdecode(b"r\xff"))
-    words = [sys.executable, "-m", "rfbench", "table", ".", "--format", "csv"]
-    found = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (found.returncode, "Traceback" in found.stderr) == (0, False), found.stderr
-    assert "r\\xff" in found.stdout or "r\\udcff" in found.stdout
-
-
-def test_no_colour_is_as_wished(here, monkeypatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    words = ["run", "missing.yaml"]
-    assert "\x1b[" in CliRunner().invoke(main, words, color=True).output
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" not in CliRunner().invoke(main, words, color=True).output
-
-
 def test_an_installation_without_configurations_says_so(monkeypatch):
     monkeypatch.setattr(shipped, "every", list)
     for words in (["list", "configs"], ["list", "configs", "quickstart"]):
@@ -332,23 +307,6 @@ def test_help_has_examples():
         assert "Example" in call(command, "--help")
 
 
-def test_python_m_rfbench_and_completion():
-    words = [sys.executable, "-m", "rfbench", "--version"]
-    assert "rfbench" in subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    environment = {**os.environ, "_RFBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "rfbench sw"}
-    environment["COMP_CWORD"] = "1"
-    words = [sys.executable, "-c", "from rfbench.cli import main; main(prog_name='rfbench')"]
-    found = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
-    assert "sweep" in found.stdout
-
-
-def test_too_little_memory_is_a_sentence():
-    command = f"ulimit -v 300000; exec {sys.executable} -m rfbench list samplers"
-    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert ended.returncode
-    assert "Traceback" not in ended.stderr
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_output_is_a_sentence():
     with open("/dev/full", "w") as full:
@@ -363,11 +321,3 @@ def test_a_full_output_is_a_sentence():
     assert "No space left" in found.stderr
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
-
-
-def test_a_closed_output_ends_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
-    with pytest.raises(SystemExit) as ended:
-        main(["list", "kernels"])
-    assert ended.value.code == 0

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from rfbench.cli import main
-from rfbench.cli.progress import cell
 from rfbench.escaping import as_csv, in_latex, in_markdown, one_line, printable
-from tests.support.nightly import at_night
 from tests.support.payloads import PAYLOADS
-from tests.support.results import write_folder
 
 NO_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e]")
 texts = st.text(st.characters(codec="utf-8") | st.sampled_from("\\<>[]()*|`!&\x1b\n"), max_size=30)
@@ -62,71 +59,6 @@ def test_a_csv_has_no_formula_and_every_number(payload: str) -> None:
     assert one_line(payload) in rows[1][0]
     assert [row[0] for row in rows[2:]] == ["-0.5", "+3e2", "a-b"]
     assert [float(row[1]) for row in rows[1:]] == [-1.5, 2, 3, 4]
-
-
-def hostile(folder: Path, payload: str) -> Path:
-    """Write results in which every text of others is the payload."""
-    rows = [
-        {"label": f"{payload} {name}", "dataset": payload, "M": M, "message": payload,
-         "error": error, "status": status, "protocol": payload, "kernel": payload}
-        for name in ("rks", "b")
-        for M in (10, 50)
-        for error, status in ((12.5, "ok"), ("", "failed"))
-    ]  # fmt: skip
-    rows = [row | {"trial": number} for number, row in enumerate(rows)]
-    config = {"name": "quickstart", "title": payload, "description": payload, "paper": payload}
-    machine = {"cpu": payload, "system": payload, "blas": [{"library": payload, "version": "1"}]}
-    manifest = {"config": config, "machine": machine, "versions": {"python": payload}}
-    return write_folder(folder / "results" / "quickstart", rows, manifest)
-
-
-COMMANDS = [
-    ["table", "results"],
-    *(["table", "results", "--format", form] for form in ("markdown", "latex", "csv")),
-    *(["verify", "results", "--format", form] for form in ("text", "markdown", "csv")),
-    ["replay", "results/quickstart", "1"],
-    ["merge", "results/quickstart"],
-    ["report", "results", "--out", "pages"],
-    ["run", "hostile.yaml", "--dry-run"],
-    ["run", "hostile.yaml", "--set", "M=\x1b[2J"],
-    ["run", "\x1b]0;a\x07.yaml"],
-    ["list", "samplers", "\x1b]0;a\x07"],
-    ["choose", "\x1b]0;a\x07"],
-    ["test", "\x1b]0;a\x07.py:A"],
-]
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [" ".join(PAYLOADS), *at_night("".join(PAYLOADS[:7]), "\n".join(PAYLOADS[15:]))],
-)
-def test_no_command_prints_what_steers_a_terminal(
-    payload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    hostile(tmp_path, payload)
-    quoted = "".join(rf"\U{ord(c):08x}" for c in payload)
-    Path("hostile.yaml").write_text(
-        f'title: "{quoted}"\ndataset: digits\nM: [5]\ntrials: 1\nsolver: {{alphas: 0.1}}\n'
-        f'samplers: [rks, {{eerf: {{label: "{quoted}"}}}}]\n'
-    )
-    for words in COMMANDS:
-        result = CliRunner().invoke(main, words)
-        assert isinstance(result.exception, SystemExit | None), (words, result.exception)
-        assert not NO_CONTROL.search(result.output), words
-    for page in Path("pages").rglob("*.md"):
-        html, targets = html_and_links(page.read_text())
-        assert html == [], page
-        assert all(re.match(r"[\w.%/-]+(#[\w.-]+)?$", target) for target in targets), page
-    text = CliRunner().invoke(main, ["table", "results", "--format", "markdown"]).output
-    assert html_and_links(text) == ([], [])
-
-
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_the_progress_of_a_run_steers_nothing(payload: str) -> None:
-    line = cell({"dataset": payload, "label": payload, "M": 5, "trial": 0})
-    assert not NO_CONTROL.search(line)
-    assert "\n" not in line
 
 
 @pytest.mark.parametrize("payload", [p for p in PAYLOADS if not p.isprintable()])

@@ -42,17 +42,6 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize("what", ["samplers", "columns"])
-def test_lists_have_the_names_of_the_text(what: str) -> None:
-    every = json.loads(out("list", what, "--format", "json"))
-    names = [each["name"] for each in every]
-    assert len(names) == len(set(names)) > 2
-    text = out("list", what)
-    assert all(name in text for name in names)
-    whole = json.loads(out("list", what, names[0], "--format", "json"))
-    assert whole == {"name": names[0], "text": out("list", what, names[0]).rstrip("\n")}
-
-
 def test_data_and_machine() -> None:
     data = {each["name"]: each for each in json.loads(out("data", "list", "--format", "json"))}
     assert data["digits"]["on_disk"]

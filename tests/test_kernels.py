@@ -137,20 +137,6 @@ def test_linear_coordinates_are_drawn_uniformly():
         kernels.make("linear").quantile(np.array([[0.5]]))
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_larger_draw_begins_with_the_smaller(name):
-    kernel = kernels.make(name, 2.0)
-    small, large = (kernel.frequencies(np.random.default_rng(3), 4, m) for m in (5, 12))
-    assert_allclose(large[:5], small, atol=0)
-
-
-@pytest.mark.parametrize("name", ["gaussian", "gaussian-unhalved"])
-def test_a_kernel_of_differences_does_not_depend_on_the_origin(name):
-    X = np.random.default_rng(0).standard_normal((30, 3))
-    kernel = kernels.make(name, 1.5)
-    np.testing.assert_allclose(kernel(X + 1e8, X[:9] + 1e8), kernel(X, X[:9]), atol=1e-7)
-
-
 @pytest.mark.parametrize("name", list(KERNELS))
 def test_rows_in_float32_give_the_kernel_in_float64(name):
     X = np.random.default_rng(0).standard_normal((30, 3)).astype(np.float32)

@@ -118,12 +118,6 @@ class Stretched(samplers.RKS):
     how: str | bool = parameter("wide", one_of("wide", "narrow", True))
 
 
-class ByHand(samplers.RKS):
-    def __init__(self, n_components=100, *, stretch=1.0, bandwidth="median"):
-        super().__init__(n_components, bandwidth=bandwidth)
-        self.stretch = stretch
-
-
 def test_a_subclass_states_its_own_parameters_alone():
     assert parameters_of(Stretched)[0] == "n_components"
     assert {*parameters_of(samplers.RKS), "stretch", "how"} == {*parameters_of(Stretched)}
@@ -131,10 +125,3 @@ def test_a_subclass_states_its_own_parameters_alone():
     for word, wrong in (("stretch", 0), ("how", 1), ("how", "wid"), ("bandwidth", -1.0)):
         with pytest.raises(MethodError, match=f"^{word} is {wrong!r}"):
             Stretched(5, **{word: wrong}).check_parameters()
-
-
-def test_a_constructor_written_by_hand_serves_as_well():
-    rows = np.random.default_rng(0).standard_normal((20, 3))
-    assert ByHand(5, stretch=2.0, bandwidth=1.0).fit(rows).transform(rows).shape == (20, 5)
-    with pytest.raises(MethodError, match="^n_components is 0"):
-        ByHand(0).check_parameters()

@@ -21,17 +21,3 @@ def test_a_line_names_the_last_cell_and_counts_the_failures(
     assert "1/4" in first
     assert "2/4" in second
     assert "1 failed" in second
-
-
-def test_nothing_is_forecast_before_three_trials(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(progress, "PLAIN_SECONDS", -1.0)
-    with progress.progress("tiny", 10, 0) as ended:
-        capsys.readouterr()
-        for _ in range(3):
-            ended(ROW)
-        *early, third = capsys.readouterr().err.splitlines()
-    assert not any("left" in line or "trials/s" in line for line in early)
-    assert "left" in third
-    assert progress._forecast(3, 63, 1.5) == "2 trials/s, 30 s left"

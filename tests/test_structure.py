@@ -102,22 +102,6 @@ def circles(edges: dict[str, set[str]]) -> set[str]:
     return set(left)
 
 
-def test_circles_are_found() -> None:
-    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == set()
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == {"a", "b", "c"}
-
-
-def test_imports_inside_functions_count_and_those_of_types_do_not() -> None:
-    text = """
-from typing import TYPE_CHECKING
-if TYPE_CHECKING:
-    from rfbench import kernels
-def late():
-    from rfbench import clock
-"""
-    assert imported(ast.parse(text)) == {"rfbench.clock"}
-
-
 def test_no_module_imports_itself_by_way_of_others() -> None:
     assert circles(graph()) == set()
 
@@ -282,26 +266,6 @@ def test_no_class_name_stands_for_two_things() -> None:
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_module_state_that_functions_change_is_known() -> None:
-    """The limit of this process's memory, as the system's own limit is one of the process."""
-    changing = {
-        (module, name)
-        for module, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Global)
-        for name in node.names
-    }
-    assert changing == {("rfbench.memory", "_limit")}
-
-
-def test_nothing_is_remembered_by_its_place_in_memory() -> None:
-    for module, file in MODULES.items():
-        text = file.read_text()
-        assert not re.search(r"(?<![\w.])(?<!def )id\(|__array_interface__|\.ctypes\b", text), (
-            module
-        )
 
 
 def test_no_test_imports_a_test() -> None:

@@ -1,8 +1,6 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
@@ -94,26 +92,6 @@ def test_the_name_of_a_run_leads_to_its_file(tmp_path):
 def test_a_name_that_was_cut_off_is_completed():
     with pytest.raises(ConfigError, match=r"Did you mean .*'leaderboard_references'"):
         yamlfile.load(Path("leaderboard_reference"))
-
-
-@given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
-def test_anything_is_read_or_refused(content):
-    try:
-        assert isinstance(parse(content).value, dict)
-    except ConfigError as error:
-        assert "a.yaml" in str(error)
-
-
-def test_text_that_aliases_repeat_is_bounded():
-    text = f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 9)}]\n"
-    with pytest.raises(ConfigError, match="the document is too large"):
-        parse(text)
-
-
-def test_nodes_are_counted_while_they_are_read():
-    ended = "a:\n" + "- 1\n" * (yamlfile.MAX_NODES + 1) + "]"  # what stands last is never reached
-    with pytest.raises(ConfigError, match="line 19999: .* too large"):
-        parse(ended)
 
 
 def test_a_path_with_a_null_byte():

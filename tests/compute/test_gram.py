@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rfbench.clock import Clock
 from rfbench.compute import gram, waves
 
 N, D, P, T = 211, 4, 9, 3
@@ -104,15 +103,6 @@ def test_a_memory_map_is_read_in_blocks(tmp_path):
     assert max(sizes) == 40
 
 
-def test_dense_rows_of_the_right_type_are_not_copied():
-    def transform(rows, out):
-        assert np.shares_memory(rows, X)
-        wave(rows, out)
-
-    accumulate(transform, X, Y, P, block_rows=40)
-    accumulate(transform, X, Y, P, block_rows=40, groups=np.sort(GROUPS))
-
-
 def test_the_triangle_is_updated_in_place(rng):
     import tracemalloc
 
@@ -124,11 +114,6 @@ def test_the_triangle_is_updated_in_place(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * p * p * 1.9
-
-
-def test_several_tiles_of_a_large_gram(rng):
-    z = rng.standard_normal((50, 601))
-    check(accumulate(np.positive, z, z[:, :2], 601, block_rows=20), direct(z, z[:, :2]))
 
 
 def test_float32_sums_do_not_drift(rng):
@@ -163,23 +148,6 @@ def test_subset(columns, scale, rng):
     scale = rng.uniform(0.5, 2, z.shape[1]) if scale == "vector" else scale
     part = accumulate(wave, X, Y, P, weights=WEIGHTS).subset(columns, scale)
     check(part, direct(z * scale, w=WEIGHTS))
-
-
-def test_a_subset_is_a_copy():
-    equations = accumulate(wave, X, Y, P)
-    assert not np.shares_memory(equations.subset(np.arange(4)).gram, equations.gram)
-
-
-def test_the_clock_books_both_parts():
-    booked = []
-
-    class Noting(Clock):
-        def part(self, name):
-            booked.append(name)
-            return super().part(name)
-
-    accumulate(wave, X, Y, P, block_rows=100, clock=Noting())
-    assert booked == ["features", "train"] * 3 + ["train"]
 
 
 @pytest.mark.parametrize(
@@ -228,8 +196,3 @@ def test_centred_sums_are_those_of_the_features_less_the_shift(dtype, weights, b
     expected = y - np.average(2 * Z[:, 1:5], axis=0, weights=w) @ coef
     picked = total.intercepts(np.pad(coef, ((0, 0), (0, 1))))[:2]
     np.testing.assert_allclose(picked, expected, rtol=1e-5)
-
-
-def test_features_that_are_not_finite_stay_so_without_a_warning():
-    z = np.array([[1.0], [np.inf], [2.0]])
-    assert not np.isfinite(accumulate(np.positive, z, np.ones(3), 1, centre=True).gram).any()

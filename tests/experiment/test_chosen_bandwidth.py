@@ -12,7 +12,6 @@ from sklearn.kernel_ridge import KernelRidge
 from rfbench import registry
 from rfbench.clock import Clock
 from rfbench.errors import ConfigError
-from rfbench.experiment import trial as trials
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import Job, plan
 from rfbench.experiment.replay import trials_like
@@ -122,23 +121,6 @@ def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
             assert row[column] == alone[column] == known[column]
 
 
-@pytest.mark.parametrize(
-    ("solver", "name"),
-    [
-        *(("ridge", name) for name, cls in registry.SAMPLERS.items() if cls.serves(Gaussian)),
-        *((name, "rks") for name in registry.SOLVERS),
-    ],
-)
-def test_every_method_can_have_its_bandwidth_chosen(experiment_of, solver, name):
-    text = (
-        TUNED.split("samplers:")[0] + f"samplers: [{name}]\nsolver: {{name: {solver}}}\ntrials: 1\n"
-    )
-    trial = plan(experiment_of(text, "M=8", "bandwidth={cv: [1, 2]}", "solver.alphas=0.1,1"))[0]
-    row = run_trial(trial, Context())
-    assert row["status"] == "ok", row["message"]
-    assert row["bandwidth"] in (1.0, 2.0)
-
-
 def test_the_search_is_time_of_training(experiment_of, monkeypatch):
     """Every look at the clock is a second."""
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
@@ -190,12 +172,6 @@ def test_a_transformer_without_a_bandwidth_is_refused(experiment_of):
     text = TUNED.replace("- rks", "- {class: sklearn.kernel_approximation.SkewedChi2Sampler}")
     with pytest.raises(ConfigError, match="no bandwidth"):
         experiment_of(text, allow_imports=True)
-
-
-def test_one_penalty_and_no_word_on_selection_is_chosen_by_five_folds(experiment_of):
-    text = TUNED.replace("alphas: [0.01, 1.0], selection: cv5", "alphas: 0.1")
-    assert {row["selection"] for _, row in ok(text, experiment_of)} == {"cv5"}
-    assert trials.describe(plan(experiment_of(text))[0])["selection"] == "cv5"
 
 
 def test_no_bandwidth_is_searched_for_a_method_without_one(experiment_of, monkeypatch):

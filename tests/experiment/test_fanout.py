@@ -7,15 +7,13 @@ nothing, so that one starts in a moment.
 import errno
 import os
 import signal
-import threading
 
 import psutil
 import pytest
 
 from rfbench.errors import ConfigError, ExecutorError, WriteError
-from rfbench.experiment import begun, children, fanout, plain, runner, worker
+from rfbench.experiment import begun, children, fanout, runner, worker
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.plan import Job
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import describe
@@ -224,14 +222,6 @@ def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_
     assert run.statuses == {trial.id: "crashed"}
 
 
-def test_a_child_that_says_that_it_is_spoiled_is_replaced(run, trials):
-    run.acts(**{trials[0].id: f"row[{plain.SPOILED!r}] = True"})
-    run.made.run([Job(tuple(trials))])
-    assert run.statuses == all_ok(trials)
-    assert plain.SPOILED not in run.rows[trials[0].id]
-    assert len(run.starts) == 2
-
-
 def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
     def lent(code):
         children.give_back(child := children.take(code))
@@ -276,18 +266,6 @@ def test_what_recording_raises_ends_the_run_and_the_children(run, trials, worker
         wait_until(lambda group=child.pid: not members(group))
 
 
-def test_a_run_that_is_ended_records_nothing_more(run, trials):
-    def begin(trial_id):
-        run.begin(trial_id)
-        run.made.kill()
-
-    run.made.begin = begin
-    run.acts(**{t.id: "time.sleep(600)" for t in trials})
-    run.made.run([Job(tuple(trials))])
-    run.made.record({"trial_id": "late"})
-    assert run.rows == {}
-
-
 def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
     run.patch.setattr(children, "BEGIN", "import os; os._exit(5)")
     with pytest.raises(ExecutorError, match="exit code 5"):
@@ -329,17 +307,6 @@ def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials
     summary = runner.run(plan, fail_fast=True)
     assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
     assert begun.Begun(plan.folder).read() == {trials[3].id}
-
-
-def test_a_second_signal_while_the_first_is_handled_stops_at_once(monkeypatch):
-    class Interrupted(threading.Event):
-        def set(self):
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(threading, "Event", Interrupted)
-    with interrupts() as (stopping, _), pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    assert not stopping.is_set()
 
 
 PARENT = """

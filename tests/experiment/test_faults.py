@@ -77,16 +77,6 @@ def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_o
     assert (work.folder / "failures" / f"{row['trial_id']}.txt").exists()
 
 
-def test_failed_trials_are_repeated_on_request_only(experiment_of, tmp_path):
-    experiment = experiment_of(faulty("raise"), "trials=1", allow_imports=True)
-    work = plan_run([experiment], tmp_path / "r")
-    assert runner.run(work).failed == 1
-    assert runner.run(work).done == 0
-    again = runner.run(work, retry=["failed"])
-    assert (again.done, again.failed) == (1, 1)
-    assert runner.run(work, retry=["crashed"]).done == 0
-
-
 LONG = SMALL.replace("trials: 2", "trials: 6").replace("n_train: 120", "n_train: 2500")
 
 

@@ -3,12 +3,8 @@
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy import sparse
 
-from rfbench import datasets
-from rfbench.datasets import Dataset
 from rfbench.experiment.plain import SPOILED
 from tests.support.trials import measured as of_trials
 
@@ -67,23 +63,6 @@ def test_rows_that_are_changed_by_force_fail_that_trial_and_end_its_process(rows
         assert "error" not in row
     other = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=8")
     assert not any(SPOILED in row or row["status"] != "ok" for row in other)
-
-
-def test_a_real_target_and_sparse_rows_are_as_safe(rows_of, monkeypatch):
-    generator = np.random.default_rng(0)
-    X = sparse.random_array((60, 5), density=0.4, format="csr", rng=generator)
-    y = X.sum(axis=1)
-    found = Dataset("cpu", X, y, "regression", (), None, None, "0")
-    monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
-    monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
-    monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
-    own = ("dataset=cpu", "split={test_size: 0.4}")
-    alone = measured(rows_of("[rks]", *own), "rks")
-    assert {row["status"] for row in alone.values()} == {"ok"}
-    for hostile in ("ChangesRows", "ChangesTarget"):
-        rows = rows_of(beside(hostile), *own)
-        assert measured(rows, "rks") == alone
-        assert {row["status"] for row in measured(rows, "hostile").values()} == {"failed"}
 
 
 @pytest.mark.parametrize("hostile", ["ColumnsFollowRows", "MoreColumnsForTestRows"])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rfbench import config
-from rfbench.errors import ConfigError, ResultsError, WriteError
+from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -80,13 +80,6 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     assert lines_of(drawn.fit(X, y), 5) == lines
 
 
-def test_the_paired_map_has_no_offsets():
-    X = np.random.default_rng(0).standard_normal((100, 3))
-    sampler = LKRF(5, pool_size=20, bandwidth=1.0, feature_map="paired", random_state=0)
-    lines = lines_of(sampler.fit(X, np.sign(X[:, 0])), 0)
-    assert set(lines[0]) == {"trial", "M", "feature", "w1", "w2", "w3", "weight"}
-
-
 def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):
     work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
     runner.run(work)
@@ -154,34 +147,3 @@ def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
     with pytest.raises(ConfigError, match=r"line 10: the data have 11 columns.* at most 10"):
         experiment_of(KEEPING.replace("d: 2", "d: 11"))
     assert experiment_of(KEEPING.replace("d: 2", "d: 10")).kept_features
-
-
-def test_the_widest_frequency_makes_the_columns(tmp_path):
-    kept_features.write(tmp_path, "a", [{"trial": 0, "w1": 0.5, "weight": 1.0}])
-    kept_features.write(
-        tmp_path, "b", [{"trial": 0, "w1": 0.25, "w2": -1e-300, "b": 3.0, "weight": 0.1}]
-    )
-    first, second = in_file(tmp_path)
-    assert list(first) == ["trial_id", "trial", "M", "feature", "w1", "w2", "b", "weight", "check"]
-    assert (first["trial_id"], first["w2"], float(second["w2"])) == ("a", "", -1e-300)
-    kept_features.write(tmp_path, "a", [{"trial": 0, "w1": 0.75, "weight": 1.0}])
-    assert [(line["trial_id"], line["w1"]) for line in in_file(tmp_path)] == [
-        ("b", "0.25"),
-        ("a", "0.75"),
-    ]
-
-
-def test_a_foreign_or_cut_file_is_named(tmp_path):
-    for text in ("trial,w1\n0,1\n", "trial_id,trial,weight\na,0\n"):
-        (tmp_path / kept_features.FILE).write_text(text)
-        with pytest.raises(ResultsError, match="other columns, or a line that is cut"):
-            kept_features.read(tmp_path)
-    (tmp_path / kept_features.FILE).write_bytes(b"trial_id,trial,weight\na,0,\xff\n")
-    with pytest.raises(ResultsError, match="cannot be read"):
-        kept_features.read(tmp_path)
-    notes = []
-    assert kept_features.frame(tmp_path, notes).empty
-    assert len(notes) == 1
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match=r"kept.csv could not be written"):
-        kept_features.write(tmp_path / "file" / "inside", "a", [{"weight": 1.0}])

@@ -5,7 +5,7 @@ import datetime
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import find
-from rfbench.results.log import LOG, note
+from rfbench.results.log import LOG
 from tests.support.methods import BAD
 
 from .conftest import SMALL
@@ -35,14 +35,3 @@ def test_a_run_and_its_resumption_are_logged(experiment_of, tmp_path):
     runner.run(work)
     assert events(folder) == [*first, "started", "to run", "ended"]
     assert find([tmp_path]) == [folder]
-
-
-def test_a_log_that_cannot_be_written_ends_nothing(experiment_of, tmp_path):
-    (tmp_path / "r" / LOG).mkdir(parents=True)
-    assert runner.run(plan_run([experiment_of()], tmp_path / "r")).done == 8
-
-
-def test_an_event_is_one_line_whatever_it_says(tmp_path):
-    note(tmp_path, "failed: one\ntwo \udcff")
-    (line,) = (tmp_path / LOG).read_text().splitlines()
-    assert line.endswith("failed: one two \\udcff")

@@ -9,7 +9,6 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.results import manifest, read
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import machine_id
-from rfbench.results.schema import TIMES
 from rfbench.results.store import Store
 from tests.support.results import write_folder
 
@@ -82,15 +81,6 @@ def test_merged_rows_keep_their_machines(tmp_path):
     assert "2 machines" in results.notes[0]
 
 
-def test_rows_without_times_may_be_of_another_machine(tmp_path):
-    untimed = row("b", **dict.fromkeys(TIMES))
-    other = write_folder(tmp_path / "o", [untimed], GOOD | {"machine": FACTS | {"cpu": "Xeon"}})
-    target = older(tmp_path / "t")
-    assert merge(target, [other]).added == 1
-    results = read(target)
-    assert (results.rows["machine"].nunique(), results.notes) == (2, [])
-
-
 def test_a_run_that_goes_on_elsewhere_says_so_and_names_both(
     experiment_of, tmp_path, caplog, monkeypatch
 ):
@@ -112,15 +102,3 @@ def test_a_run_that_goes_on_elsewhere_says_so_and_names_both(
         [("0" * 8, len(lines)), (here, len(lines))]
     )
     assert results.machines.keys() == {"0" * 8, here}
-
-
-def test_the_words_of_a_machine_come_with_its_rows(experiment_of, tmp_path):
-    """As from a worker elsewhere, whose machine the manifest does not have yet."""
-    folder = tmp_path / "tiny"
-    runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
-    first = {**rows_of(folder)[0], "trial_id": "x", "machine": machine_id(FACTS)}
-    runner._record(
-        Store(folder), runner.Summary(folder), first | {"machines": {machine_id(FACTS): FACTS}}, {}
-    )
-    assert read(folder).machines[machine_id(FACTS)] == FACTS
-    assert rows_of(folder)[-1]["machine"] == machine_id(FACTS)

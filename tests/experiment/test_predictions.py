@@ -15,7 +15,6 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.metrics import probabilistic
 from rfbench.results import predictions
-from rfbench.results.maintenance import merge, rows_of
 from rfbench.solvers.probabilities import calibrated, linked
 
 BASE = {
@@ -96,12 +95,6 @@ def test_they_are_on_the_disk_before_the_row(monkeypatch, tmp_path):
         api.run(BASE, out=tmp_path, n_jobs=1)
     assert len(list((tmp_path / "python" / predictions.KEY).iterdir())) == 1
     assert not (tmp_path / "python" / "trials.csv").exists()
-
-
-def test_merging_takes_them_along(ran, tmp_path):
-    merge(tmp_path / "merged", [ran[0].folder])
-    for row in rows_of(tmp_path / "merged"):
-        assert "probabilities" in predictions.read(tmp_path / "merged", row["trial_id"])
 
 
 def test_no_trial_begins_after_the_deadline(tmp_path):

@@ -1,15 +1,7 @@
 """Features that are no real numbers: the trial is a row that says so, whoever made them."""
 
-import warnings
-
-import numpy as np
 import pytest
 
-from rfbench import samplers, solvers
-from rfbench.errors import MethodError
-from rfbench.experiment.trial import refuse_complex_numbers
-from rfbench.samplers.feature_map import FeatureMap
-from rfbench.solvers.design import Design
 from tests.support.trials import measured
 
 from .conftest import SMALL
@@ -77,36 +69,3 @@ def test_predictions_that_are_no_real_numbers_fail_their_trial(experiment_of, tm
     rows = measured(experiment_of(text.replace("NAME", name), allow_imports=True))
     assert {row["status"] for row in rows} == {"failed"}
     assert all(f"predicted values of the type {kind}" in row["message"] for row in rows)
-
-
-@pytest.mark.parametrize("kind", ["complex", "str", "object", "datetime64[s]"])
-def test_they_are_refused_in_python_too(kind):
-    class Made:
-        def transform(self, X):
-            return X.astype(kind)
-
-    X = np.random.default_rng(0).standard_normal((30, 2))
-    with pytest.raises(MethodError, match="features of the type"):
-        solvers.RidgeRegressor(alphas=1.0).fit(X, X[:, 0], features=Made())
-    with pytest.raises(MethodError, match="frequencies of the type"):
-        FeatureMap("wave", "paired", X.astype(kind))
-
-
-def test_truth_values_and_whole_numbers_are_features():
-    class Made:
-        def transform(self, X):
-            return X > 0
-
-    X = np.random.default_rng(0).standard_normal((30, 2))
-    np.testing.assert_array_equal(Design(X, Made()).matrix(), X > 0)
-    assert samplers.RKS(5, random_state=0).fit(X).transform(X).shape == (30, 5)
-
-
-def test_the_refusal_is_noted_once():
-    with warnings.catch_warnings():
-        refuse_complex_numbers()
-        before = list(warnings.filters)
-        refuse_complex_numbers()
-        assert warnings.filters == before
-        with pytest.raises(np.exceptions.ComplexWarning):
-            np.zeros(1)[...] = np.ones(1) * 1j

@@ -84,10 +84,6 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
     assert replay(folder, "1", allow_imports=True).differences == {}
 
 
-def test_a_row_of_an_older_file_has_no_value_in_newer_columns():
-    assert "kernel_error" not in call("replay", "results/published/quickstart", 7)
-
-
 PUBLISHED = Path("results/published")
 FOLDERS = [PUBLISHED / name for name in ("quickstart", "lkrf2016_figure2_hyperplane.matched")]
 
@@ -137,13 +133,6 @@ def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):
     for row in rows_of(first):
         Store(first).append({**row, "status": "timeout"})
     assert why(first) == {ENDED_BADLY}
-
-
-def test_a_manifest_of_another_version_or_configuration_is_named(first):
-    changed(first, dataset=[])
-    assert "cannot read" in call("replay", first, 1, code=2)
-    changed(first, dataset=[{"name": "digits", "parameters": {}}])
-    assert "0 rows measured again" in call("verify", first, "--replay", 1, code=1)
 
 
 def test_verify_replays_any_rows_and_finds_a_changed_number(first):

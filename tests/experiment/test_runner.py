@@ -10,7 +10,6 @@ from rfbench.experiment.trial import run_trial
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
 from tests.support.runs import rows_of, without_times
-from tests.support.trials import measured
 
 from .conftest import SMALL
 
@@ -90,13 +89,6 @@ def test_kernel_errors_and_no_solver(experiment_of):
     assert "error" not in rks[2]
 
 
-def test_the_manifest_has_a_hash_per_name_and_parameters(experiment_of, tmp_path):
-    run(experiment_of(SMALL, "dataset.sphere.d=[2, 3]", "trials=1"), tmp_path / "tiny")
-    data = json.loads((tmp_path / "tiny" / "manifest.json").read_text())["data"]
-    assert len(data) == len(set(data.values())) == 2
-    assert set(data.values()) == {row["data_hash"] for row in rows_of(tmp_path / "tiny")}
-
-
 def test_the_manifest_says_what_ran(finished):
     manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["config"]["M"] == [4, 8]
@@ -119,20 +111,3 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     row = run_trial(work.trials[0], Context())
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400
-
-
-def test_what_a_sampler_notes_stands_in_its_row(experiment_of, tmp_path):
-    text = SMALL.replace("eerf: {pool_size: 40, score_rows: 1.0}", "lkrf: {pool_size: 8, rho: 7}")
-    work = plan_run([experiment_of(text)], tmp_path)
-    (trial,) = (t for t in work.trials if (t.sampler.name, t.M, t.number) == ("lkrf", 8, 0))
-    row = run_trial(trial, Context())
-    assert row["message"].startswith("7 of 8 features")
-
-
-@pytest.mark.parametrize(
-    ("solver", "expected"),
-    [("{name: logistic}", True), ("{name: logistic, max_iter: 1}", False), ("{name: ridge}", None)],
-)
-def test_a_fit_that_was_cut_short_is_a_row_that_says_so(experiment_of, solver, expected):
-    rows = measured(experiment_of(SMALL, f"solver={solver}", "trials=1"))
-    assert {(row["status"], row["converged"]) for row in rows} == {("ok", expected)}

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from rfbench import config, shipped
@@ -70,17 +69,6 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     assert "leverage-rff" not in set(measured["method"])
 
 
-@pytest.mark.parametrize(
-    "changes", [{"variant": "solver.intercept=true"}, {"setting": ""}, {"M": 99}, {"trial": 77}]
-)
-def test_a_sweep_an_old_row_and_more_of_the_same_are_not_stale(changes: dict[str, Any]) -> None:
-    """What was measured beyond a configuration's sizes and trials is measured as it says."""
-    made = [row | changes for row in rows()]
-    if "variant" in changes:
-        made = [row | {"setting": "0123"} for row in made]
-    assert frame.of([read(made)], today=today.settings).stale == {}
-
-
 def test_results_of_ones_own_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
     assert today.settings(own) is None
@@ -88,13 +76,6 @@ def test_results_of_ones_own_are_never_stale() -> None:
     named = read([row | {"setting": "0123"} for row in rows()])
     assert frame.of([named], today=today.settings).stale == {NAME: len(rows())}
     assert frame.of([named]).stale == {}
-
-
-def test_a_name_is_that_of_one_configuration() -> None:
-    assert today.settings(read(rows(), "liu2020_table3_nothing")) is None
-    hashes = {"dataset": "eeg", "d": pd.NA, "data_hash": ""}
-    failed = read([row | hashes | {"d": ""} for row in rows()])
-    assert today.settings(failed) == frozenset()
 
 
 def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatch):

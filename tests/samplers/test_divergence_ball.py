@@ -81,12 +81,6 @@ def test_degenerate_cases():
         solve(v, np.nan)
 
 
-def test_radius_from_which_only_the_maximisers_are_left():
-    v = np.array([3.0, 1.0, 3.0, 2.0])
-    assert np.count_nonzero(chi_square_weights(v, 1.0)) == 2
-    assert np.count_nonzero(chi_square_weights(v, 1.0 - 1e-9)) == 3
-
-
 vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=40)
 
 
@@ -132,12 +126,3 @@ def test_penalised_solution_is_the_best_distribution(penalty):
     # The ball that touches this distribution has the same solution.
     if 1e-6 < divergence(q) and np.count_nonzero(q) > 1:
         assert_allclose(chi_square_weights(v, divergence(q)), q, atol=1e-7)
-
-
-def test_penalised_degenerate_cases():
-    assert_array_equal(penalised_weights(np.zeros(4), 1.0), np.full(4, 0.25))
-    assert_allclose(penalised_weights(np.full(4, 3.0), 1.0), np.full(4, 0.25))
-    assert_allclose(penalised_weights(np.array([5.0]), 1.0), [1.0])
-    assert_allclose(penalised_weights(np.array([3.0, 1.0, 3.0]), 1e-9), [0.5, 0.0, 0.5])
-    with pytest.raises(MethodError, match="cannot be used"):
-        penalised_weights(np.array([np.nan]), 1.0)

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
-from rfbench.samplers import EERF, UniformPool
+from rfbench.samplers import EERF
 from rfbench.samplers.base import streams
 
 from .candidates import LABELS, candidates, frequencies
@@ -69,12 +69,6 @@ def test_scores_are_made_from_a_random_part_of_the_rows():
     assert_array_equal(fitted(TARGET, score_rows=1000).scores_, fitted(TARGET).scores_)
 
 
-def test_two_labels_of_any_kind_are_the_same_target():
-    expected = fitted(TARGET).transform(NEW_ROWS)
-    for labels in ((TARGET > 0).astype(int), np.where(TARGET > 0, "yes", "no"), TARGET > 0):
-        assert_array_equal(fitted(labels).transform(NEW_ROWS), expected)
-
-
 def test_linear_kernel_ranks_each_coordinate_once():
     target = ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
     order = np.argsort(-np.abs(ROWS.T @ target))
@@ -82,13 +76,3 @@ def test_linear_kernel_ranks_each_coordinate_once():
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order[:3]] / np.sqrt(3.0))
     with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\."):
         fitted(target, 6, kernel="linear")
-
-
-def test_whole_pool_is_the_pool_that_eerf_sees():
-    """To 1e-14."""
-    for feature_map in MAPS:
-        words = {"pool_size": 30, "bandwidth": 2.0, "feature_map": feature_map, "random_state": 3}
-        uniform = UniformPool(30, **words).fit(ROWS).transform(NEW_ROWS)
-        energetic = EERF(30, **words).fit(ROWS, TARGET).transform(NEW_ROWS)
-        order = np.lexsort(uniform), np.lexsort(energetic)
-        assert_allclose(uniform[:, order[0]], energetic[:, order[1]], atol=1e-14)

@@ -83,14 +83,6 @@ def test_factors_multiply_the_columns(parted: Any) -> None:
     assert_allclose(changed.transform(NEW_ROWS), 3.0 * whole * each**2, rtol=1e-12)
 
 
-@pytest.mark.parametrize("numbers", [np.array([4, 1]), np.arange(9)])
-def test_the_constant_of_some_of_a_quadrature_is_their_own(numbers: Any) -> None:
-    fitted = map_of(SSR, **PAIRED)
-    taken, constant = fitted.take(numbers), 1 - np.mean(fitted.weights[numbers] ** 2)
-    assert_allclose(taken.kernel_constant, constant, atol=EXACT)
-    assert_allclose(taken.astype(np.float32).kernel_constant, constant, atol=1e-6)
-
-
 def test_without_torch_a_module_of_it_is_refused_with_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "rfbench.samplers.torch_map", raising=False)

@@ -62,13 +62,6 @@ def test_more_features_than_rows_are_different_candidates() -> None:
     assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
 
 
-def test_centring_takes_the_mean_out_of_the_target() -> None:
-    words: dict[str, Any] = {"pool_size": 80, "bandwidth": 2.0, "random_state": 0}
-    centred = Greedy(10, center_target=True, **words).fit(ROWS, SMOOTH + 7.0).chosen_
-    assert_array_equal(centred, Greedy(10, **words).fit(ROWS, SMOOTH - SMOOTH.mean()).chosen_)
-    assert (centred != Greedy(10, **words).fit(ROWS, SMOOTH + 7.0).chosen_).any()
-
-
 def test_of_candidates_that_differ_by_rounding_the_first_is_taken() -> None:
     """Columns with the same entries in another order: their sums are the same but for rounding."""
     for seed in range(20):

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from numpy.testing import assert_allclose
 from sklearn.cluster import KMeans
 
 from rfbench import kernels
@@ -51,20 +50,6 @@ def test_fewer_different_landmarks_than_asked_for_are_noted(found: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("found", FOUND)
-def test_smaller_error_than_uniform_landmarks(found: str) -> None:
-    """Blobs of very different sizes, of which uniform landmarks miss the small ones."""
-    generator = np.random.default_rng(0)
-    blobs = np.repeat(np.arange(20), np.r_[np.full(19, 4), 300])
-    rows = generator.standard_normal((20, 3))[blobs] * 8 + generator.standard_normal((376, 3)) * 0.3
-    better = [
-        trace_error(rows, fitted(rows, 25, found, seed))
-        < trace_error(rows, fitted(rows, 25, "uniform", seed))
-        for seed in range(20)
-    ]
-    assert sum(better) >= 18
-
-
 # k-means
 
 
@@ -80,16 +65,6 @@ def test_centroids_are_a_fixed_point_of_k_means() -> None:
     best = KMeans(6, n_init=20, random_state=0).fit(rows).inertia_
     ours = ((rows - found[nearest]) ** 2).sum()
     assert best <= ours < 1.1 * best
-
-
-def test_centroids_of_sparse_rows_are_dense_points() -> None:
-    rows = np.where(np.abs(ROWS) > 0.8, ROWS, 0.0)
-    for m in (7, 60):
-        wide = sparse.csr_array(rows)
-        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-        ours = fitted(wide, m, "kmeans").feature_map_.landmarks
-        assert isinstance(ours, np.ndarray)
-        assert_allclose(ours, fitted(rows, m, "kmeans").feature_map_.landmarks, atol=1e-12)
 
 
 def test_centroids_are_of_a_sample_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,17 +110,6 @@ def test_pivots_are_those_of_the_reference() -> None:
         generator = np.random.default_rng(1)
         words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)
         assert rpcholesky.pivots(*words).tolist() == pivots
-
-
-def test_it_stops_where_nothing_is_left() -> None:
-    """The linear kernel of 5 columns has rank 5."""
-    sampler = fitted(ROWS, 12, "rpcholesky", kernel="linear")
-    assert len(set(sampler.landmark_rows_)) == 5
-    assert sampler.notes_ == ["5 different landmarks span the rows"]
-    assert sampler.transform(ROWS).shape == (60, 12)
-    assert trace_error(ROWS, sampler) < 1e-9
-    nothing = fitted(np.zeros((9, 2)), 3, "rpcholesky", kernel="linear")
-    assert_array_equal(nothing.transform(ROWS[:, :2]), np.zeros((60, 3)))
 
 
 def test_pivots_are_of_a_sample_where_the_factor_would_be_large(

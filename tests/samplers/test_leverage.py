@@ -10,7 +10,7 @@ from rfbench.samplers import LeverageRFF, SurrogateLeverage
 from rfbench.samplers.leverage import ridge_leverage
 from tests.support.nightly import at_night
 
-from .unbiased import LIMIT, assert_mean, points, z_scores
+from .unbiased import assert_mean, points
 
 AS_RUN: dict[str, Any] = {
     "resample": False,
@@ -110,22 +110,6 @@ def test_matched_surrogate_is_the_explicit_computation() -> None:
     assert_allclose(sampler.transform(NEW_ROWS), new / np.sqrt(q), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("per_column", [False, True])
-def test_weights_of_the_whole_pool_average_to_one(per_column: bool) -> None:
-    sampler = whole_pool(LeverageRFF, per_column=per_column)
-    base, ratio = unnormalised(sampler, NEW_ROWS) / np.sqrt(20), sampler.transform(NEW_ROWS)
-    inverse = whole_pool(LeverageRFF, per_column=per_column, reweight="inverse")
-    candidates = 40 if per_column else 20
-    assert_allclose(inverse.transform(NEW_ROWS), np.sqrt(candidates) * ratio, rtol=1e-9)
-    mean = np.mean((ratio / base) ** -2, axis=0).sum() / 2
-    assert_allclose(mean, 20.0)
-
-
-def test_scores_come_from_the_rows_asked_for() -> None:
-    sampler = whole_pool(LeverageRFF, score_rows=len(ROWS) - 1)
-    assert np.abs(sampler.scores_ / whole_pool(LeverageRFF).scores_ - 1).max() > 1e-4
-
-
 UNBIASED: list[tuple[Any, dict[str, Any]]] = [
     (LeverageRFF, {}),
     (LeverageRFF, {"per_column": True}),
@@ -164,9 +148,3 @@ def test_reweighted_draws_estimate_the_kernel_without_bias(case: Any) -> None:
     kernel = options.get("kernel", "gaussian")
     # The standard errors are at most 2 % of the kernel: a bias of 8 % is found.
     assert_mean(estimates_of(cls, options, 200), exact(kernel), wrong if usual else [])
-
-
-@pytest.mark.parametrize("cls", [LeverageRFF, SurrogateLeverage])
-def test_larger_weights_do_not_pass_for_unbiased(cls: Any) -> None:
-    sample = estimates_of(cls, {"reweight": "inverse"}, 100)
-    assert np.abs(z_scores(sample, exact())).max() > LIMIT

@@ -8,7 +8,6 @@ from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
 from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights
-from rfbench.samplers.pool import PoolScores
 
 from .candidates import LABELS, candidates, frequencies
 
@@ -58,18 +57,6 @@ def test_top_breaks_ties_of_q_by_the_score(words):
     sampler = make(n_components=30, weighted=False, **words).fit(ROWS, TARGET)
     order = np.argsort(-scores)[:30]
     assert_array_equal(sampler.feature_map_.frequencies.T, frequencies(40)[order])
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-def test_top_notes_how_many_are_beyond_what_is_kept(weighted):
-    words = {"n_components": 30, "weighted": weighted}
-    sampler = make(rho=9.0, **words).fit(ROWS, TARGET)
-    beyond = 30 - sampler.kept_
-    assert beyond > 0
-    assert sampler.notes_[0].startswith(f"{beyond} of 30 ")
-    zero = (sampler.transform(NEW_ROWS) == 0).all(axis=0).sum()
-    assert zero == (beyond if weighted else 0)
-    assert make(rho=0.0, **words).fit(ROWS, TARGET).notes_ == []
 
 
 def test_draws_follow_the_distribution():
@@ -149,42 +136,6 @@ def test_penalty_by_validation_is_that_of_a_loop_over_the_grid(words, shape):
     assert sampler.notes_[0] == f"penalty {best:g} by validation"
     if shape == "wave":
         assert best <= 1
-
-
-@pytest.mark.parametrize("estimator", ["draw", "top", "all", "paper"])
-def test_features_are_those_of_the_chosen_penalty_given(estimator):
-    words = {"n_components": 12, "estimator": estimator, "score_rows": 0.5}
-    found = make(penalty="validation", **words).fit(ROWS, TARGET)
-    given = make(penalty=found.penalty_, **words).fit(ROWS, TARGET)
-    assert_array_equal(found.transform(NEW_ROWS), given.transform(NEW_ROWS))
-
-
-def test_scores_less_a_part_are_those_of_the_other_rows():
-    """The target is not centred alike on both parts, and the features are not either."""
-    draws = np.random.default_rng(5)
-    Z, target = draws.standard_normal((30, 7)) + 1.0, draws.standard_normal((30, 2))
-    target[:, 0] += 3.0
-    target[:10] += 5.0
-
-    def scores(rows):
-        z, y = Z[rows], target[rows]
-        return PoolScores(None, z.T @ y, z.sum(axis=0), y.mean(axis=0), len(y), np.zeros(2))
-
-    left = scores(slice(None)).less(scores(slice(10)))
-    other = scores(slice(10, None))
-    assert left.n == other.n == 20
-    for name in ("moments", "sums", "target_means"):
-        np.testing.assert_allclose(getattr(left, name), getattr(other, name), atol=1e-12)
-    y = target[10:]
-    np.testing.assert_allclose(
-        left.target_moments(centred=True), Z[10:].T @ (y - y.mean(axis=0)), atol=1e-12
-    )
-
-
-def test_penalty_of_a_target_without_signal_is_the_flattest():
-    flat = make(n_components=12, penalty="validation", estimator="draw").fit(ROWS, 0 * TARGET)
-    assert flat.penalty_ == 1e5
-    assert flat.kept_ == 40
 
 
 def test_several_classes_are_one_hot_columns_less_their_means():

@@ -9,10 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from rfbench import kernels
-from rfbench.errors import MemoryLimit, MethodError
+from rfbench.errors import MemoryLimit
 from rfbench.memory import limited_to
 from rfbench.samplers import metric
 from rfbench.samplers.base import streams
@@ -150,12 +149,6 @@ def test_neither_the_order_of_columns_nor_units_of_the_target_matter(kind):
     assert_allclose(second.metric_, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_a_full_metric_turns_with_the_rows():
-    turn = linalg.qr(np.random.default_rng(3).standard_normal((4, 4)))[0]
-    first, second = (LearnedMetric(kind="full", **SMALL).fit(rows, Y) for rows in (X, X @ turn))
-    assert_allclose(second.metric_, turn.T @ first.metric_ @ turn, rtol=1e-4, atol=1e-6)
-
-
 @pytest.mark.parametrize("target", [np.full(200, 3.7), np.zeros(200), np.full(200, "a")])
 def test_a_constant_target_leaves_the_rows_as_they_are(target):
     metric = LearnedMetric(random_state=0).fit(X, target)
@@ -164,24 +157,12 @@ def test_a_constant_target_leaves_the_rows_as_they_are(target):
     assert_array_equal(into(metric.root_, X), X)
 
 
-def test_rows_that_are_all_the_same_are_left_as_they_are():
-    same = np.ones((30, 4))
-    metric = LearnedMetric(random_state=0).fit(same, np.arange(30.0))
-    assert_array_equal(into(metric.root_, same), same)
-
-
 def test_it_is_refused_where_it_does_not_fit_into_memory():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with limited_to(2**29), pytest.raises(MemoryLimit, match="full metric of 200,000 columns"):
         LearnedMetric(kind="full").fit(wide, np.arange(40.0))
     with limited_to(2**30):
         assert LearnedMetric(rounds=1).fit(wide, np.arange(40.0)).root_.shape == (200_000,)
-
-
-def test_wrong_parameters_are_named():
-    for wrong in ({"kind": "half"}, {"kernel": "linear"}, {"rounds": 0}):
-        with pytest.raises(MethodError, match=next(iter(wrong))):
-            LearnedMetric(**wrong).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -204,21 +185,3 @@ def test_rounds_end_early(monkeypatch, losses, rounds):
     fitted = LearnedMetric(**keys, early_stopping=True).fit(X, np.sin(2 * X[:, 0]))
     assert fitted.losses_.tolist() == losses[: rounds + 1]
     assert fitted.round_ == int(np.argmin(losses[: rounds + 1]))
-
-
-@pytest.mark.parametrize(("n_landmarks", "threads"), [(20, {1}), (metric.ONE_THREAD + 1, {2})])
-def test_few_landmarks_take_one_thread(monkeypatch, n_landmarks, threads):
-    """Pools of threads that wait for one another take two to twenty times as long."""
-    seen, plain = set(), metric.best_fit
-
-    def best_fit(*args):
-        seen.update(pool["num_threads"] for pool in threadpool_info())
-        return plain(*args)
-
-    monkeypatch.setattr(metric, "best_fit", best_fit)
-    X = np.random.default_rng(0).standard_normal((60, 2))
-    with threadpool_limits(2):
-        if {pool["num_threads"] for pool in threadpool_info()} != {2}:
-            pytest.skip("these libraries take no two threads here")
-        LearnedMetric(rounds=1, n_landmarks=n_landmarks, random_state=0).fit(X, X[:, 0])
-    assert seen == threads

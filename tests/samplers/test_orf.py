@@ -89,13 +89,6 @@ def test_sorf_and_rom_are_the_products_of_their_matrices(d, blocks):
     assert_allclose(sampler.transform(NEW_ROWS[:, np.arange(d) % 5]), features, atol=1e-12)
 
 
-def test_structured_features_do_not_depend_on_the_chunk():
-    rows = np.random.default_rng(0).standard_normal((300, 700))
-    sampler = SORF(1500, bandwidth=20.0, random_state=0).fit(rows)
-    phases = rows @ sampler.frequencies_.T + sampler.feature_map_.offsets
-    assert_allclose(sampler.transform(rows), np.sqrt(2 / 1500) * np.cos(phases), atol=1e-12)
-
-
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_bias_of_one_block_is_the_stated_one(feature_map):
     """A product of cosines, to 5 standard errors of 400 seeds; the kernel itself fails."""

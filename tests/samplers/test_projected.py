@@ -14,8 +14,6 @@ from rfbench.samplers import (
     CompactFeatures,
     Nystroem,
     TruncatedSVD,
-    projected,
-    tefm,
 )
 from rfbench.solvers.design import Design
 
@@ -37,13 +35,6 @@ def error(cls: Any, rows: Any, reference: Any, seed: int = 0, **options: Any) ->
     words = {"n_components": 25, "bandwidth": 3.0, "feature_map": "paired", **options}
     features = cls(random_state=seed, **words).fit(rows).transform(rows)
     return norm(reference - features @ features.T) / norm(reference)
-
-
-def base_kernel(rows: Any, seed: int = 0, size: int = 100) -> Any:
-    """Return FF' of the random features that a seed projects."""
-    base = RKS(size, bandwidth=3.0, feature_map="paired", random_state=seed).fit(rows)
-    features = base.transform(rows)
-    return features @ features.T
 
 
 @pytest.mark.parametrize(("cls", "options"), [*BY_MATRIX, (Nystroem, {})], ids=str)
@@ -85,20 +76,6 @@ def test_matrix_is_orthonormal_also_with_few_rows(cls: Any, options: Any, n: int
     assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
 
 
-BY_BLOCKS = [*BY_MATRIX[:2], BY_MATRIX[3], (Nystroem, {"landmarks": "recursive-rls"})]
-
-
-@pytest.mark.parametrize(("cls", "options"), BY_BLOCKS, ids=str)
-def test_blocks_of_rows_and_columns_give_the_same(
-    cls: Any, options: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words: dict[str, Any] = {"bandwidth": 3.0, "feature_map": "paired", "random_state": 1}
-    whole = cls(5, **words, **options).fit(ROWS).transform(ROWS)
-    monkeypatch.setattr(projected, "BLOCK_BYTES", 1)
-    monkeypatch.setattr(tefm, "STRIP_BYTES", 1)
-    assert_allclose(cls(5, **words, **options).fit(ROWS).transform(ROWS), whole, atol=1e-9)
-
-
 def test_tefm_g_is_the_explicit_computation() -> None:
     """Inner products from the explicit sketch and its QR decomposition, to 1e-8."""
     rows = problem(40)
@@ -135,18 +112,6 @@ def test_svd_is_that_of_the_features_and_its_sign_is_fixed() -> None:
     assert_allclose(np.abs(right[:5] @ matrix), np.eye(5), atol=1e-8)
     assert (matrix.max(axis=0) == np.abs(matrix).max(axis=0)).all()
     assert_allclose(np.linalg.norm(sampler.transform(rows), axis=0), singular[:5])
-
-
-def test_tefm_lies_between_the_svd_and_comp() -> None:
-    """On FF', where the truncated SVD is the lower bound of every projection."""
-    rows = problem()
-    for seed in range(3):
-        base = base_kernel(rows, seed)
-        bound, *tefm_errors, comp = (
-            error(cls, rows, base, seed) for cls in (TruncatedSVD, TEFMG, TEFMS, CompactFeatures)
-        )
-        assert bound * (1 - 1e-9) <= min(tefm_errors)
-        assert max(tefm_errors) < 0.5 * comp
 
 
 def test_paired_base_has_two_columns_a_frequency() -> None:

@@ -72,13 +72,6 @@ def test_bias_with_arc_cosine_features_is_that_of_the_grid(order: int) -> None:
     assert_mean(sample, mean, [kernels.make(kernel)(rows, rows)], limit=5)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 7])
-def test_vertices_are_those_of_a_regular_simplex(d: int) -> None:
-    products = simplex_vertices(d) @ simplex_vertices(d).T
-    assert_allclose(products, np.where(np.eye(d + 1) > 0, 1.0, -1.0 / d), atol=1e-12)
-    assert_allclose(np.triu(simplex_vertices(d), 1), 0.0, atol=0)
-
-
 @pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (0, 4, 10), (1, 3, 8), (2, 3, 7)])
 def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int) -> None:
     """And k(x, x) is that of steps with twice the constant, that of ramps exact."""
@@ -117,16 +110,6 @@ def test_estimate_of_given_radii_is_that_of_the_authors() -> None:
     found = (features @ features.T + fitted.kernel_constant)[np.triu_indices(3, 1)]
     expected = [0.8406543338082552, 0.6432609972627953, 0.6079474065074812]
     assert_allclose(found, expected, rtol=1e-12)
-
-
-def test_first_frequencies_of_a_block_need_no_whole_rotation() -> None:
-    """The same few, whether or not the others are drawn; angles are those of the simplex."""
-    few = frequencies(SSR(4, bandwidth=1.0, random_state=2), 300)
-    more = frequencies(SSR(320, bandwidth=1.0, random_state=2), 300)
-    assert_allclose(more[:4], few, atol=1e-12)
-    unit = few / np.linalg.norm(few, axis=1, keepdims=True)
-    for i, j in itertools.combinations(range(4), 2):
-        assert unit[i] @ unit[j] == pytest.approx(-1 / 300, abs=1e-12)
 
 
 def test_ssr_needs_three_columns() -> None:

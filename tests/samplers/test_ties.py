@@ -36,19 +36,6 @@ def test_a_long_row_of_near_scores_is_not_one_tie():
     assert abs(ranked - np.arange(1000.0)[::-1]).max() <= 2.5
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("multiclass", ["norm", "max", "per-class"])
-def test_pairs_on_one_row_are_all_tied(dtype, multiclass):
-    """cos^2 + sin^2 = 1 for every candidate."""
-    words = {"pool_size": 200, "score_rows": 1, "feature_map": "paired", "random_state": 0}
-    target = DATA.standard_normal((300, 3))
-    sampler = EERF(
-        20, bandwidth=2.0, center_target=False, multiclass=multiclass, **words
-    ).fit(X.astype(dtype), target)  # fmt: skip
-    pool = frequencies(200, d=4)
-    assert_array_equal(sampler.feature_map_.frequencies.T, pool[:20].astype(dtype))
-
-
 @pytest.mark.parametrize(
     ("dtype", "center"), [(np.float64, True), (np.float64, False), (np.float32, False)]
 )

@@ -7,9 +7,8 @@ from numpy.testing import assert_allclose
 from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
-from rfbench.samplers import ORF, RKS
+from rfbench.samplers import RKS
 from rfbench.samplers.feature_map import OFFSET, PAIRED
-from rfbench.solvers import RidgeRegressor
 
 torch = pytest.importorskip("torch")
 LABELS = (ROWS[:, 0] > 0).astype(int)
@@ -54,14 +53,6 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     assert_allclose(made.numpy(), expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("kernel", ["arc-cosine-0", "arc-cosine-1", "arc-cosine-2", "linear"])
-def test_other_kernels(kernel):
-    sampler = fitted("rks", kernel)
-    rows = np.vstack([NEW_ROWS, np.zeros(5)])  # at the step itself
-    features = sampler.feature_map_.as_torch()(tensors(rows))
-    assert_allclose(features.numpy(), sampler.transform(rows), atol=1e-13)
-
-
 def test_its_arrays_are_buffers_of_its_own_type_and_nothing_is_trained():
     features = RKS(4, bandwidth=2.0).fit(ROWS.astype(np.float32)).feature_map_.as_torch()
     assert list(features.parameters()) == []
@@ -86,48 +77,3 @@ def test_gradients_are_those_of_differences(name, kernel, feature_map):
     features = fitted(name, kernel, feature_map).feature_map_.as_torch()
     rows = tensors(NEW_ROWS[:3], requires_grad=True)
     assert torch.autograd.gradcheck(features, (rows,))
-
-
-def test_batches_of_rows():
-    features = fitted("rks", feature_map=PAIRED).feature_map_.as_torch()
-    batches = tensors(NEW_ROWS.reshape(4, 5, 5))
-    assert_allclose(features(batches).reshape(20, -1).numpy(), features(tensors()).numpy())
-
-
-def test_an_orf_kernel_of_gpytorch_predicts_as_ridge_does():
-    """The posterior mean of a Gaussian process is ridge with alpha = noise; the scale is learnt."""
-    gpytorch = pytest.importorskip("gpytorch")
-    sampler = ORF(40, bandwidth=1.0, random_state=0).fit(ROWS)
-    features = sampler.feature_map_.as_torch()
-
-    class ORFKernel(gpytorch.kernels.Kernel):
-        has_lengthscale = True
-
-        def forward(self, x1, x2, diag=False, **kwargs):
-            left, right = features(x1 / self.lengthscale), features(x2 / self.lengthscale)
-            return (left * right).sum(-1) if diag else left @ right.mT
-
-    class Process(gpytorch.models.ExactGP):
-        def __init__(self, X, y, likelihood):
-            super().__init__(X, y, likelihood)
-            self.mean, self.kernel = gpytorch.means.ZeroMean(), ORFKernel()
-
-        def forward(self, x):
-            return gpytorch.distributions.MultivariateNormal(self.mean(x), self.kernel(x))
-
-    y = np.sin(ROWS[:, 0]) + ROWS[:, 1]
-    likelihood = gpytorch.likelihoods.GaussianLikelihood()
-    process = Process(tensors(ROWS), tensors(y), likelihood).double()
-    process.kernel.lengthscale, likelihood.noise = 2.0, 0.1
-    process.train()
-    loss = -gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, process)(
-        process(tensors(ROWS)), tensors(y)
-    )
-    loss.backward()
-    assert float(process.kernel.raw_lengthscale.grad.abs().max()) > 1e-4
-    process.eval()
-    with torch.no_grad():
-        mean = process(tensors(NEW_ROWS)).mean.numpy()
-    scaled = ORF(40, bandwidth=1.0, random_state=0).fit(ROWS / 2.0)
-    ridge = RidgeRegressor(0.1, intercept=False).fit(ROWS / 2.0, y, features=scaled)
-    assert_allclose(mean, ridge.predict(NEW_ROWS / 2.0), atol=1e-9)

@@ -54,20 +54,6 @@ def test_training_takes_the_frequencies_to_the_target(feature_map):
         assert sampler.losses_.min() < 0.01
 
 
-@pytest.mark.parametrize("feature_map", MAPS)
-def test_of_all_that_was_tried_the_least_held_out_loss_is_kept(feature_map):
-    """A target of noise alone: training only learns it by heart, and stops early."""
-    noise = np.random.default_rng(1).standard_normal(60)
-    words = {"feature_map": feature_map, "bandwidth": 2.0, "random_state": 0}
-    sampler = VariableProjection(20, alpha=1e-4, iterations=60, patience=3, **words)
-    losses = sampler.fit(ROWS, noise).losses_
-    assert len(losses) < 60
-    best = int(np.argmin(losses))
-    assert best < len(losses) - 3
-    if best == 0:
-        assert_allclose(sampler.transform(ROWS), drawn(feature_map, 20).transform(ROWS), atol=1e-9)
-
-
 def test_the_map_that_is_returned_has_the_least_loss():
     rows = np.random.default_rng(0).standard_normal((400, 4))
     target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])

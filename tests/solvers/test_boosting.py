@@ -4,7 +4,6 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_score
 
-from rfbench import plugins
 from rfbench.solvers.boosting import GRID, SearchedBoostingClassifier, SearchedBoostingRegressor
 
 
@@ -65,8 +64,3 @@ def test_classes_are_predicted_as_they_were_given(rows):
     search = clone(SearchedBoostingClassifier(n_iter=2, cv=2)).fit(X, labels)
     assert set(search.predict(X)) == {2, 5}
     assert np.mean(search.predict(X) == labels) > 0.9
-
-
-def test_its_identity_is_its_revision_and_not_the_version_of_a_package():
-    path = "rfbench.solvers.boosting.SearchedBoostingRegressor"
-    assert plugins.identity(path) == "rfbench revision 1"

@@ -69,21 +69,3 @@ def test_a_fold_that_stopped_is_told(name):
     assert not any("chose" in note for note in whole.notes_)
     assert short.gap_folds_ > 1e-4
     assert any("of the fits that chose" in note for note in short.notes_)
-
-
-def test_a_closed_form_has_no_gap():
-    Z, _, y = problem(0)
-    for name in ("ridge", "kernel-ridge"):
-        solver = solvers.make(name, alphas=[0.1, 1.0], random_state=0).fit(Z, y)
-        assert solver.gap_ is solver.gap_folds_ is None
-    fixed = solvers.make("logistic").fit(Z, y)
-    assert fixed.gap_ <= 1e-5
-    assert fixed.gap_folds_ is None
-
-
-def test_the_gap_is_of_the_worst_column():
-    generator = np.random.default_rng(0)
-    X, y = generator.standard_normal((60, 4)), np.arange(60) % 3
-    joined = solvers.make("svm", max_iter=3, tol=1e-12).fit(X, y)
-    alone = [solvers.make("svm", max_iter=3, tol=1e-12).fit(X, y == c).gap_ for c in range(3)]
-    assert joined.gap_ == max(alone)

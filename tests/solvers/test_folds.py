@@ -127,15 +127,6 @@ def test_fitted_once_the_loss_is_smaller_than_on_noise_it_can_be():
         RidgeRegressor(ALPHAS).fit(X, y, features=eerf(X, y), features_in_folds="twice")
 
 
-def test_features_without_a_look_are_fitted_once_and_nothing_is_said():
-    X, y = noise()
-    features = RKS(20, bandwidth=1.0, random_state=0).fit(X)
-    solver = RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(X, y, features=features)
-    plain = RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(features.transform(X), y)
-    assert solver.features_in_folds_ is None
-    assert solver.selection_loss_ == pytest.approx(plain.selection_loss_, rel=1e-9)
-
-
 @pytest.mark.parametrize("name", ["logistic", "svm"])
 def test_every_solver_nests(name):
     X, y = noise(120)
@@ -184,11 +175,6 @@ def test_folds_have_the_classes_where_that_can_be():
         assert [np.bincount(y[folds == g]).tolist() for g in range(3)] == 3 * [[30, 10]]
 
 
-def test_classes_smaller_than_the_folds_are_left_to_chance():
-    groups, classes = np.arange(20), np.repeat(np.arange(10), 2)
-    assert np.bincount(whole_groups(groups, classes, 5, seed=0)).tolist() == 5 * [4]
-
-
 def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
     X, groups, y = grouped(k=3, seed=3)
     solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
@@ -197,21 +183,6 @@ def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
     with pytest.raises(MethodError, match="of one group"):
         RidgeClassifier(ALPHAS, selection="cv5").fit(X, y, groups=np.zeros(len(y)))
     RidgeClassifier(1.0).fit(X, y, groups=np.zeros(len(y)))  # nothing is chosen
-
-
-@pytest.mark.parametrize("selection", ["cv4", "validation"])
-def test_a_loss_over_groups_is_that_of_new_groups(selection):
-    """Labels of groups are drawn: no rule knows those of a new group, though neighbours do."""
-    losses = {True: [], False: []}
-    for seed in range(20):
-        X, groups, y = grouped(seed=seed)
-        for whole in losses:
-            features = RKS(60, bandwidth=0.5, random_state=seed).fit(X)
-            solver = RidgeClassifier(ALPHAS, selection=selection, random_state=seed)
-            solver.fit(X, y, features=features, groups=groups if whole else None)
-            losses[whole].append(solver.selection_loss_)
-    assert np.mean(losses[False]) < 0.05
-    assert abs(np.mean(losses[True]) - 0.5) < 3 * np.std(losses[True]) / 20**0.5 + 0.1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.samplers.divergence_ball import chi_square_weights
 from rfbench.solvers import JointClassifier
-from rfbench.solvers.interior_point import _System, best_constant, lower_bound, solve_saddle
+from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
 
 
 def sphere(n, N, d=5, seed=0):
@@ -72,25 +72,6 @@ def test_the_value_equals_a_general_convex_solver(rho):
         options={"ftol": 1e-12, "maxiter": 1000},
     )
     assert solve(phi, y, C, rho, tol=1e-8).lower == pytest.approx(-general.fun, rel=1e-5)
-
-
-@pytest.mark.parametrize("shape", [(60, 40), (40, 60), (50, 50)])
-def test_a_step_solves_its_system_on_either_side(rng, shape):
-    B, D = rng.standard_normal(shape), 10.0 ** rng.uniform(-9, 9, shape[0])
-    wanted = rng.standard_normal((shape[0], 2))
-    matrix = np.diag(D) + B @ B.T
-    sides = matrix @ wanted
-    solved = _System(B, D).solve(sides)
-    lost = np.abs(matrix @ solved - sides) / (np.abs(matrix) @ np.abs(solved))
-    assert lost.max() < 1e-13
-
-
-def test_few_features_of_rows_of_all_lengths_are_solved_too():
-    phi, y = sphere(300, 60)
-    phi *= np.logspace(0, 2.5, 300)[:, None]
-    found = solve(phi, y, 1.0, 8.0, tol=1e-4)
-    assert found.relative_gap < 1e-4
-    assert lower_bound(y[:, None] * phi, found.a, 8.0) == pytest.approx(found.lower)
 
 
 def test_the_best_constant_minimises_the_hinge(rng):

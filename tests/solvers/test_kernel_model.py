@@ -13,7 +13,7 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.metric import into
 from rfbench.solvers import ExternalSolver
-from rfbench.solvers.kernel_model import KernelClassifier, KernelRegressor, coded
+from rfbench.solvers.kernel_model import KernelClassifier, KernelRegressor
 from rfbench.solvers.probabilities import fitted_link, linked
 
 RANDOM = np.random.default_rng(0)
@@ -117,16 +117,6 @@ def test_classes_are_told_and_their_probabilities_add_up():
     assert (model.predict(rows[1::2]) == names[1::2]).mean() > 0.9
 
 
-def test_the_link_of_two_classes_is_even():
-    scores = np.array([[0.0], [3.0], [-3.0]])
-    shares = linked(scores, (2.0, 1.5))
-    assert shares[0].tolist() == [0.5, 0.5]
-    np.testing.assert_allclose(shares[1], shares[2][::-1])
-    softplus = np.log1p(np.exp(np.array([-6.0, 6.0]))) ** 1.5
-    np.testing.assert_allclose(shares[1], softplus / softplus.sum())
-    assert np.isfinite(linked(np.array([[1e4], [-1e4]]), (9.0, 9.0))).all()
-
-
 def test_the_fitted_link_is_calibrated():
     """Scores of labels drawn from the link itself: its log-loss is nearly that of the truth."""
     random = np.random.default_rng(1)
@@ -136,20 +126,3 @@ def test_the_fitted_link_is_calibrated():
     fitted = linked(scores[2000:], fitted_link(scores[:2000], codes[:2000]))
     best = log_loss(codes[2000:], truth[2000:])
     assert log_loss(codes[2000:], fitted) < best + 0.005
-
-
-def test_scores_of_a_rare_class_are_calibrated_as_by_logistic_regression():
-    random = np.random.default_rng(3)
-    scores = -0.9 + 0.2 * random.standard_normal((6000, 1))
-    chance = 1 / (1 + np.exp(-8 * scores[:, 0] - 3))
-    codes = (random.random(6000) < chance).astype(int)
-    truth = np.column_stack([1 - chance, chance])
-    fitted = linked(scores[3000:], fitted_link(scores[:3000], codes[:3000]))
-    constant = np.full(3000, codes[:3000].mean())
-    losses = [log_loss(codes[3000:], p) for p in (truth[3000:], fitted, constant)]
-    assert losses[0] < losses[1] < losses[2]
-
-
-def test_codes_are_one_column_per_class_and_one_of_two():
-    assert coded([0, 1], 2).tolist() == [[-1.0], [1.0]]
-    assert coded([0, 2], 3).tolist() == [[1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]]

@@ -56,24 +56,6 @@ def test_the_objective_is_that_of_the_optimum_at_every_size(classes, M, intercep
     assert gap < 1e-6 * value
 
 
-@pytest.mark.parametrize("selection", ["cv3", "validation"])
-def test_a_grid_gives_the_fits_of_its_single_penalties(selection):
-    """What a fit begins with, along the grid and over the folds, does not change its end."""
-    X, y = on_a_sphere()
-    Z, alphas = features_of(X, 60), [1e-4, 1e-2, 1.0]
-    solver = LogisticClassifier(alphas, selection=selection, random_state=0).fit(Z, y)
-    groups = solver._groups(selection, len(y))
-    wrong = np.zeros(3)
-    for i, alpha in enumerate(solver.grid()):
-        for g in range(groups.max() + 1):
-            held = groups == g
-            alone = LogisticClassifier(alpha).fit(Z[~held], y[~held])
-            wrong[i] += (alone.predict(Z[held]) != y[held]).sum()
-    assert solver.alpha_ == solver.grid()[np.argmin(wrong)]
-    alone = LogisticClassifier(solver.alpha_).fit(Z, y)
-    np.testing.assert_allclose(solver.decisions(Z), alone.decisions(Z), rtol=1e-4, atol=1e-4)
-
-
 @pytest.mark.parametrize("loss", [TwoClasses, Multinomial])
 def test_the_derivatives_of_a_loss_are_differences(loss, rng):
     codes = np.array([0, 2, 1, 1, 0, 2])
