@@ -1,6 +1,6 @@
 """What somebody else's text may cause: the one place that decides it.
 
-A configuration, the manifest of a results folder, packed data and a cache are text that
+A configuration, the manifest of a results folder and rows on disk are text that
 may come from a stranger. They name methods: those of `rfbench.registry` and of the entry points of
 installed packages are for everybody, and so are the estimators of scikit-learn that are written
 down here, with parameters that are plain values. All else that would import or call something asks

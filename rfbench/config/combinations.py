@@ -191,7 +191,7 @@ def _on_disk(experiment: Experiment) -> bool:
 def _needs_memory(what: str, instead: str) -> ConfigError:
     return ConfigError(
         f"{what} needs all rows, or all their features, in memory.",
-        "Rows of packed data stay on disk and are read block by block.",
+        "Rows of a folder stay on disk and are read block by block.",
         f"Set `rows:` to a number of rows that memory holds, or take another: {instead}.",
     )
 

@@ -228,7 +228,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"`{sources[0]}` names nothing")
     allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
     if sources[0] == "path":
-        allowed = ["name"]
+        allowed = ["name", "task"]
     elif sources[0] != "file":
         allowed = [key for key in allowed if key not in own.READING]
     for key in value:

@@ -1,7 +1,7 @@
 """Columns of anything to rows and a target: what can be said before the rows are split.
 
 Rows of finite numbers are an array from here on. Others, with words, dates, gaps or columns that
-name the rows, stay a table (see `rfbench.datasets.tables`) until they are split.
+name the rows, stay a table until they are split; what trains then teaches a `Preparation`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
-from rfbench.datasets.tables import ColumnCodes, Schema
 from rfbench.datasets.values import (
     DATE,
     NUMBER,
@@ -29,11 +28,13 @@ from rfbench.datasets.values import (
     is_number,
     kind_of,
     named,
+    row_names,
     text_of,
     unusable,
 )
 from rfbench.errors import DataError, nearest
 
+REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
 MOST_CLASSES = 1000
 FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
 DENSE = 4  # from every fourth value that is not 0 on
@@ -44,13 +45,12 @@ SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
 class Parsed:
     """The rows of a data set; those of the published training part come first."""
 
-    X: Rows
+    X: Any  # an array, sparse rows, rows on disk, or a table where there is more than numbers
     y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
     # Of data of one's own: what a catalogue would say of them, as JSON values.
     about: Mapping[str, Any] | None = None
-    schema: Schema | None = None  # of a table, whose words are codes in X
 
 
 def tabled(
@@ -120,28 +120,56 @@ def parsed(
     faults.raise_all()
     assert target is not None
     codes, classes, kind = target
-    X, notes = table.X, table.notes
-    schema, columns = None, X.shape[1]
-    if isinstance(X, pd.DataFrame):
-        coding = ColumnCodes(name)
-        coding.add(X)
-        schema = coding.schema()
-        rows: Rows = coding.coded(X, schema)
-        columns, more = coding.outcome(rows, schema)
-        notes += more
-    else:
-        rows = _sparse(name, X, notes)
+    rows, columns, notes = _rows(name, table.X)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
-        rows, codes = rows[order], codes[order]
+        rows = rows.iloc[order] if isinstance(rows, pd.DataFrame) else rows[order]
+        codes = codes[order]
     facts = {
-        **about(codes, classes, kind, notes),
+        **about(codes, classes, kind, [*table.notes, *notes]),
         "rows": rows.shape[0],
         "columns": columns,
         "train_rows": n_given_train,
         "sparse": sparse.issparse(rows),
     }
-    return Parsed(rows, codes, n_given_train, subjects, facts, schema)
+    return Parsed(rows, codes, n_given_train, subjects, facts)
+
+
+def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
+    """Return rows as they stay until they are split, how many columns they become, and how.
+
+    DataError if no column is left.
+    """
+    if not isinstance(X, pd.DataFrame):
+        return _sparse(name, X)
+    if all(is_number(dtype) or pd.api.types.is_bool_dtype(dtype) for dtype in X.dtypes):
+        numbers = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isfinite(numbers).all() and not any(
+            row_names(str(c), X[c]) for c in X if is_number(X[c])
+        ):
+            varies = np.ptp(numbers, axis=0) > 0
+            if not varies.any():
+                what = f"All columns of {name} are constant."
+                raise DataError(what, "Nothing can be learnt from them.")
+            constant = list(X.columns[~varies])
+            notes = [f"Left out, constant: {named(constant)}."] if constant else []
+            return np.ascontiguousarray(numbers[:, varies]), int(varies.sum()), notes
+    from rfbench.datasets.preparation import Preparation, describe  # of scikit-learn
+
+    table = pd.DataFrame({column: _plain(X[column]) for column in X})
+    try:
+        preparation = Preparation().fit(table)
+    except DataError as error:
+        raise DataError(f"{name}: {error.what}", error.why, error.todo) from None
+    return table, len(preparation.get_feature_names_out()), describe(preparation.notes_)
+
+
+def _plain(column: pd.Series[Any]) -> Any:
+    """Return numbers as doubles, all else as words; categories are words whatever they are."""
+    if is_number(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    text = text_of(column)
+    return text.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else text
 
 
 class TableFault(DataError):
@@ -382,13 +410,13 @@ def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) ->
     )
 
 
-def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
+def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     if not np.isfinite(X.data).all():
         raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
-        return sparse.csr_array(X, dtype=np.float64)
-    notes.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
-    return np.asarray(X.toarray(), dtype=np.float64)
+        return sparse.csr_array(X, dtype=np.float64), X.shape[1], []
+    note = "The rows are stored as dense ones, since more than a quarter of them is not 0."
+    return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
 def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
