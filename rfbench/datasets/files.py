@@ -6,7 +6,6 @@ import hashlib
 import io
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,19 +22,11 @@ from rfbench.datasets.archives import UNPACK, opened
 from rfbench.datasets.dialect import SEPARATORS, Reading, dialect, encoding_of
 from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
-from rfbench.memory import GIB, free_bytes
 
 TEXT = ("csv", "tsv")
-EXCEL = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}  # by how a file begins
-LARGEST_UNPACKED = 1 << 32  # bytes of a packed file that is read as a whole
 # From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
 _before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s*"""
-    r"(\{.*\}|numeric|real|integer|string|date\b.*)",
-    re.IGNORECASE,
-)
 
 
 def find(path: str, folder: Path | None) -> Path:
@@ -80,7 +71,7 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
         each file that is read like this one are.
     **options : Any
         `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
-        they are not given. `target` names the array of the target of an NPZ, and is recorded.
+        they are not given. `target` is recorded.
 
     Raises
     ------
@@ -90,7 +81,6 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        _check_unpacked(path)
         if like is not None and like.format != format_of(path):
             like = replace(Reading(format_of(path)), width=like.width, target=like.target)
             how = replace(reading_of(path, **options), width=like.width)
@@ -143,27 +133,6 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     return X
 
 
-def _check_unpacked(path: Path) -> None:
-    """Refuse a packed file that holds more bytes than memory is free, before it is parsed."""
-    most = int(min(LARGEST_UNPACKED, free_bytes()))
-    if zipfile.is_zipfile(path):  # NPZ and Excel too; no member gives more than it declares
-        with zipfile.ZipFile(path) as packed:
-            size = sum(member.file_size for member in packed.infolist())
-    elif path.suffix.lower() in UNPACK:
-        size = 0
-        with opened(path) as stream:
-            while size <= most and (block := stream.read(1 << 22)):
-                size += len(block)
-    else:
-        return
-    if size > most:
-        raise DataError(
-            f"{path.name} holds more than {most / GIB:.3g} GiB once it is unpacked.",
-            f"It has {path.stat().st_size:,} bytes as it is packed.",
-            "Unpack it and look at it; `rfbench data pack` reads a large file in pieces.",
-        )
-
-
 def content_sha256(path: Path) -> str:
     """Return the hash of a file's content, unpacked, so that packing does not change it.
 
@@ -198,18 +167,12 @@ def format_of(path: Path) -> str:
     suffix = (suffixes or [""])[-1]
     others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
     name = others.get(suffix, suffix[1:])
-    if name in _READERS and name not in ("csv", "tsv"):
+    if name in _READERS:
         return name
     with answered(path), opened(path) as stream:
         top = stream.readline(100_000)
-    for mark, excel in EXCEL.items():  # also under the name of a CSV
-        if top.startswith(mark):
-            return excel
-    if name in _READERS:
-        return name
-    if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
-        return "svmlight"
-    return "csv"
+    pairs = re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip())
+    return "svmlight" if pairs else "csv"
 
 
 # What the catalogue's readers share with those below: streams of bytes to tables.
@@ -233,41 +196,18 @@ def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
 
 
 def arff(content: bytes) -> pd.DataFrame:
-    """Return the attributes of an ARFF file: numbers, and categories of words; ``?`` is missing.
+    """Return the attributes of an ARFF file: numbers, dates, and categories; ``?`` is missing.
 
-    ValueError if it is not in the format, or sparse.
+    ValueError or NotImplementedError if it is not in the format, sparse, or has texts.
     """
-    begin = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?(\n|\Z)", content)
-    if begin is None:
-        raise ValueError("It has no line '@data'")
-    top = content[: begin.end()].decode("utf-8", errors="replace")
-    names, kinds = [], []
-    for line in re.findall(r"(?im)^\s*(@attribute\b.*?)\s*$", top):
-        attribute = _ATTRIBUTE.fullmatch(line)
-        if attribute is None:
-            raise ValueError(f"{line[:60]!r} names no attribute with a type that is read")
-        names.append(attribute[1].strip("'\""))
-        kinds.append(attribute[2])
-    numeric = [re.fullmatch("numeric|real|integer", kind, re.IGNORECASE) for kind in kinds]
-    data = re.sub(rb"(?m)^[ \t]*%.*$", b"", content[begin.end() :])
-    if data.lstrip()[:1] == b"{":
-        raise ValueError("It is a sparse ARFF file; save it as svmlight")
-    with no_losses():
-        table: pd.DataFrame = delimited(
-            io.BytesIO(data),
-            sep="," if b"," in data else "\t",
-            names=range(len(names)),
-            dtype={at: np.float64 if number else str for at, number in enumerate(numeric)},
-            na_values=["?"],
-            keep_default_na=False,
-            quotechar="'" if b"'" in data else '"',
-            encoding="utf-8",
-            encoding_errors="replace",
-        )
-    for at, number in enumerate(numeric):
-        if not number:
-            table[at] = table[at].str.strip().astype("category")
-    return table.set_axis(pd.Index(names), axis=1)
+    from scipy.io import arff as format_of_weka
+
+    text = io.StringIO(content.decode("utf-8", errors="replace"))
+    table = pd.DataFrame(format_of_weka.loadarff(text)[0])
+    for name in [column for column in table if table[column].dtype.kind == "O"]:
+        words = table[name].str.decode("utf-8")
+        table[name] = words.where(words != "?").astype("category")
+    return table
 
 
 # Each reads a file as the record says, and completes the record.

@@ -183,7 +183,8 @@ def _label_last(labels, codes):
 
 def _arff(entry):
     X = numbers(3, 14)
-    top = "@RELATION x\n\n" + "@ATTRIBUTE a NUMERIC\n" * 14 + "@ATTRIBUTE eye {0,1}\n\n@DATA\n"
+    top = "@RELATION x\n\n" + "".join(f"@ATTRIBUTE a{at} NUMERIC\n" for at in range(14))
+    top += "@ATTRIBUTE eye {0,1}\n\n@DATA\n"
     rows = delimited([*X.T, [0, 1, 1]]).replace(b"\n", b"\n% a remark\n", 1)
     return [top.encode() + rows.rstrip()], X, [0, 1, 1], None, None
 
