@@ -33,14 +33,13 @@ class _CatalogSection(BaseModel):
 class Download(_CatalogSection):
     """A file as it stands at its original home; `sha256` is None until it is known.
 
-    `also` holds the hashes of other archives with the same content, `git_blob` is the beginning of
-    its id in a git repository. A download with `parts`, which are paths below its address, is made
-    of them: their distinct lines, in order. `size` is the number of bytes that are downloaded.
+    `also` holds the hashes of other archives with the same content. A download with `parts`, which
+    are paths below its address, is made of them: their distinct lines, in order. `size` is the
+    number of bytes that are downloaded.
     """
 
     name: str
     sha256: str | None = None
-    git_blob: str = ""
     also: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()

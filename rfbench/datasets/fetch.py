@@ -107,18 +107,13 @@ def _check(entry: Entry, path: Path) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return in a few words why a download failed."""
-    from requests import exceptions
+    """Return in a few words why a download failed: what requests says fills a page."""
+    from requests import RequestException
 
-    reasons = {
-        exceptions.ChunkedEncodingError: "the answer broke off",
-        exceptions.SSLError: "no secure connection",
-        exceptions.Timeout: "no answer in time",
-        exceptions.ConnectionError: "no connection",
-    }
-    if isinstance(error, exceptions.HTTPError):
-        return f"the server answered {getattr(error.response, 'status_code', 'nothing')}"
-    return next((text for kind, text in reasons.items() if isinstance(error, kind)), str(error))
+    if not isinstance(error, RequestException):
+        return str(error)
+    code = getattr(error.response, "status_code", None)
+    return f"the server answered {code}" if code else type(error).__name__
 
 
 def _copy(url: str, path: Path, progress: bool) -> None:

@@ -10,41 +10,18 @@ from rfbench.datasets import own, packed
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from tests.support.command_line import call
-from tests.support.data_files import LETTERS, letters, sha256, svmlight
+from tests.support.data_files import LETTERS, letters, svmlight
 from tests.support.nightly import at_night
 
-UNPINNED = letters()
-OWN = {"file": "own.csv", "target": "y"}
 
-
-@pytest.fixture
-def data(home, catalogue):
-    """A data set of the catalogue with its cache, beside a file of one's own with its cache."""
+@pytest.mark.parametrize("content", ["", "torn", "\xff"])
+def test_a_broken_pin_is_an_error(home, catalogue, content):
     (home / "letters").mkdir()
     (home / "letters" / "letters.data").write_bytes(LETTERS)
-    catalogue(letters(member=sha256(LETTERS)))
-    table = pd.DataFrame({"a": np.arange(12) / 7, "b": list("uvw") * 4, "y": np.arange(12) % 2})
-    table.to_csv(home.parent / "own.csv", index=False)
-    rows()
-    return home
-
-
-def rows():
-    """Load everything; what is told apart is each data set's hash with its numbers."""
-    found = []
-    for name, parameters in (("letters", None), ("own", OWN)):
-        data = datasets.load(name, parameters=parameters)
-        found.append((data.sha256, np.asarray(data.X).tolist(), data.y.tolist(), data.classes))
-    return found
-
-
-class TestPins:
-    @pytest.mark.parametrize("content", ['{"torn', "[]", '{"a": 1}', '{"a": "short"}', "\xff"])
-    def test_a_broken_file_of_pins_is_an_error(self, data, catalogue, content):
-        catalogue(UNPINNED)
-        (data / "pins.json").write_text(content, encoding="latin-1")
-        with pytest.raises(DataError, match=r"pins\.json cannot be read"):
-            datasets.load("letters")
+    catalogue(letters())
+    (home / "letters" / "letters.data.sha256").write_text(content, encoding="latin-1")
+    with pytest.raises(DataError, match=r"expected is"):
+        datasets.load("letters")
 
 
 class TestPacked:

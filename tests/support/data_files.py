@@ -3,7 +3,6 @@
 import hashlib
 import io
 import struct
-import tarfile
 import zipfile
 from dataclasses import dataclass
 
@@ -40,16 +39,6 @@ def zipped(members):
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
             archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def tarred(members):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content in members:
-            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
     return stream.getvalue()
 
 
