@@ -61,11 +61,6 @@ DROP = click.option("--drop", type=column, multiple=True, help="A column to leav
 GROUPS = click.option(
     "--groups", type=column, help="A column of groups; whole groups are held out."
 )
-MISSING = click.option(
-    "--missing",
-    type=click.Choice(["mean", "drop", "error"]),
-    help="Missing values: mean and an indicator column (default), drop the row, or an error.",
-)
 READING = (
     click.option("--separator", help="Separator of a CSV; default: detected."),
     click.option("--decimal", help="Decimal sign of a CSV; default: detected."),

@@ -161,7 +161,6 @@ class OwnData(BaseModel):
     task: Literal["classification", "binary", "multiclass", "regression"] | None = None
     drop: list[str | int] | str | int | None = None
     groups: str | int | None = None
-    missing: Literal["mean", "drop", "error"] = "mean"
     header: bool = True
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     decimal: Annotated[str, Field(min_length=1, max_length=1)] | None = None

@@ -30,7 +30,6 @@ from rfbench.datasets.values import (
     named,
     row_names,
     text_of,
-    unusable,
 )
 from rfbench.errors import DataError, nearest
 
@@ -38,7 +37,7 @@ REVISION = 2  # of what a preparation makes of a table: part of the identity of 
 MOST_CLASSES = 1000
 FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
 DENSE = 4  # from every fourth value that is not 0 on
-SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
+SIDES = {"train": 0, "test": 1}
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,6 @@ def parsed(
     y: pd.Series[Any] | None,
     *,
     task: str | None = None,
-    missing: str = "mean",
     labels: Sequence[Any] = (),
     **special: Any,
 ) -> Parsed:
@@ -106,8 +104,7 @@ def parsed(
     """
     faults = TableFaults(name)
     table = chosen(name, X, y, faults=faults, **special)
-    with faults.gathered():
-        table.complete(missing)
+    table.complete()
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
             f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} columns beside the target.",
@@ -288,37 +285,19 @@ class Table:
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
     notes: list[str] = field(default_factory=list)  # what was done, in sentences
 
-    def complete(self, missing: str) -> None:
-        """Deal with missing values as asked, but leave those that a `Preparation` fills.
-
-        Rows without a target, a group or a part cannot be filled. TableFault if missing is 'error'
-        and there are gaps.
-        """
-        X, y = self.X, self.y
-        needed = pd.concat([y.rename("the target"), *self.special.values()], axis=1).isna()
-        gaps = needed
-        if isinstance(X, pd.DataFrame) and missing != "mean":
-            gaps = pd.concat([needed, unusable(X)], axis=1)
-        counts = gaps.sum()
-        counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-        listed = named([f"{column} ({count:,})" for column, count in counts.items()])
-        if len(counts) and missing == "error":
-            left, n = int((~gaps.any(axis=1)).sum()), len(y)
-            raise TableFault(
-                f"{self.name} has {int(counts.sum()):,} missing values: {listed}.",
-                "No method here can use them.",
-                f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
-                "the training rows), or leave columns out: `drop: [COLUMN]`.",
-                {"missing": "mean"},
-            )
-        keep = ~gaps.any(axis=1)
+    def complete(self) -> None:
+        """Leave out rows without a target, a group or a part; a `Preparation` fills other gaps."""
+        needed = pd.concat([self.y.rename("the target"), *self.special.values()], axis=1)
+        counts = needed.isna().sum()
+        keep = needed.notna().all(axis=1)
         if not keep.all():
+            listed = named([f"{column} ({count:,})" for column, count in counts.items() if count])
             self.notes.append(
                 f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
             )
-            X = X[keep.to_numpy()]
+            X = self.X[keep.to_numpy()]
             self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-            self.y = y[keep].reset_index(drop=True)
+            self.y = self.y[keep].reset_index(drop=True)
             self.special = {k: v[keep].reset_index(drop=True) for k, v in self.special.items()}
 
     def target_codes(

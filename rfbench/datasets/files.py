@@ -279,26 +279,11 @@ def _refuse_one_column(path: Path, text: str, separator: str) -> None:
 
 
 def _parquet(path: Path, how: Reading) -> Read:
-    try:
-        return Read(pd.read_parquet(path), None, how)
-    except ImportError:
-        raise DataError(
-            f"{path.name} is a Parquet file, and pyarrow is not installed.",
-            "It is left out by default: it is larger than all of rfbench, for one format.",
-            "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
-        ) from None
+    return Read(pd.read_parquet(path), None, how)
 
 
 def _excel(path: Path, how: Reading) -> Read:
-    try:
-        table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
-    except ImportError:
-        package = "openpyxl" if how.format == "xlsx" else "xlrd"
-        raise DataError(
-            f"{path.name} is an Excel file, and {package} is not installed.",
-            "rfbench reads files of text without it.",
-            f"Run `pip install {package}`, or save the sheet as CSV.",
-        ) from None
+    table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
     return Read(table, None, how)
 
 

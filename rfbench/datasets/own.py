@@ -22,7 +22,7 @@ from rfbench.errors import DataError, RfbenchError, unknown
 from rfbench.memory import GIB, free_bytes, within_limit
 
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
-SHAPING = ("target", "task", "drop", "groups", "part", "missing")
+SHAPING = ("target", "task", "drop", "groups", "part")
 READING = ("header", "separator", "decimal", "encoding")
 VERSION = 2  # 1: two words made two columns
 

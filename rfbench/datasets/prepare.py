@@ -144,16 +144,11 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
         return X.take(index).mapped(partial(_finite, name=dataset.name))
     if hasattr(X, "indptr"):
         chosen = sparse.csr_array(X[index])
-        chosen.data = chosen.data.astype(np.float64)
-        for position in np.flatnonzero(~np.isfinite(chosen.data))[:1]:
-            row = np.searchsorted(chosen.indptr, position, side="right") - 1
-            raise _not_finite(dataset, index[row], chosen.indices[position])
+        chosen.data = _finite(chosen.data.astype(np.float64), dataset.name)
         return chosen
     taken = np.empty((len(index), X.shape[1]))
     for block in _blocks(taken):
-        taken[block] = X[index[block]]
-        for row, column in np.argwhere(~np.isfinite(taken[block]))[:1]:
-            raise _not_finite(dataset, index[block][row], column)
+        taken[block] = _finite(X[index[block]], dataset.name)
     return taken
 
 
@@ -167,16 +162,10 @@ def _cast(X: Rows, name: str, dtype: str) -> Rows:
     return cast
 
 
-def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
-    return DataError(
-        f"Row {int(row)}, column {int(column)} of {dataset.name} is NaN or infinite.",
-        todo="Remove the row, or fill the value in.",
-    )
-
-
 def _finite(block: NDArray[Any], name: str) -> NDArray[Any]:
     if not np.isfinite(block).all():
-        raise DataError(f"A value of {name} is NaN or infinite.", todo="Remove its row.")
+        what = f"A value of {name} is NaN or infinite."
+        raise DataError(what, todo="Remove its row, or fill the value in.")
     return block
 
 

@@ -208,14 +208,7 @@ def test_a_stratified_split_has_each_class_in_its_share():
     assert len(drawn) == 5
 
 
-def test_what_cannot_be_stratified_or_cut_is_refused():
-    data = Dataset("d", np.zeros((4, 1)), np.arange(4.0), "regression", (), None, None, "0")
-    with pytest.raises(DataError, match="no classes"):
-        split_rows(data, {"stratified": 0.5}, rng())
-    lonely = Dataset("d", np.zeros((4, 1)), np.array([0, 0, 0, 1]), "binary", ("a", "b"), None,
-                     None, "0")  # fmt: skip
-    with pytest.raises(DataError, match="cannot be stratified"):
-        split_rows(lonely, {"stratified": 0.5}, rng())
+def test_what_cannot_be_cut_is_refused():
     for blocks in (1, 21, 2.5, True):
         with pytest.raises(DataError, match="blocks is"):
             split_rows(dataset(), {"blocks": blocks, "test_size": 1}, rng())

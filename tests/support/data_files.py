@@ -79,7 +79,6 @@ def put_in_place(entry, contents, folder, rows, n_given_train):
             "rows": rows,
             "train_rows": n_given_train,
             "classes": dict.fromkeys(entry.classes),
-            "target_range": None,
             "arrays": "",
             "files": tuple(files),
             "downloads": (),
