@@ -7,18 +7,15 @@ import inspect
 import math
 import os
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rfbench.cli.terminal import echo
-from rfbench.errors import DataError
 from rfbench.memory import limited_to
 
 if TYPE_CHECKING:
@@ -252,47 +249,17 @@ class RunOptions:
 
 
 def reads_a_table(command: Command) -> Command:
-    """Add the options of how a file is written; the command gets those that are given.
-
-    A fault of its table is answered with the command to try.
-    """
+    """Add the options of how a file is written; the command gets those that are given."""
 
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
-        from rfbench.datasets.columns import TableFault
-
-        given = {k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
-        try:
-            return command(**given)
-        except TableFault as fault:
-            if not fault.options:
-                raise
-            todo = f"Try: {_command_with(fault.options)}"
-            raise DataError(fault.what, fault.why, todo) from None
+        return command(
+            **{k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
+        )
 
     for option in reversed(READING):
         with_reading = option(with_reading)
     return with_reading
-
-
-def _command_with(changes: Mapping[str, Any]) -> str:
-    """Return the command that runs, with other options."""
-    context = click.get_current_context()
-    command = context.command_path.split()
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        value = changes.get(name, context.params.get(name))
-        source = context.get_parameter_source(name)
-        if name not in changes and source is not ParameterSource.COMMANDLINE:
-            continue
-        if isinstance(parameter, click.Argument):
-            command.append(str(value))
-        elif isinstance(value, bool):
-            command.append((parameter.opts if value else parameter.secondary_opts)[0])
-        else:
-            values = value if isinstance(value, list | tuple) else [value]
-            command += [word for each in values for word in (parameter.opts[0], str(each))]
-    return shlex.join(command)
 
 
 @contextmanager

@@ -7,9 +7,7 @@ name the rows, stay a table until they are split; what trains then teaches a `Pr
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,11 +97,10 @@ def parsed(
     `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
 
     The `about` of what is returned has the fields of a catalogue's entry that are known now; its
-    `note` says in sentences what is done. TableFault if a column is not there, or cannot be used as
-    it is: all such faults at once.
+    `note` says in sentences what is done. DataError if a column is not there, or the target cannot
+    be used as it is.
     """
-    faults = TableFaults(name)
-    table = chosen(name, X, y, faults=faults, **special)
+    table = chosen(name, X, y, **special)
     table.complete()
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
@@ -111,12 +108,7 @@ def parsed(
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    target = None
-    with faults.gathered():
-        target = table.target_codes(task, labels)
-    faults.raise_all()
-    assert target is not None
-    codes, classes, kind = target
+    codes, classes, kind = table.target_codes(task, labels)
     rows, columns, notes = _rows(name, table.X)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
@@ -169,47 +161,6 @@ def _plain(column: pd.Series[Any]) -> Any:
     return text.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else text
 
 
-class TableFault(DataError):
-    """Why a table cannot be used as it is; `options` are the settings that go on."""
-
-    def __init__(
-        self, what: str, why: str = "", todo: str = "", options: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(what, why, todo)
-        self.options = dict(options or {})
-
-
-@dataclass
-class TableFaults:
-    """All faults of a table, reported at once."""
-
-    name: str
-    faults: list[TableFault] = field(default_factory=list)
-
-    @contextmanager
-    def gathered(self) -> Iterator[None]:
-        """Note a fault, and go on."""
-        try:
-            yield
-        except TableFault as fault:
-            self.faults.append(fault)
-
-    def raise_all(self) -> None:
-        """Raise the fault, or one that says all of them."""
-        if len(self.faults) == 1:
-            raise self.faults[0]
-        if self.faults:
-            options = {key: v for fault in self.faults for key, v in fault.options.items()}
-            reasons = (f"({i}) {fault.what} {fault.why}" for i, fault in enumerate(self.faults, 1))
-            settings = ", ".join(f"`{key}: {value}`" for key, value in options.items())
-            raise TableFault(
-                f"{self.name} cannot be used as it is.",
-                " ".join(reason.strip() for reason in reasons),
-                f"Write {settings}." if settings else "Correct the file.",
-                options,
-            )
-
-
 def about(codes: NDArray[Any], classes: list[str], task: str, notes: list[str]) -> dict[str, Any]:
     """Return what a catalogue's entry says of the target, and as a note what was done."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
@@ -226,13 +177,8 @@ def chosen(
     drop: Sequence[str | int] | str | int = (),
     groups: str | int | None = None,
     part: str | int | None = None,
-    faults: TableFaults | None = None,
 ) -> Table:
-    """Return the columns that are features, with the target and the other columns; see `parsed`.
-
-    Faults are raised, or, unless there is no target, left in `faults`.
-    """
-    gathered = TableFaults(name) if faults is None else faults
+    """Return the columns that are features, with the target and the other columns; see `parsed`."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
@@ -244,30 +190,20 @@ def chosen(
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
             raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
-        listed = [drop] if isinstance(drop, str | int) else list(drop)
-        dropped = []
-        for column in listed:
-            with gathered.gathered():
-                dropped.append(column_named(name, X, column, "drop"))
-        for fault in gathered.faults:  # what to drop instead is all of it, the right names as well
-            fault.options = {"drop": [*dropped, *fault.options.values()]}
-        wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
-        for key, given in wanted.items():
-            if given is not None:
-                with gathered.gathered():
-                    special[key] = X[column_named(name, X, given, key)]
         if y is None and target is None:
-            last = X.columns[-1]
-            gathered.faults.append(
-                TableFault(
-                    f"The target of {name} is not named.",
-                    f"It has the columns {named(list(X.columns))}.",
-                    f"Write `target: {last}`, say, or `--target {last}` on a command line.",
-                    {"target": last},
-                )
+            raise DataError(
+                f"The target of {name} is not named.",
+                f"It has the columns {named(list(X.columns))}.",
+                f"Write `target: {X.columns[-1]}`, say, or `--target` on a command line.",
             )
-        if faults is None or (y is None and "target" not in special):
-            gathered.raise_all()
+        listed = [drop] if isinstance(drop, str | int) else list(drop)
+        dropped = [column_named(name, X, column, "drop") for column in listed]
+        wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
+        special = {
+            key: X[column_named(name, X, given, key)]
+            for key, given in wanted.items()
+            if given is not None
+        }
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
@@ -305,48 +241,42 @@ class Table:
     ) -> tuple[NDArray[Any], list[str], str]:
         """Return the target, the labels of its classes and the task.
 
-        TableFault if the column can be no target.
+        `task` is classification (also binary, multiclass), regression, or guessed. DataError if the
+        column can be no target.
         """
         name, notes = self.name, self.notes
         y = self.y.dropna()
         different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
         if different < 2:
-            raise TableFault(
+            raise DataError(
                 f"{what} is constant.", "Nothing can be learnt.", "Name another column."
             )
         y = _read_target(what, y)
         is_text = not is_number(y)
         if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
-            raise TableFault(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+            raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         given = [str(label) for label in labels] if len(labels) == different else []
         if task:
             regression = task == "regression"
         else:
             regression = not is_text and not given and _is_quantity(what, y, different)
         if regression and is_text:
-            raise TableFault(
+            raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
-                options={"task": "classification"},
             )
         guess = "" if task else ", by its target"
         if regression:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return y.to_numpy(dtype=np.float64), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            raise TableFault(
+            raise DataError(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",
                 "That looks like a name, a number or a text, not like classes.",
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
-        if task not in (None, "classification", kind):
-            raise TableFault(
-                f"{what} has {different} classes, and task is {task}.",
-                todo=f"Write `task: {kind}`.",
-                options={"task": kind},
-            )
         codes, values = pd.factorize(y, sort=True)
         classes = given or [str(v) if is_text else format(v, "g") for v in values]
         notes.append(f"Classification{guess}: {different} classes, {named(classes)}.")
@@ -375,17 +305,16 @@ def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
 
 
 def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
-    """Return the name of a column from its name or number; TableFault if there is none."""
+    """Return the name of a column from its name or number; DataError if there is none."""
     names = list(table.columns)
     if str(column) in names:
         return str(column)
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
-    near = re.search("'(.*)'", nearest(str(column), names))
-    raise TableFault(
+    raise DataError(
         f"{name} has no column '{column}'.{nearest(str(column), names)}",
-        f"Its columns are {named(names)}: correct `{key}`.",
-        options={key: near[1]} if near else {},
+        f"Its columns are {named(names)}.",
+        f"Correct `{key}`.",
     )
 
 
@@ -399,13 +328,13 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
 
 
 def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a target of numbers, or of words; TableFault if it is both, or of dates."""
+    """Return a target of numbers, or of words; DataError if it is both, or of dates."""
     if is_number(y):
         return y
     text = text_of(y)
     kind = kind_of("", text) if not isinstance(y.dtype, pd.CategoricalDtype) else WORDS
     if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
-        raise TableFault(
+        raise DataError(
             f"{what} holds dates or times, such as {y.iloc[0]}.",
             "They are neither numbers nor classes.",
             "Name another column, or make a number of it, days say.",
@@ -417,7 +346,7 @@ def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
     numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
     odd = text[numbers.isna()]
     if len(odd):
-        raise TableFault(
+        raise DataError(
             f"{what} holds numbers and {len(odd):,} words, the first in row "
             f"{int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
             "It is neither a column of numbers nor of words.",
@@ -433,11 +362,10 @@ def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
         return False
     if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
         return True
-    raise TableFault(
+    raise DataError(
         f"{what} has {different} different whole numbers: are they classes or a quantity?",
         f"They are {named([format(v, 'g') for v in np.unique(values)])}.",
-        "Write `task: classification` or `task: regression`.",
-        {"task": "classification"},
+        "Write `task: classification` or `task: regression`; on a command line, `--task`.",
     )
 
 

@@ -151,15 +151,6 @@ class TestColumns:
         parsed = columns.parsed("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
 
-    def test_all_faults_come_at_once(self, put):
-        table = frame(price=np.arange(N) % 5)
-        match = r"\(1\).*'twn'.*\(2\).*'romes'.*\(3\).*classes or a quantity"
-        error = refused(put, table, match=match, target="price", drop=["twn"], groups="romes")
-        assert list(error.options) == ["drop", "groups", "task"]
-        assert error.todo.endswith("`task: classification`.")
-        error = refused(put, table, target="prise", drop=["twn"], match="'twn'.*'prise'")
-        assert error.options == {"drop": ["town"], "target": "price"}
-
     def test_many_columns_are_read_and_errors_about_them_are_short(self):
         d = 40_000 if NIGHTLY else 1_000
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, d)))
@@ -207,7 +198,6 @@ class TestTarget:
             ([f"id{i}" for i in range(N)], None, "40 different labels"),
             (list(range(N)), "classification", "40 different labels"),
             (["a", "b"] * (N // 2), "regression", "holds words"),
-            (["a", "b"] * (N // 2), "multiclass", "task: binary"),
             ([7] * N, None, "constant"),
         ],
     )

@@ -125,16 +125,6 @@ def test_an_excel_file_needs_a_package(tmp_path, monkeypatch):
 
 
 class TestCommand:
-    def test_a_fault_is_answered_with_the_command_that_goes_on(self, home, tmp_path):
-        file = tmp_path / "a.csv"
-        rooms().assign(price=np.arange(N) % 5).to_csv(file, index=False)
-        output = call("new", file, "--target", "price", "--out", tmp_path / "a.yaml", code=2)
-        assert "classes or a quantity" in output
-        again = f"new {file} --target price --out {tmp_path}/a.yaml --task classification"
-        assert again in " ".join(output.split())
-        call(*again.split())
-        assert "task: multiclass" in (tmp_path / "a.yaml").read_text()
-
     def test_how_a_file_is_read_lands_in_the_configuration(self, home, tmp_path):
         file = tmp_path / "a.csv"
         file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
