@@ -74,7 +74,8 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
             with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
                 path = Path(stage) / name
                 _bring(download, url, path, progress)
-                _check(entry, path)
+                source = FoundFiles((path,), member.pattern, member.count)
+                refuse_mismatch(entry, check(entry, member, source))
                 os.replace(path, folder / name)
             return name
         except (OSError, ValueError, DataError) as error:
@@ -95,15 +96,6 @@ def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
         _copy(url + part, piece, progress)
         lines |= dict.fromkeys(piece.read_bytes().splitlines())
     path.write_bytes(b"".join(line + b"\n" for line in lines))
-
-
-def _check(entry: Entry, path: Path) -> None:
-    """Refuse a download that is not, or does not hold, what the catalogue says."""
-    for member in entry.files:
-        one_of_many = member.count > 1 and path.match(member.name)
-        if not one_of_many and any(path.match(each) for each in member.names):
-            source = FoundFiles((path,), member.pattern, member.count)
-            refuse_mismatch(entry, check(entry, member, source))
 
 
 def _reason(error: Exception) -> str:

@@ -19,7 +19,7 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
-from rfbench.datasets.dialect import SEPARATORS, Reading, dialect, encoding_of
+from rfbench.datasets.dialect import Reading, dialect, encoding_of
 from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
 
@@ -223,8 +223,11 @@ def _csv(path: Path, how: Reading) -> Read:
             low_memory=False,
         )
     if table.shape[1] == 1 and not how.width:
-        shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
-        _refuse_one_column(path, shown, str(how.separator))
+        raise DataError(
+            f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
+            f"Its separator is not {how.separator!r}.",
+            "Name the separator: `separator: ';'`.",
+        )
     number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
     if how.header and all(re.fullmatch(number, str(c)) for c in table.columns):
         raise DataError(
@@ -266,16 +269,6 @@ def column_text(path: Path, how: Reading, place: int) -> pd.Series[Any]:
         )
     text: pd.Series[Any] = table.iloc[:, place]
     return text
-
-
-def _refuse_one_column(path: Path, text: str, separator: str) -> None:
-    counts = {mark: text.count(mark) for mark in SEPARATORS if mark != separator}
-    likely = max(counts, key=lambda mark: counts[mark])
-    todo = "Name the separator: `separator: ';'`."
-    if counts[likely]:
-        todo = f"Write `separator: {SEPARATORS[likely]}`, which is there {counts[likely]} times."
-    shown = SEPARATORS.get(separator, repr(separator))
-    raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
 
 
 def _parquet(path: Path, how: Reading) -> Read:

@@ -204,17 +204,13 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         fetch = functools.partial(
             datasets.fetch_openml, data_id=which, data_home=home, target_column=target
         )
+    elif hasattr(datasets, f"load_{which}"):
+        fetch = getattr(datasets, f"load_{which}")
+    elif hasattr(datasets, f"fetch_{which}"):
+        fetch = functools.partial(getattr(datasets, f"fetch_{which}"), data_home=home)
     else:
-        loaders = {
-            name.partition("_")[2]: getattr(datasets, name)
-            for name in dir(datasets)
-            if re.fullmatch("(load|fetch)_(?!files?$|openml|sample_image|svmlight_file).*", name)
-        }
-        if which not in loaders:
-            raise unknown("data set of scikit-learn", which, sorted(loaders), DataError)
-        fetch = loaders[which]
-        if fetch.__name__.startswith("fetch_"):
-            fetch = functools.partial(fetch, data_home=home)
+        names = [name.partition("_")[2] for name in dir(datasets) if re.match("load_|fetch_", name)]
+        raise unknown("data set of scikit-learn", which, sorted(names), DataError)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it tries again, and that it had no such file

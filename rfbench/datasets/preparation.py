@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -44,8 +44,7 @@ RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
 PARTS = ("days", "month", "weekday", "hour")  # of a date
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """What was done with a column.
 
     `done` is ``words`` (`detail`: how many), ``two words`` (which of them is 1), ``rare words``

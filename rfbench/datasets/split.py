@@ -291,9 +291,6 @@ def subset_rows(
 
     With `test_rows` at most so many test rows, whatever the share of the training rows.
     """
-    for key, value in (("rows", rows), ("test_rows", test_rows)):
-        if isinstance(value, bool) or (value is not None and value < 1):
-            raise DataError(f"{key} is {value!r}.", "It has to be above 0.")
     n_test = len(test)
     if rows < len(train):
         n_test = max(1, round(len(test) * rows / len(train)))

@@ -19,7 +19,8 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from rfbench import datasets
-from rfbench.datasets import Preparation, columns, files, hashes, own
+from rfbench.datasets import columns, files, hashes, own
+from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError, RfbenchError
 from tests.support.nightly import NIGHTLY
 

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from rfbench.datasets import Note, Preparation
-from rfbench.datasets.preparation import describe
+from rfbench.datasets.preparation import Note, Preparation, describe
 from rfbench.errors import DataError
 
 N = 60

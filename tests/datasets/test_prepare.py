@@ -6,7 +6,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from rfbench.datasets import Dataset, RankScaler, SmoothClipScaler, prepare, split_rows
+from rfbench.datasets import Dataset, prepare, split_rows
+from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.errors import DataError
 
 TRAIN = np.array([[1.0, 5, 0, 7], [3, 5, 2, 7], [2, 5, 7, 7]])

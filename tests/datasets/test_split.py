@@ -152,14 +152,6 @@ def test_test_rows_are_as_many_as_asked_for_and_the_training_rows_the_same(rows,
     assert (len(some), len(others)) == sizes
     assert set(others) <= set(test)
     np.testing.assert_array_equal(some, subset_rows(train, test, rows, rng())[0])
-    with pytest.raises(DataError, match="test_rows is 0"):
-        subset_rows(train, test, rows, rng(), 0)
-
-
-@pytest.mark.parametrize("rows", [0, -3, True])
-def test_a_subset_of_no_rows_is_refused(rows):
-    with pytest.raises(DataError, match="above 0"):
-        subset_rows(np.arange(6), np.arange(6, 10), rows, rng())
 
 
 def test_the_last_rows_test():

@@ -10,8 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from rfbench import datasets
-from rfbench.datasets import Preparation, files
+from rfbench.datasets import files
 from rfbench.datasets.dialect import dialect
+from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
 
