@@ -78,20 +78,12 @@ def on_disk(name: str) -> bool:
 
 def missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
-    urls = _homes(entry, member)
+    urls = " or ".join(url for each in entry.downloads_of(member) for url in each.urls)
     return DataError(
         f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
         why,
         f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
         f"{data_folder() / entry.folder}, under its own name.",
-    )
-
-
-def _homes(entry: Entry, member: Member) -> str:
-    return " or ".join(
-        f"{url} (the distinct lines of {len(each.parts)} files there)" if each.parts else url
-        for each in entry.downloads_of(member)
-        for url in each.urls
     )
 
 
@@ -125,8 +117,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     try:
         content = hashes.content_sha256(source)
     except DataError as error:
-        homes = _homes(entry, member)
-        why = f"{error.what} {error.why} {f'Its home is {homes}.' if homes else ''}"
+        why = f"{error.what} {error.why}"
         return FileCheck(member, source, "mismatch", None, expected, why)
     if content in (member.sha256, *member.also):
         return FileCheck(member, source, "ok", content, content)

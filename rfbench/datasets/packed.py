@@ -33,7 +33,6 @@ class _Facts(BaseModel):
 
     train_rows: PositiveInt | None = None
     about: dict[str, Any] | None = None  # fields of a catalogue's entry
-    table: None = None
 
 
 def write(folder: Path, data: Parsed) -> None:

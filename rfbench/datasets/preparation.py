@@ -47,10 +47,9 @@ PARTS = ("days", "month", "weekday", "hour")  # of a date
 class Note(NamedTuple):
     """What was done with a column.
 
-    `done` is ``words`` (`detail`: how many), ``two words`` (which of them is 1), ``rare words``
-    (how many share a column), ``date``, ``gaps`` (how many training rows), ``not numbers`` (how
-    many values count as gaps), ``text numbers`` (they have signs or marks); or why it was left out:
-    ``constant``, ``empty``, ``identifier``, ``index`` (unlabelled row numbers).
+    `done` is ``words`` (`detail`: how many columns), ``date``, ``gaps`` (how many training rows),
+    ``not numbers`` (how many values count as gaps), ``text numbers`` (they have signs or marks); or
+    why it was left out: ``constant``, ``empty``, ``identifier``, ``index`` (unlabelled row numbers).
     """
 
     column: str
@@ -298,15 +297,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if kind == DATE:
             yield Note(column, DATE)
         if kind == WORDS:
-            levels = self._words[column]
-            two = len(levels.names) == 1
-            yield (
-                Note(column, "two words", levels.names[0])
-                if two
-                else Note(column, WORDS, len(levels.names))
-            )
-            if levels.n_rare:
-                yield Note(column, "rare words", levels.n_rare)
+            yield Note(column, WORDS, len(self._words[column].names))
         elif column in self._not_numbers:
             yield Note(column, "not numbers", self._not_numbers[column])
         if column in self._text:
@@ -322,7 +313,6 @@ class _Words:
     levels: tuple[str, ...]
     rows: Array  # of shape (levels + 1, columns): one per word, and the mean for any other
     seen: frozenset[str]
-    n_rare: int  # words that share the level `OTHER`
 
     @classmethod
     def of(cls, text: pd.Series[Any]) -> _Words:
@@ -334,14 +324,16 @@ class _Words:
         if len(counts) > MOST_WORDS:
             frequent.iloc[MOST_WORDS - 1 :] = False  # one column is for the others
         kept = set(counts.index[frequent])
-        n_rare = len(counts) - len(kept)
-        special = {*([OTHER] if n_rare else []), *([MISSING] if text.isna().any() else [])}
+        special = {
+            *([OTHER] if len(counts) > len(kept) else []),
+            *([MISSING] if text.isna().any() else []),
+        }
         levels = sorted(kept | special, key=lambda word: (word.removeprefix("\0"), word))
         codes = cls._codes(text, levels)
         rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
         if len(levels) == 2:
             rows = rows[:, 1:]
-        return cls(tuple(levels), rows, frozenset(counts.index), n_rare)
+        return cls(tuple(levels), rows, frozenset(counts.index))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -381,9 +373,7 @@ def as_table(X: Any) -> pd.DataFrame:
 def describe(notes: Iterable[Note]) -> list[str]:
     """Return in sentences what was done with the columns, one per kind of treatment."""
     sentences = {
-        "two words": "Columns of two words became one column of 0 and 1: {}.",
-        WORDS: "Columns of words became one column of 0 and 1 per word: {}.",
-        "rare words": "Rare words share a column: {}.",
+        WORDS: "Words became columns of 0 and 1, so many: {}.",
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
         "not numbers": "What is no number or date in these columns counts as missing: {}.",
         "text numbers": "Read as numbers, without percent and currency signs and marks between "
@@ -397,8 +387,7 @@ def describe(notes: Iterable[Note]) -> list[str]:
     }
     gathered: dict[str, list[str]] = {}
     for note in notes:
-        detail = f"1 is {note.detail}" if note.done == "two words" else f"{note.detail}"
-        shown = f"{note.column} ({detail})" if detail else note.column
+        shown = f"{note.column} ({note.detail})" if note.detail else note.column
         gathered.setdefault(note.done, []).append(shown)
     return [
         text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
