@@ -49,7 +49,7 @@ class Note(NamedTuple):
 
     `done` is ``words`` (`detail`: how many columns), ``date``, ``gaps`` (how many training rows),
     ``not numbers`` (how many values count as gaps), ``text numbers`` (they have signs or marks); or
-    why it was left out: ``constant``, ``empty``, ``identifier``, ``index`` (unlabelled row numbers).
+    why it was left out: ``constant``, ``empty``, ``identifier``, ``index`` (row numbers).
     """
 
     column: str
