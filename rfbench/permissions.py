@@ -1,10 +1,10 @@
 """What somebody else's text may cause: the one place that decides it.
 
-A configuration, the manifest of a results folder, packed data and a cache are text that
-may come from a stranger. They name methods: those of `rfbench.registry` are for everybody, and so
-are the estimators of scikit-learn that are written down here, with parameters that are plain
-values. All else that would import or call something asks the person who runs it, before anything is
-imported or called. They answer with ``--allow-imports``.
+A configuration, the manifest of a results folder and rows on disk are text that may come from a
+stranger. They name methods: those of `rfbench.registry` are for everybody, and so are the
+estimators of scikit-learn that are written down here, with parameters that are plain values. All
+else that would import or call something asks the person who runs it, before anything is imported or
+called. They answer with ``--allow-imports``.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class RowSource:
     def __array__(self, *_: Any, **__: Any) -> FloatArray:
         raise MethodError(
             f"A method needs all {len(self):,} rows in memory.",
-            "Rows of packed data are read block by block.",
+            "Rows on disk are read block by block.",
             "Set `rows:` to a number of rows that memory holds, or take another method.",
         )
 

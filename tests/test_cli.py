@@ -207,7 +207,6 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["plot", ".", "--style", "no such"], "no such"),
         (["table", "tiny.yaml"], "tiny.yaml"),
         (["data", "fetch", "digitz"], "Did you mean 'digits'"),
-        (["data", "pack", "missing.data", "p"], "does not exist"),
         (["list", "nothing"], "is not one of"),
         (["list", "samplers", "erf"], "Did you mean 'eerf'?"),
         (["rnu"], "No such command"),

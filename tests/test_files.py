@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from rfbench import files
 from rfbench.cli import main
-from rfbench.datasets import files as tables
-from rfbench.errors import DataError, ResultsError, WriteError
+from rfbench.errors import ResultsError, WriteError
 from tests.support.command_line import call
 from tests.support.nightly import NIGHTLY
 from tests.support.runs import command, rows_of
@@ -129,26 +128,6 @@ def test_a_file_that_the_person_names_may_be_a_link_or_a_device(tmp_path):
     files.write_named(type(tmp_path)(os.devnull), b"gone")
     with pytest.raises(WriteError):
         files.write_named(tmp_path / "new", b"a folder")
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zip"])
-def test_a_table_is_bounded_before_it_is_parsed(suffix, tmp_path, monkeypatch):
-    import gzip
-    import lzma
-    import zipfile
-
-    text = b"a,b\n" + b"1,2\n" * 1000
-    path = tmp_path / f"t.csv{suffix}"
-    if suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-            packed.writestr("t.csv", text)
-    else:
-        path.write_bytes({".gz": gzip, ".xz": lzma}[suffix].compress(text))
-    monkeypatch.setattr(tables, "LARGEST_UNPACKED", len(text))
-    assert len(tables.read(path)[0]) == 1000
-    monkeypatch.setattr(tables, "LARGEST_UNPACKED", len(text) - 1)
-    with pytest.raises(DataError, match="once it is unpacked"):
-        tables.read(path)
 
 
 def test_a_line_without_an_end_is_refused(measured, tmp_path, monkeypatch):

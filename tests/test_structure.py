@@ -208,6 +208,7 @@ OTHER_WRITERS = {
     "rfbench.cli",  # streams that were closed
     "rfbench.cli.running",
     "rfbench.datasets.fetch",
+    "rfbench.datasets.cache",
     "rfbench.datasets.packed",
     "rfbench.experiment.begun",
     "rfbench.experiment.children",

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import click
 
-from rfbench.cli.options import (
-    AS_JSON,
-    DROP,
-    FILE,
-    GROUPS,
-    MISSING,
-    TARGET,
-    TASK,
-    column,
-    reads_a_table,
-)
+from rfbench.cli.options import AS_JSON
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import DataError, unknown
-
-THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group()
 def data() -> None:
-    """List, fetch, check and pack data sets.
+    """List, fetch and check data sets.
 
     A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder per
     data set. A missing one is downloaded into data/ and checked against its known hash.
@@ -109,31 +94,3 @@ def verify(names: tuple[str, ...]) -> None:
                 echo(f"{'':15} {'':32} expected  {known}")
     if wrong:
         raise click.exceptions.Exit(1)
-
-
-@data.command()
-@click.argument("file", type=THERE)
-@click.argument("folder", type=FILE)
-@TARGET
-@TASK
-@DROP
-@GROUPS
-@click.option("--part", type=column, help="Which rows are `train` and which are `test`.")
-@MISSING
-@click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64")
-@reads_a_table
-def pack(file: Path, folder: Path, missing: str | None, **options: Any) -> None:
-    """Pack a FILE of any size into a FOLDER whose rows stay on disk when they are used.
-
-    CSV, Parquet, svmlight (plain, .gz, .zip) and NPY are read piece by piece, twice. A
-    configuration then says `dataset: {path: FOLDER}`.
-
-    \b
-    Example:
-      rfbench data pack flights.csv.gz flights --target delay
-    """
-    from rfbench.datasets.pack import pack
-
-    about = pack(file, folder, missing=missing or "mean", **options)
-    echo(about["note"])
-    echo(f"{about['rows']:,} rows in {folder}. Use them: dataset: {{path: {folder}}}")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from rfbench import files
-from rfbench.cli.options import DROP, MISSING, TARGET, TASK, reads_a_table
+from rfbench.cli.options import DROP, TARGET, TASK, reads_a_table
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
@@ -26,7 +26,6 @@ from rfbench.errors import ConfigError
 )
 @TASK
 @DROP
-@MISSING
 @reads_a_table
 def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.

@@ -7,7 +7,6 @@ import inspect
 import math
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rfbench.cli.terminal import echo
-from rfbench.errors import DataError
 from rfbench.memory import limited_to
 
 if TYPE_CHECKING:
@@ -59,11 +57,6 @@ TASK = click.option(
 DROP = click.option("--drop", type=column, multiple=True, help="A column to leave out; repeatable.")
 GROUPS = click.option(
     "--groups", type=column, help="A column of groups; whole groups are held out."
-)
-MISSING = click.option(
-    "--missing",
-    type=click.Choice(["mean", "drop", "error"]),
-    help="Missing values: mean and an indicator column (default), drop the row, or an error.",
 )
 READING = (
     click.option("--separator", help="Separator of a CSV; default: detected."),
@@ -240,26 +233,13 @@ class RunOptions:
 
 
 def reads_a_table(command: Command) -> Command:
-    """Add the options of how a file is written; the command gets those that are given.
-
-    A fault of its table is answered with the options to try.
-    """
+    """Add the options of how a file is written; the command gets those that are given."""
 
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
-        from rfbench.datasets.columns import TableFault
-
-        given = {k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
-        try:
-            return command(**given)
-        except TableFault as fault:
-            if not fault.options:
-                raise
-            words = []
-            for name, value in fault.options.items():
-                for each in value if isinstance(value, list) else [value]:
-                    words += [f"--{name}", str(each)]
-            raise DataError(fault.what, fault.why, f"Try: {shlex.join(words)}") from None
+        return command(
+            **{k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
+        )
 
     for option in reversed(READING):
         with_reading = option(with_reading)

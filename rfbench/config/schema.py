@@ -158,7 +158,6 @@ class OwnData(BaseModel):
     task: Literal["classification", "binary", "multiclass", "regression"] | None = None
     drop: list[str | int] | str | int | None = None
     groups: str | int | None = None
-    missing: Literal["mean", "drop", "error"] = "mean"
     header: bool = True
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     decimal: Annotated[str, Field(min_length=1, max_length=1)] | None = None
@@ -218,7 +217,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"`{sources[0]}` names nothing")
     allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
     if sources[0] == "path":
-        allowed = ["name"]
+        allowed = ["name", "task"]
     elif sources[0] != "file":
         allowed = [key for key in allowed if key not in own.READING]
     for key in value:

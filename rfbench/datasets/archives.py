@@ -1,4 +1,4 @@
-"""Opening files as they lie on disk: plain, compressed, or inside an archive.
+"""Opening files as they lie on disk: plain, compressed, or inside a zip.
 
 Nothing is unpacked to disk: the wanted members are read into memory, up to a bound.
 """
@@ -9,22 +9,17 @@ import bz2
 import gzip
 import io
 import lzma
-import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from rfbench.datasets.values import named
 from rfbench.errors import DataError
 
 LIMIT = 1 << 30
 """The most bytes that a download, or one of its members once unpacked, may hold."""
-
-MOST_NAMED = 8
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
-Files = list[tuple[str, bytes]]
 
 
 def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
@@ -66,13 +61,13 @@ class FoundFiles:
 
         DataError if one cannot be read or is too large, or if the number is wrong.
         """
-        files: Files = []
+        files: list[tuple[str, bytes]] = []
         inside: list[str] = []
         for path in self.paths:
             try:
-                if path.name.endswith(_ARCHIVES):
+                if path.suffix == ".zip":
                     with path.open("rb") as stream:
-                        files += _search(stream, path.name, self.pattern, limit, inside)
+                        files += _search(stream, self.pattern, limit, inside)
                 else:
                     with opened(path) as stream:
                         name = path.stem if path.suffix in UNPACK else path.name
@@ -87,52 +82,29 @@ class FoundFiles:
                 ) from error
         if len(files) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
-            more = f" and {len(inside) - MOST_NAMED:,} more" if len(inside) > MOST_NAMED else ""
-            holds = f" It has {', '.join(inside[:MOST_NAMED])}{more}." if inside else ""
             raise DataError(
-                f"{where} holds {len(files)} files named '{self.pattern}', not {self.count}."
-                + holds,
-                "It is incomplete, or another archive under this name.",
+                f"{where} holds {len(files)} files named '{self.pattern}', not {self.count}.",
+                f"It has {named(inside) or 'nothing'}: it is incomplete, or another archive.",
                 "Remove the file and get it again.",
             )
         return dict(sorted(files))
 
 
 def _search(
-    stream: IO[bytes], archive: str, pattern: str, limit: int, names: list[str], depth: int = 1
-) -> Files:
-    """Read the members that match; where there is none, look into the archives inside.
-
-    The names of all members are added to `names`.
-    """
-    files: Files = []
-    inner = []
-    for name, opener in _members(stream, archive):
-        path = PurePosixPath(name)
-        names.append(name)
-        if path.match(pattern) and not path.name.startswith("._"):
-            files.append((path.name, _bounded(opener(), name, limit)))
-        elif name.endswith(_ARCHIVES) and not path.name.startswith("._"):
-            inner.append((name, opener))
-    if not files and depth:
-        for name, opener in inner:
-            content = io.BytesIO(_bounded(opener(), name, limit))
-            files += _search(content, name, pattern, limit, [], depth - 1)
-    return files
-
-
-def _members(stream: IO[bytes], archive: str) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the files of an archive, no links or devices, each with what opens it."""
-    if archive.endswith(".zip"):
-        packed = zipfile.ZipFile(stream)
-        for info in packed.infolist():
-            if not info.is_dir():
-                yield info.filename, partial(packed.open, info)
-    else:
-        tape = tarfile.open(fileobj=stream)  # noqa: SIM115
-        for member in tape:
-            if member.isreg():
-                yield member.name, partial(tape.extractfile, member)
+    stream: IO[bytes], pattern: str, limit: int, names: list[str], depth: int = 1
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a zip that match, and those of zips inside; `names` gets all names."""
+    with zipfile.ZipFile(stream) as packed:
+        for name in packed.namelist():
+            path = PurePosixPath(name)
+            if path.name.startswith("._"):  # what macOS adds
+                continue
+            names.append(name)
+            if path.match(pattern):
+                yield path.name, _bounded(packed.open(name), name, limit)
+            elif depth and path.suffix == ".zip":
+                inner = io.BytesIO(_bounded(packed.open(name), name, limit))
+                yield from _search(inner, pattern, limit, names, depth - 1)
 
 
 def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:

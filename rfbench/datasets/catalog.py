@@ -33,14 +33,13 @@ class _CatalogSection(BaseModel):
 class Download(_CatalogSection):
     """A file as it stands at its original home; `sha256` is None until it is known.
 
-    `also` holds the hashes of other archives with the same content, `git_blob` is the beginning of
-    its id in a git repository. A download with `parts`, which are paths below its address, is made
-    of them: their distinct lines, in order. `size` is the number of bytes that are downloaded.
+    `also` holds the hashes of other archives with the same content. A download with `parts`, which
+    are paths below its address, is made of them: their distinct lines, in order. `size` is the
+    number of bytes that are downloaded.
     """
 
     name: str
     sha256: str | None = None
-    git_blob: str = ""
     also: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
@@ -114,7 +113,6 @@ class Entry(_CatalogSection):
     set_aside: str = ""
     classes: dict[str, int | None] = Field(default_factory=dict)
     labels: dict[str, int] = Field(default_factory=dict)
-    target_range: tuple[float, float] | None = None
     licence: str = ""
     citation: str = ""
     note: str = ""
@@ -143,7 +141,7 @@ class Entry(_CatalogSection):
         )
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare rows, split, class counts and range of the target with the catalogue's.
+        """Compare rows, split and class counts with the catalogue's.
 
         DataError if one is another.
         """
@@ -155,10 +153,6 @@ class Entry(_CatalogSection):
         for (label, count), seen in zip(self.classes.items(), counts, strict=True):
             facts.append(
                 (f"rows of class '{label}'", int(seen), int(seen if count is None else count))
-            )
-        if self.target_range is not None:
-            facts.append(
-                ("range of the target", (float(y.min()), float(y.max())), self.target_range)
             )
         if self.arrays:
             facts.append(("the sha256 of its arrays", arrays_sha256(X, y), self.arrays))

@@ -1,15 +1,13 @@
 """Columns of anything to rows and a target: what can be said before the rows are split.
 
 Rows of finite numbers are an array from here on. Others, with words, dates, gaps or columns that
-name the rows, stay a table (see `rfbench.datasets.tables`) until they are split.
+name the rows, stay a table until they are split; what trains then teaches a `Preparation`.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +17,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
-from rfbench.datasets.tables import ColumnCodes, Schema
 from rfbench.datasets.values import (
     DATE,
     NUMBER,
@@ -29,28 +26,28 @@ from rfbench.datasets.values import (
     is_number,
     kind_of,
     named,
+    row_names,
     text_of,
-    unusable,
 )
 from rfbench.errors import DataError, nearest
 
+REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
 MOST_CLASSES = 1000
 FEW, MANY = 2, 30  # whole numbers: up to FEW are classes, more than MANY a quantity, else unclear
 DENSE = 4  # from every fourth value that is not 0 on
-SIDES = {"train": 0, "training": 0, "test": 1, "testing": 1}
+SIDES = {"train": 0, "test": 1}
 
 
 @dataclass(frozen=True)
 class Parsed:
     """The rows of a data set; those of the published training part come first."""
 
-    X: Rows
+    X: Any  # an array, sparse rows, rows on disk, or a table where there is more than numbers
     y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
     # Of data of one's own: what a catalogue would say of them, as JSON values.
     about: Mapping[str, Any] | None = None
-    schema: Schema | None = None  # of a table, whose words are codes in X
 
 
 def tabled(
@@ -89,7 +86,6 @@ def parsed(
     y: pd.Series[Any] | None,
     *,
     task: str | None = None,
-    missing: str = "mean",
     labels: Sequence[Any] = (),
     **special: Any,
 ) -> Parsed:
@@ -101,88 +97,68 @@ def parsed(
     `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
 
     The `about` of what is returned has the fields of a catalogue's entry that are known now; its
-    `note` says in sentences what is done. TableFault if a column is not there, or cannot be used as
-    it is: all such faults at once.
+    `note` says in sentences what is done. DataError if a column is not there, or the target cannot
+    be used as it is.
     """
-    faults = TableFaults(name)
-    table = chosen(name, X, y, faults=faults, **special)
-    with faults.gathered():
-        table.complete(missing)
+    table = chosen(name, X, y, **special)
+    table.complete()
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
             f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} columns beside the target.",
             "That is too little to learn from.",
             "Is it the right file, the right way round, with the right separator?",
         )
-    target = None
-    with faults.gathered():
-        target = table.target_codes(task, labels)
-    faults.raise_all()
-    assert target is not None
-    codes, classes, kind = target
-    X, notes = table.X, table.notes
-    schema, columns = None, X.shape[1]
-    if isinstance(X, pd.DataFrame):
-        coding = ColumnCodes(name)
-        coding.add(X)
-        schema = coding.schema()
-        rows: Rows = coding.coded(X, schema)
-        columns, more = coding.outcome(rows, schema)
-        notes += more
-    else:
-        rows = _sparse(name, X, notes)
+    codes, classes, kind = table.target_codes(task, labels)
+    rows, columns, notes = _rows(name, table.X)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
-        rows, codes = rows[order], codes[order]
+        rows = rows.iloc[order] if isinstance(rows, pd.DataFrame) else rows[order]
+        codes = codes[order]
     facts = {
-        **about(codes, classes, kind, notes),
+        **about(codes, classes, kind, [*table.notes, *notes]),
         "rows": rows.shape[0],
         "columns": columns,
         "train_rows": n_given_train,
         "sparse": sparse.issparse(rows),
     }
-    return Parsed(rows, codes, n_given_train, subjects, facts, schema)
+    return Parsed(rows, codes, n_given_train, subjects, facts)
 
 
-class TableFault(DataError):
-    """Why a table cannot be used as it is; `options` are the settings that go on."""
+def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
+    """Return rows as they stay until they are split, how many columns they become, and how.
 
-    def __init__(
-        self, what: str, why: str = "", todo: str = "", options: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(what, why, todo)
-        self.options = dict(options or {})
+    DataError if no column is left.
+    """
+    if not isinstance(X, pd.DataFrame):
+        return _sparse(name, X)
+    if all(is_number(dtype) or pd.api.types.is_bool_dtype(dtype) for dtype in X.dtypes):
+        numbers = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isfinite(numbers).all() and not any(
+            row_names(str(c), X[c]) for c in X if is_number(X[c])
+        ):
+            varies = np.ptp(numbers, axis=0) > 0
+            if not varies.any():
+                what = f"All columns of {name} are constant."
+                raise DataError(what, "Nothing can be learnt from them.")
+            constant = list(X.columns[~varies])
+            notes = [f"Left out, constant: {named(constant)}."] if constant else []
+            return np.ascontiguousarray(numbers[:, varies]), int(varies.sum()), notes
+    from rfbench.datasets.preparation import Preparation, describe  # of scikit-learn
+
+    table = pd.DataFrame({column: _plain(X[column]) for column in X})
+    try:
+        preparation = Preparation().fit(table)
+    except DataError as error:
+        raise DataError(f"{name}: {error.what}", error.why, error.todo) from None
+    return table, len(preparation.get_feature_names_out()), describe(preparation.notes_)
 
 
-@dataclass
-class TableFaults:
-    """All faults of a table, reported at once."""
-
-    name: str
-    faults: list[TableFault] = field(default_factory=list)
-
-    @contextmanager
-    def gathered(self) -> Iterator[None]:
-        """Note a fault, and go on."""
-        try:
-            yield
-        except TableFault as fault:
-            self.faults.append(fault)
-
-    def raise_all(self) -> None:
-        """Raise the fault, or one that says all of them."""
-        if len(self.faults) == 1:
-            raise self.faults[0]
-        if self.faults:
-            options = {key: v for fault in self.faults for key, v in fault.options.items()}
-            reasons = (f"({i}) {fault.what} {fault.why}" for i, fault in enumerate(self.faults, 1))
-            settings = ", ".join(f"`{key}: {value}`" for key, value in options.items())
-            raise TableFault(
-                f"{self.name} cannot be used as it is.",
-                " ".join(reason.strip() for reason in reasons),
-                f"Write {settings}." if settings else "Correct the file.",
-                options,
-            )
+def _plain(column: pd.Series[Any]) -> Any:
+    """Return numbers as doubles, all else as words; categories are words whatever they are."""
+    if is_number(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    text = text_of(column)
+    return text.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else text
 
 
 def about(codes: NDArray[Any], classes: list[str], task: str, notes: list[str]) -> dict[str, Any]:
@@ -201,13 +177,8 @@ def chosen(
     drop: Sequence[str | int] | str | int = (),
     groups: str | int | None = None,
     part: str | int | None = None,
-    faults: TableFaults | None = None,
 ) -> Table:
-    """Return the columns that are features, with the target and the other columns; see `parsed`.
-
-    Faults are raised, or, unless there is no target, left in `faults`.
-    """
-    gathered = TableFaults(name) if faults is None else faults
+    """Return the columns that are features, with the target and the other columns; see `parsed`."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
@@ -219,30 +190,20 @@ def chosen(
         X.columns = pd.Index([str(column).strip() for column in X.columns])
         for twice in X.columns[X.columns.duplicated()][:1]:
             raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
-        listed = [drop] if isinstance(drop, str | int) else list(drop)
-        dropped = []
-        for column in listed:
-            with gathered.gathered():
-                dropped.append(column_named(name, X, column, "drop"))
-        for fault in gathered.faults:  # what to drop instead is all of it, the right names as well
-            fault.options = {"drop": [*dropped, *fault.options.values()]}
-        wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
-        for key, given in wanted.items():
-            if given is not None:
-                with gathered.gathered():
-                    special[key] = X[column_named(name, X, given, key)]
         if y is None and target is None:
-            last = X.columns[-1]
-            gathered.faults.append(
-                TableFault(
-                    f"The target of {name} is not named.",
-                    f"It has the columns {named(list(X.columns))}.",
-                    f"Write `target: {last}`, say, or `--target {last}` on a command line.",
-                    {"target": last},
-                )
+            raise DataError(
+                f"The target of {name} is not named.",
+                f"It has the columns {named(list(X.columns))}.",
+                f"Write `target: {X.columns[-1]}`, say, or `--target` on a command line.",
             )
-        if faults is None or (y is None and "target" not in special):
-            gathered.raise_all()
+        listed = [drop] if isinstance(drop, str | int) else list(drop)
+        dropped = [column_named(name, X, column, "drop") for column in listed]
+        wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
+        special = {
+            key: X[column_named(name, X, given, key)]
+            for key, given in wanted.items()
+            if given is not None
+        }
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
@@ -260,37 +221,19 @@ class Table:
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
     notes: list[str] = field(default_factory=list)  # what was done, in sentences
 
-    def complete(self, missing: str) -> None:
-        """Deal with missing values as asked, but leave those that a `Preparation` fills.
-
-        Rows without a target, a group or a part cannot be filled. TableFault if missing is 'error'
-        and there are gaps.
-        """
-        X, y = self.X, self.y
-        needed = pd.concat([y.rename("the target"), *self.special.values()], axis=1).isna()
-        gaps = needed
-        if isinstance(X, pd.DataFrame) and missing != "mean":
-            gaps = pd.concat([needed, unusable(X)], axis=1)
-        counts = gaps.sum()
-        counts = counts[counts > 0].sort_values(ascending=False, kind="stable")
-        listed = named([f"{column} ({count:,})" for column, count in counts.items()])
-        if len(counts) and missing == "error":
-            left, n = int((~gaps.any(axis=1)).sum()), len(y)
-            raise TableFault(
-                f"{self.name} has {int(counts.sum()):,} missing values: {listed}.",
-                "No method here can use them.",
-                f"Write `missing: drop` (which leaves {left:,} of {n:,} rows), `missing: mean` (of "
-                "the training rows), or leave columns out: `drop: [COLUMN]`.",
-                {"missing": "mean"},
-            )
-        keep = ~gaps.any(axis=1)
+    def complete(self) -> None:
+        """Leave out rows without a target, a group or a part; a `Preparation` fills other gaps."""
+        needed = pd.concat([self.y.rename("the target"), *self.special.values()], axis=1)
+        counts = needed.isna().sum()
+        keep = needed.notna().all(axis=1)
         if not keep.all():
+            listed = named([f"{column} ({count:,})" for column, count in counts.items() if count])
             self.notes.append(
                 f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
             )
-            X = X[keep.to_numpy()]
+            X = self.X[keep.to_numpy()]
             self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
-            self.y = y[keep].reset_index(drop=True)
+            self.y = self.y[keep].reset_index(drop=True)
             self.special = {k: v[keep].reset_index(drop=True) for k, v in self.special.items()}
 
     def target_codes(
@@ -298,48 +241,42 @@ class Table:
     ) -> tuple[NDArray[Any], list[str], str]:
         """Return the target, the labels of its classes and the task.
 
-        TableFault if the column can be no target.
+        `task` is classification (also binary, multiclass), regression, or guessed. DataError if the
+        column can be no target.
         """
         name, notes = self.name, self.notes
         y = self.y.dropna()
         different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
         if different < 2:
-            raise TableFault(
+            raise DataError(
                 f"{what} is constant.", "Nothing can be learnt.", "Name another column."
             )
         y = _read_target(what, y)
         is_text = not is_number(y)
         if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
-            raise TableFault(f"{what} is not finite in some rows.", "", "Correct or remove them.")
+            raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         given = [str(label) for label in labels] if len(labels) == different else []
         if task:
             regression = task == "regression"
         else:
             regression = not is_text and not given and _is_quantity(what, y, different)
         if regression and is_text:
-            raise TableFault(
+            raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
-                options={"task": "classification"},
             )
         guess = "" if task else ", by its target"
         if regression:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return y.to_numpy(dtype=np.float64), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            raise TableFault(
+            raise DataError(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",
                 "That looks like a name, a number or a text, not like classes.",
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
-        if task not in (None, "classification", kind):
-            raise TableFault(
-                f"{what} has {different} classes, and task is {task}.",
-                todo=f"Write `task: {kind}`.",
-                options={"task": kind},
-            )
         codes, values = pd.factorize(y, sort=True)
         classes = given or [str(v) if is_text else format(v, "g") for v in values]
         notes.append(f"Classification{guess}: {different} classes, {named(classes)}.")
@@ -368,37 +305,36 @@ def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
 
 
 def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
-    """Return the name of a column from its name or number; TableFault if there is none."""
+    """Return the name of a column from its name or number; DataError if there is none."""
     names = list(table.columns)
     if str(column) in names:
         return str(column)
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
-    near = re.search("'(.*)'", nearest(str(column), names))
-    raise TableFault(
+    raise DataError(
         f"{name} has no column '{column}'.{nearest(str(column), names)}",
-        f"Its columns are {named(names)}: correct `{key}`.",
-        options={key: near[1]} if near else {},
+        f"Its columns are {named(names)}.",
+        f"Correct `{key}`.",
     )
 
 
-def _sparse(name: str, X: Any, notes: list[str]) -> Rows:
+def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     if not np.isfinite(X.data).all():
         raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
-        return sparse.csr_array(X, dtype=np.float64)
-    notes.append("The rows are stored as dense ones, since more than a quarter of them is not 0.")
-    return np.asarray(X.toarray(), dtype=np.float64)
+        return sparse.csr_array(X, dtype=np.float64), X.shape[1], []
+    note = "The rows are stored as dense ones, since more than a quarter of them is not 0."
+    return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
 def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a target of numbers, or of words; TableFault if it is both, or of dates."""
+    """Return a target of numbers, or of words; DataError if it is both, or of dates."""
     if is_number(y):
         return y
     text = text_of(y)
     kind = kind_of("", text) if not isinstance(y.dtype, pd.CategoricalDtype) else WORDS
     if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
-        raise TableFault(
+        raise DataError(
             f"{what} holds dates or times, such as {y.iloc[0]}.",
             "They are neither numbers nor classes.",
             "Name another column, or make a number of it, days say.",
@@ -410,7 +346,7 @@ def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
     numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
     odd = text[numbers.isna()]
     if len(odd):
-        raise TableFault(
+        raise DataError(
             f"{what} holds numbers and {len(odd):,} words, the first in row "
             f"{int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
             "It is neither a column of numbers nor of words.",
@@ -426,11 +362,10 @@ def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
         return False
     if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
         return True
-    raise TableFault(
+    raise DataError(
         f"{what} has {different} different whole numbers: are they classes or a quantity?",
         f"They are {named([format(v, 'g') for v in np.unique(values)])}.",
-        "Write `task: classification` or `task: regression`.",
-        {"task": "classification"},
+        "Write `task: classification` or `task: regression`; on a command line, `--task`.",
     )
 
 

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.datasets import catalog, packed, readers
+from rfbench.datasets import cache, catalog, readers
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.fetch import obtain
 from rfbench.datasets.locate import FileCheck, pin, right
 from rfbench.datasets.synthetic import PROBLEMS
-from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError
-from rfbench.rows import RowSource
 
 Parameters = Mapping[str, Any] | None
 
@@ -43,8 +42,6 @@ class Dataset:
     n_given_train: int | None
     groups: NDArray[np.int64] | None  # numbers of the subjects (patients) that the rows come from
     sha256: str  # identity of the data: hash over the files' hashes and how they are read
-    # Of rows of a table that stay on disk: what their columns are.
-    schema: Schema | None = None
 
 
 def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
@@ -116,10 +113,7 @@ def load(
             "Leave files as they are while a run goes on; let a function fix its random numbers.",
         )
     X: Any = parsed.X
-    schema = parsed.schema if isinstance(X, RowSource) else None
-    if parsed.schema is not None and schema is None:
-        X = parsed.schema.table(X)
-    elif X.dtype != np.float64:
+    if not isinstance(X, pd.DataFrame) and X.dtype != np.float64:
         X = X.astype(np.float64)
     return Dataset(
         name=entry.name,
@@ -130,7 +124,6 @@ def load(
         n_given_train=parsed.n_given_train,
         groups=parsed.groups,
         sha256=identity,
-        schema=schema,
     )
 
 
@@ -161,14 +154,13 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 
 
 def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
-    folder = packed.cache_folder() / f"{entry.name}-{sha256[:32]}"
-    if (parsed := packed.cached(folder, sha256)) is None:
-        sources = [each.source for each in checks if each.source]
-        parsed = readers.read(entry, sources)
+    def read() -> Parsed:
+        parsed = readers.read(entry, [each.source for each in checks if each.source])
         entry.check(parsed.X, parsed.y, parsed.n_given_train)
         pin(entry, checks)
-        parsed = packed.store(folder, parsed, sha256)
-    return parsed
+        return parsed
+
+    return cache.kept(sha256, read)
 
 
 def _generate(

@@ -12,12 +12,10 @@ from typing import Any
 
 from rfbench.datasets.archives import opened
 
-SEPARATORS = {",": "','", ";": "';'", "\t": "'\\t'", "|": "'|'", " ": "' '"}
+SEPARATORS = ",;\t| "
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark begins it
-    codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }

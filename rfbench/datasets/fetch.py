@@ -74,7 +74,8 @@ def _download(entry: Entry, member: Member, progress: bool) -> str:
             with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
                 path = Path(stage) / name
                 _bring(download, url, path, progress)
-                _check(entry, path)
+                source = FoundFiles((path,), member.pattern, member.count)
+                refuse_mismatch(entry, check(entry, member, source))
                 os.replace(path, folder / name)
             return name
         except (OSError, ValueError, DataError) as error:
@@ -97,28 +98,14 @@ def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
     path.write_bytes(b"".join(line + b"\n" for line in lines))
 
 
-def _check(entry: Entry, path: Path) -> None:
-    """Refuse a download that is not, or does not hold, what the catalogue says."""
-    for member in entry.files:
-        one_of_many = member.count > 1 and path.match(member.name)
-        if not one_of_many and any(path.match(each) for each in member.names):
-            source = FoundFiles((path,), member.pattern, member.count)
-            refuse_mismatch(entry, check(entry, member, source))
-
-
 def _reason(error: Exception) -> str:
-    """Return in a few words why a download failed."""
-    from requests import exceptions
+    """Return in a few words why a download failed: what requests says fills a page."""
+    from requests import RequestException
 
-    reasons = {
-        exceptions.ChunkedEncodingError: "the answer broke off",
-        exceptions.SSLError: "no secure connection",
-        exceptions.Timeout: "no answer in time",
-        exceptions.ConnectionError: "no connection",
-    }
-    if isinstance(error, exceptions.HTTPError):
-        return f"the server answered {getattr(error.response, 'status_code', 'nothing')}"
-    return next((text for kind, text in reasons.items() if isinstance(error, kind)), str(error))
+    if not isinstance(error, RequestException):
+        return str(error)
+    code = getattr(error.response, "status_code", None)
+    return f"the server answered {code}" if code else type(error).__name__
 
 
 def _copy(url: str, path: Path, progress: bool) -> None:

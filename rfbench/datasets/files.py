@@ -6,11 +6,9 @@ import hashlib
 import io
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,24 +19,14 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
-from rfbench.datasets.dialect import SEPARATORS, Reading, dialect, encoding_of
+from rfbench.datasets.dialect import Reading, dialect, encoding_of
 from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
-from rfbench.memory import GIB, free_bytes
 
 TEXT = ("csv", "tsv")
-EXCEL = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}  # by how a file begins
-LARGEST_UNPACKED = 1 << 32  # bytes of a packed file that is read as a whole
-ROWS_AT_ONCE, PIECE_BYTES = 2**14, 2**25  # of a piece, at most
 # From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
 _before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s*"""
-    r"(\{.*\}|numeric|real|integer|string|date\b.*)",
-    re.IGNORECASE,
-)
-Table = tuple[pd.DataFrame | Rows, "pd.Series[Any] | None"]
 
 
 def find(path: str, folder: Path | None) -> Path:
@@ -83,7 +71,7 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
         each file that is read like this one are.
     **options : Any
         `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
-        they are not given. `target` names the array of the target of an NPZ, and is recorded.
+        they are not given. `target` is recorded.
 
     Raises
     ------
@@ -93,13 +81,12 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        _check_unpacked(path)
         if like is not None and like.format != format_of(path):
             like = replace(Reading(format_of(path)), width=like.width, target=like.target)
             how = replace(reading_of(path, **options), width=like.width)
         else:
             how = replace(like, **options) if like else reading_of(path, **options)
-        ((X, y, how),) = _READERS[how.format](path, None, how)
+        X, y, how = _READERS[how.format](path, how)
     if (plain or like is not None) and how.format in TEXT:
         X, how = _plain(X, how)
     if like is not None:
@@ -146,40 +133,6 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     return X
 
 
-def _check_unpacked(path: Path) -> None:
-    """Refuse a packed file that holds more bytes than memory is free, before it is parsed."""
-    most = int(min(LARGEST_UNPACKED, free_bytes()))
-    if zipfile.is_zipfile(path):  # NPZ and Excel too; no member gives more than it declares
-        with zipfile.ZipFile(path) as packed:
-            size = sum(member.file_size for member in packed.infolist())
-    elif path.suffix.lower() in UNPACK:
-        size = 0
-        with opened(path) as stream:
-            while size <= most and (block := stream.read(1 << 22)):
-                size += len(block)
-    else:
-        return
-    if size > most:
-        raise DataError(
-            f"{path.name} holds more than {most / GIB:.3g} GiB once it is unpacked.",
-            f"It has {path.stat().st_size:,} bytes as it is packed.",
-            "Unpack it and look at it; `rfbench data pack` reads a large file in pieces.",
-        )
-
-
-def pieces(path: Path, *, rows: int = ROWS_AT_ONCE, **options: Any) -> Iterator[Table]:
-    """Yield what `read` returns, of so many rows at a time.
-
-    CSV, Parquet, svmlight and NPY are read piece by piece, so that their size does not matter;
-    other formats are one piece. DataError if the file cannot be read, or is svmlight and mostly
-    zeros.
-    """
-    with answered(path):
-        how = reading_of(path, **options)
-        for X, y, _ in _READERS[how.format](path, rows, how):
-            yield X, y
-
-
 def content_sha256(path: Path) -> str:
     """Return the hash of a file's content, unpacked, so that packing does not change it.
 
@@ -214,29 +167,12 @@ def format_of(path: Path) -> str:
     suffix = (suffixes or [""])[-1]
     others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
     name = others.get(suffix, suffix[1:])
-    if name in _READERS and name not in ("csv", "tsv"):
+    if name in _READERS:
         return name
     with answered(path), opened(path) as stream:
         top = stream.readline(100_000)
-    for mark, excel in EXCEL.items():  # also under the name of a CSV
-        if top.startswith(mark):
-            return excel
-    if name in _READERS:
-        return name
-    if re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip()):
-        return "svmlight"
-    return "csv"
-
-
-def _at_once(rows: int, row_bytes: int) -> int:
-    """Return of how many rows a piece is: fewer of wide ones."""
-    return max(1, min(rows, PIECE_BYTES // max(1, row_bytes)))
-
-
-def _line_bytes(path: Path) -> int:
-    """Return the length of the longer one of the first two lines."""
-    with opened(path) as stream:
-        return max(len(stream.readline(PIECE_BYTES)) for _ in range(2))
+    pairs = re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip())
+    return "svmlight" if pairs else "csv"
 
 
 # What the catalogue's readers share with those below: streams of bytes to tables.
@@ -260,72 +196,46 @@ def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
 
 
 def arff(content: bytes) -> pd.DataFrame:
-    """Return the attributes of an ARFF file: numbers, and categories of words; ``?`` is missing.
+    """Return the attributes of an ARFF file: numbers, dates, and categories; ``?`` is missing.
 
-    ValueError if it is not in the format, or sparse.
+    ValueError or NotImplementedError if it is not in the format, sparse, or has texts.
     """
-    begin = re.search(rb"(?im)^[ \t]*@data[ \t]*\r?(\n|\Z)", content)
-    if begin is None:
-        raise ValueError("It has no line '@data'")
-    top = content[: begin.end()].decode("utf-8", errors="replace")
-    names, kinds = [], []
-    for line in re.findall(r"(?im)^\s*(@attribute\b.*?)\s*$", top):
-        attribute = _ATTRIBUTE.fullmatch(line)
-        if attribute is None:
-            raise ValueError(f"{line[:60]!r} names no attribute with a type that is read")
-        names.append(attribute[1].strip("'\""))
-        kinds.append(attribute[2])
-    numeric = [re.fullmatch("numeric|real|integer", kind, re.IGNORECASE) for kind in kinds]
-    data = re.sub(rb"(?m)^[ \t]*%.*$", b"", content[begin.end() :])
-    if data.lstrip()[:1] == b"{":
-        raise ValueError("It is a sparse ARFF file; save it as svmlight")
+    from scipy.io import arff as format_of_weka
+
+    text = io.StringIO(content.decode("utf-8", errors="replace"))
+    table = pd.DataFrame(format_of_weka.loadarff(text)[0])
+    for name in [column for column in table if table[column].dtype.kind == "O"]:
+        words = table[name].str.decode("utf-8")
+        table[name] = words.where(words != "?").astype("category")
+    return table
+
+
+# Each reads a file as the record says, and completes the record.
+
+
+def _csv(path: Path, how: Reading) -> Read:
     with no_losses():
-        table: pd.DataFrame = delimited(
-            io.BytesIO(data),
-            sep="," if b"," in data else "\t",
-            names=range(len(names)),
-            dtype={at: np.float64 if number else str for at, number in enumerate(numeric)},
-            na_values=["?"],
-            keep_default_na=False,
-            quotechar="'" if b"'" in data else '"',
-            encoding="utf-8",
-            encoding_errors="replace",
-        )
-    for at, number in enumerate(numeric):
-        if not number:
-            table[at] = table[at].str.strip().astype("category")
-    return table.set_axis(pd.Index(names), axis=1)
-
-
-# Each yields the tables of a file, of so many rows at most; None: the whole file at once.
-
-
-def _csv(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    with (
-        no_losses(),
-        delimited(
+        table = delimited(
             path,
             **how.options,
             encoding=how.encoding or encoding_of(path),
             na_values=["?"],
             low_memory=False,
-            chunksize=rows and _at_once(rows, _line_bytes(path)),
-            iterator=True,
-        ) as tables,
-    ):
-        for table in tables:
-            if table.shape[1] == 1 and not how.width:
-                shown = str(table.columns[0]) + str(table.iloc[:1, 0].to_list())
-                _refuse_one_column(path, shown, str(how.separator))
-            number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
-            if how.header and all(re.fullmatch(number, str(c)) for c in table.columns):
-                raise DataError(
-                    f"The first line of {path.name} holds numbers and no names.",
-                    "It would be taken for the names of the columns.",
-                    "Write `header: false`, and the target as a number: 0 is the first, "
-                    "-1 the last.",
-                )
-            yield Read(table, None, how)
+        )
+    if table.shape[1] == 1 and not how.width:
+        raise DataError(
+            f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
+            f"Its separator is not {how.separator!r}.",
+            "Name the separator: `separator: ';'`.",
+        )
+    number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
+    if how.header and all(re.fullmatch(number, str(c)) for c in table.columns):
+        raise DataError(
+            f"The first line of {path.name} holds numbers and no names.",
+            "It would be taken for the names of the columns.",
+            "Write `header: false`, and the target as a number: 0 is the first, -1 the last.",
+        )
+    return Read(table, None, how)
 
 
 def _plain(table: pd.DataFrame, how: Reading) -> tuple[pd.DataFrame, Reading]:
@@ -361,130 +271,46 @@ def column_text(path: Path, how: Reading, place: int) -> pd.Series[Any]:
     return text
 
 
-def _refuse_one_column(path: Path, text: str, separator: str) -> None:
-    counts = {mark: text.count(mark) for mark in SEPARATORS if mark != separator}
-    likely = max(counts, key=lambda mark: counts[mark])
-    todo = "Name the separator: `separator: ';'`."
-    if counts[likely]:
-        todo = f"Write `separator: {SEPARATORS[likely]}`, which is there {counts[likely]} times."
-    shown = SEPARATORS.get(separator, repr(separator))
-    raise DataError(f"{path.name} has one column only.", f"Its separator is not {shown}.", todo)
+def _parquet(path: Path, how: Reading) -> Read:
+    return Read(pd.read_parquet(path), None, how)
 
 
-def _parquet(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(
-            f"{path.name} is a Parquet file, and pyarrow is not installed.",
-            "It is left out by default: it is larger than all of rfbench, for one format.",
-            "Run `pip install 'rfbench[parquet]'`, or save the data as CSV.",
-        ) from None
-    if rows is None:
-        yield Read(pd.read_parquet(path), None, how)
-        return
-    file = parquet.ParquetFile(path)
-    for batch in file.iter_batches(batch_size=_at_once(rows, 8 * len(file.schema_arrow.names))):
-        yield Read(batch.to_pandas(), None, how)
+def _excel(path: Path, how: Reading) -> Read:
+    table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
+    return Read(table, None, how)
 
 
-def _excel(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    try:
-        table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
-    except ImportError:
-        package = "openpyxl" if how.format == "xlsx" else "xlrd"
-        raise DataError(
-            f"{path.name} is an Excel file, and {package} is not installed.",
-            "rfbench reads files of text without it.",
-            f"Run `pip install {package}`, or save the sheet as CSV.",
-        ) from None
-    yield Read(table, None, how)
+def _npy(path: Path, how: Reading) -> Read:
+    array = np.load(path, allow_pickle=False)
+    return Read(*columns.tabled(path.name, array, None), how)
 
 
-def _npy(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.ndim != 2:
-        raise ValueError(f"Its shape is {array.shape}; it has to be a table of rows and columns")
-    at_once = _at_once(rows, array.shape[1] * array.itemsize) if rows else max(1, len(array))
-    for start in range(0, max(1, len(array)), at_once):
-        yield Read(pd.DataFrame(np.array(array[start : start + at_once])), None, how)
-
-
-def _npz(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
+def _npz(path: Path, how: Reading) -> Read:
     with np.load(path, allow_pickle=False) as stored:
-        names, target = list(stored), how.target
-        if how.width and len(names) == 1:  # like another file, whose target is absent here
-            yield Read(*columns.tabled(path.name, stored[names[0]], None), how)
-            return
-        pairs = [("X", "y"), ("data", "target"), ("x", "y")]
-        if target is not None:
-            if target not in names:
-                raise ValueError(f"It holds the arrays {', '.join(names)}, and no '{target}'")
-            others = [name for name in names if name != target]
-            pairs = [(others[0], str(target))] if len(others) == 1 else [("X", str(target))]
-        for X, y in pairs:
-            if X in names and y in names:
-                yield Read(*columns.tabled(path.name, stored[X], stored[y]), how)
-                return
-        raise ValueError(f"It holds the arrays {', '.join(names)}, and X and y are looked for")
+        if "X" not in stored or ("y" not in stored and not how.width):
+            raise ValueError(f"It holds the arrays {', '.join(stored)}, and X and y are looked for")
+        # One that is read like another file may lack the target.
+        return Read(*columns.tabled(path.name, stored["X"], stored.get("y")), how)
 
 
-def _svmlight(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    if rows is None:
-        known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
-        with opened(path) as stream:
-            X, y = svmlight(stream, zero_based=True, **known)
-        first = _first_index(X) if how.index_base is None else how.index_base
-        table = columns.tabled(path.name, _from(X, first, X.shape[1] - first), y)
-        yield Read(*table, replace(how, index_base=first))
-        return
-    rows = _at_once(rows, _line_bytes(path))
-    first, width = _svmlight_columns(path, rows)
-    for X, y in _svmlight_pieces(path, rows):
-        yield Read(*columns.tabled(path.name, _from(X, first, width), y), how)
-
-
-def _first_index(X: Any) -> int:
-    """Return the number of the first column, 0 if any column has it, else 1."""
-    return int(X.indices.min(initial=1))
-
-
-def _from(X: Any, first: int, width: int) -> Any:
-    """Return sparse rows whose first column has this number."""
+def _svmlight(path: Path, how: Reading) -> Read:
+    known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
+    with opened(path) as stream:
+        X, y = svmlight(stream, zero_based=True, **known)
+    # The first column has the number 0 if any column has it, else 1.
+    first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, and the first one is 1")
-    return sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], width))
+    X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
+    return Read(*columns.tabled(path.name, X, y), replace(how, index_base=first))
 
 
-def _svmlight_pieces(path: Path, rows: int) -> Iterator[tuple[Any, Any]]:
+def _arff(path: Path, how: Reading) -> Read:
     with opened(path) as stream:
-        while lines := list(islice(stream, rows)):
-            X, y = svmlight(io.BytesIO(b"".join(lines)), zero_based=True)
-            if len(y):
-                yield X, y
+        return Read(arff(stream.read()), None, how)
 
 
-def _svmlight_columns(path: Path, rows: int) -> tuple[int, int]:
-    """Return the number of the first column, and how many columns there are."""
-    first, most, stored, n = 1, 0, 0, 0
-    for X, _ in _svmlight_pieces(path, rows):
-        first, most = min(first, _first_index(X)), max(most, X.shape[1])
-        stored, n = stored + X.nnz, n + X.shape[0]
-    if stored < n * (most - first) / columns.DENSE:
-        raise DataError(
-            f"{path.name} is sparse: {stored / n:.0f} values per row, of {most - first} columns.",
-            "Packed rows are dense.",
-            "Use the file as it is: `dataset: {file: ...}`.",
-        )
-    return first, most - first
-
-
-def _arff(path: Path, rows: int | None, how: Reading) -> Iterator[Read]:
-    with opened(path) as stream:
-        yield Read(arff(stream.read()), None, how)
-
-
-_READERS: dict[str, Callable[[Path, int | None, Reading], Iterator[Read]]] = {
+_READERS: dict[str, Callable[[Path, Reading], Read]] = {
     "csv": _csv,
     "tsv": _csv,
     "parquet": _parquet,

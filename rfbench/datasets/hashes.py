@@ -42,33 +42,24 @@ def user_folder() -> Path:
 
 
 def recall(key: str) -> str | None:
-    """Return what is remembered under a key; None if nothing is, or if it was damaged."""
+    """Return the word that is remembered under a key; None if nothing is."""
     try:
-        value, check = _memory(key).read_text("utf-8").split(" ")
+        return next(iter(_memory(key).read_text("utf-8").split()), None)
     except (OSError, ValueError):
         return None
-    return value if check == _digest(key, value) else None
 
 
 def remember(key: str, value: str) -> None:
-    """Remember a word under a key, with a check of both, in a file of its own."""
-    write(_memory(key), f"{value} {_digest(key, value)}")
+    """Remember a word under a key, in a file of its own; a warning says that it cannot be."""
+    try:
+        files.replace(_memory(key), value.encode())
+    except ResultsError as error:
+        log.warning("%s", error)
 
 
 def _memory(key: str) -> Path:
-    return user_folder() / "hashes" / _digest(key)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode(errors="surrogateescape")).hexdigest()
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; where it cannot be written, a warning says so."""
-    try:
-        files.replace(path, text.encode())
-    except ResultsError as error:
-        log.warning("%s", error)
+    digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
+    return user_folder() / "hashes" / digest
 
 
 def remembered(key: str, compute: Callable[[], str]) -> str:
@@ -90,20 +81,20 @@ def content_sha256(source: FoundFiles) -> str:
         digests = {n: hashlib.sha256(content).hexdigest() for n, content in source.read().items()}
         if len(digests) == 1:
             return next(iter(digests.values()))
-        return _digest(*(f"{digest} {name}" for name, digest in digests.items()), "")
+        lines = "".join(f"{digest} {name}\n" for name, digest in digests.items())
+        return hashlib.sha256(lines.encode()).hexdigest()
 
     return remembered("|".join((source.pattern, *map(state, source.paths))), compute)
 
 
 def file_sha256(path: Path) -> str:
     """Return the hash of a file as it lies on disk."""
-    return remembered(state(path), lambda: sha256_of(path))
 
+    def compute() -> str:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
-def git_blob(path: Path) -> str:
-    """Return the id that a git repository gives to a file."""
-    content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return remembered(state(path), compute)
 
 
 def state(path: Path) -> str:
@@ -115,9 +106,3 @@ def state(path: Path) -> str:
         status = os.stat(path)
     identity = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file as it lies on disk, read now."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter
-
+from rfbench import files
 from rfbench.datasets import catalog, hashes
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry, Member
-from rfbench.datasets.hashes import Sha256, data_folder
-from rfbench.errors import DataError
+from rfbench.datasets.hashes import data_folder
+from rfbench.errors import DataError, ResultsError
 
 log = logging.getLogger(__name__)
-
-_PINS = TypeAdapter(dict[str, Sha256])
 
 
 @dataclass(frozen=True)
@@ -82,20 +78,12 @@ def on_disk(name: str) -> bool:
 
 def missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
     """Return the error for a file that cannot be had: what it is, where to get and to put it."""
-    urls = _homes(entry, member)
+    urls = " or ".join(url for each in entry.downloads_of(member) for url in each.urls)
     return DataError(
         f"'{(member.sources or (member.name,))[0]}' of {entry.name} is missing.",
         why,
         f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
         f"{data_folder() / entry.folder}, under its own name.",
-    )
-
-
-def _homes(entry: Entry, member: Member) -> str:
-    return " or ".join(
-        f"{url} (the distinct lines of {len(each.parts)} files there)" if each.parts else url
-        for each in entry.downloads_of(member)
-        for url in each.urls
     )
 
 
@@ -121,7 +109,7 @@ def right(entry: Entry) -> list[FileCheck]:
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare one file with the hashes that are known for it: its own, or its download's."""
+    """Compare one file with the hashes that are known: its own, its download's, or a pinned one."""
     path = source.paths[0]
     download = next((d for d in entry.downloads_of(member) if d.name == path.name), None)
     archive = download.sha256 if download else None
@@ -129,27 +117,23 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     try:
         content = hashes.content_sha256(source)
     except DataError as error:
-        log.warning("%s", error)
-        facts = {"Its home is": _homes(entry, member), "Its sha256 is": expected}
-        why = " ".join([error.what, *(f"{word} {fact}." for word, fact in facts.items() if fact)])
+        why = f"{error.what} {error.why}"
         return FileCheck(member, source, "mismatch", None, expected, why)
     if content in (member.sha256, *member.also):
         return FileCheck(member, source, "ok", content, content)
-    if download and download.git_blob:
-        blob = hashes.remembered(f"git|{hashes.state(path)}", lambda: hashes.git_blob(path))
-        if not blob.startswith(download.git_blob):
-            why = f"Its id in git is {blob}, expected is {download.git_blob}..."
-            return FileCheck(member, source, "mismatch", content, expected, why)
     if download and archive:
         packed = hashes.file_sha256(path)
         if packed in (archive, *download.also):
             return FileCheck(member, source, "ok", content, content)
         if member.sha256 is None:
             return FileCheck(member, source, "mismatch", packed, archive)
-    pinned = member.sha256 or _pins().get(f"{entry.folder}/{member.name}")
-    if pinned is None:
+    place = _pin(entry, member)
+    known = member.sha256 or (
+        place.read_text("utf-8", "replace").strip() if place.is_file() else None
+    )
+    if known is None:
         return FileCheck(member, source, "unpinned", content)
-    return FileCheck(member, source, "ok" if content == pinned else "mismatch", content, pinned)
+    return FileCheck(member, source, "ok" if content == known else "mismatch", content, known)
 
 
 def refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
@@ -165,29 +149,17 @@ def refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 def pin(entry: Entry, checks: list[FileCheck]) -> None:
     """Record the hashes of files for which none, or only that of a copy, was known.
 
-    From then on they have to match.
+    From then on they have to match. Each stands in a file of its own.
     """
-    new = {
-        f"{entry.folder}/{each.name}": str(each.sha256)
-        for each in checks
-        if each.status == "unpinned" or each.sha256 in each.member.also
-    }
-    if new:
-        text = json.dumps(_pins() | new, indent=1, sort_keys=True)
-        hashes.write(data_folder() / "pins.json", text)
-        log.info("pinned: %s", new)
+    for each in checks:
+        place = _pin(entry, each.member)
+        new = each.status == "unpinned" or each.sha256 in each.member.also
+        if new and not place.exists():
+            try:
+                files.replace(place, f"{each.sha256}\n".encode())
+            except ResultsError as error:
+                log.warning("%s", error)
 
 
-def _pins() -> dict[str, str]:
-    """Return the hashes that were recorded; DataError if their file cannot be read."""
-    path = data_folder() / "pins.json"
-    try:
-        return _PINS.validate_json(path.read_bytes(), strict=True)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path} cannot be read.",
-            f"It has to hold the SHA-256 of files by their names ({type(error).__name__}).",
-            "Correct it, or remove it: files are pinned anew, as they are then.",
-        ) from error
+def _pin(entry: Entry, member: Member) -> Path:
+    return data_folder() / entry.folder / f"{member.name}.sha256"

@@ -15,15 +15,14 @@ import numpy as np
 import pandas as pd
 
 from rfbench import plugins
-from rfbench.datasets import columns, files, hashes, packed
+from rfbench.datasets import cache, columns, files, hashes, packed
 from rfbench.datasets.catalog import Entry, source_of
-from rfbench.datasets.columns import Parsed
-from rfbench.datasets.tables import REVISION
+from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, unknown
 from rfbench.memory import GIB, free_bytes, within_limit
 
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
-SHAPING = ("target", "task", "drop", "groups", "part", "missing")
+SHAPING = ("target", "task", "drop", "groups", "part")
 READING = ("header", "separator", "decimal", "encoding")
 VERSION = 2  # 1: two words made two columns
 
@@ -44,7 +43,7 @@ def read(
 ) -> tuple[Entry, Parsed, str]:
     """Return what the catalogue would say of the data, their rows and their identity.
 
-    Packed data stay on disk; other rows are parsed once and kept in the cache. `name` is what they
+    Rows of a folder stay on disk; others are parsed once and kept in the cache. `name` is what they
     are called in results; the parameters are one of `rfbench.datasets.catalog.SOURCES`, and how it
     is read; relative paths start from `folder` (None: the current one). Where the identity `sha256`
     is known, rows that were read before are found by it. DataError if there are no such data, or no
@@ -52,17 +51,18 @@ def read(
     """
     if source_of(parameters) == "path":
         path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
-        content_hash, parsed = packed.identity(path), packed.read(path)
+        task = parameters.get("task")
+        content_hash, parsed = packed.identity(path, task), packed.read(path, task)
     else:
         content_hash = sha256 or _known(parameters, folder)
-        cached = packed.cached(_cache(content_hash), content_hash)
+        cached = cache.found(content_hash)
         content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
     facts = {
         "name": name,
         "title": name,
         "kind": "own",
         "groups": parsed.groups is not None,
-        "preparation": 0 if parsed.schema is None else REVISION,
+        "preparation": REVISION if isinstance(parsed.X, pd.DataFrame) else 0,
     }
     entry = Entry.model_validate({**facts, **(parsed.about or {})})
     return entry, parsed, content_hash
@@ -108,11 +108,7 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
     content_hash = identity(parameters, folder, parsed)
-    return content_hash, packed.store(_cache(content_hash), parsed, content_hash)
-
-
-def _cache(sha256: str) -> Path:
-    return packed.cache_folder() / f"own-data-{sha256[:32]}"  # own-*: words were made numbers
+    return content_hash, cache.kept(content_hash, lambda: parsed)
 
 
 def _arrays_sha256(parsed: Parsed) -> str:
@@ -120,9 +116,12 @@ def _arrays_sha256(parsed: Parsed) -> str:
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
     facts["fills_gaps"] = False  # as it was before there were tables, so that identities stay
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    if parsed.schema is not None:
-        digest.update(parsed.schema.model_dump_json().encode())
-    arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+    arrays: tuple[Any, ...] = (X,)
+    if isinstance(X, pd.DataFrame):
+        digest.update(json.dumps([list(X.columns), X.dtypes.astype(str).tolist()]).encode())
+        arrays = (pd.util.hash_pandas_object(X, index=False).to_numpy(),)
+    elif not isinstance(X, np.ndarray):
+        arrays = (X.data, X.indices, X.indptr)
     for array in (*arrays, parsed.y, *(() if groups is None else (groups,))):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
@@ -138,8 +137,8 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
         raise DataError(
             f"{what} does not fit into memory.",
             f"Its rows take more than the {free / GIB:.3g} GiB that are free or allowed.",
-            "Allow more (`--memory`), or pack the file, which reads it piece by piece: "
-            "`rfbench data pack FILE FOLDER`, then `dataset: {path: FOLDER}`.",
+            "Allow more (`--memory`), or write it piece by piece into a folder that is read from "
+            "disk, `dataset: {path: FOLDER}`: data/README.md has an example.",
         ) from None
 
 
@@ -150,9 +149,7 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
     if source == "file":
         reading = {key: parameters[key] for key in READING if key in parameters}
         path = files.find(what, folder)
-        X, y, how = files.read(path, target=shaping.get("target"), **reading)
-        if how.format == "npz":
-            shaping.pop("target", None)  # it named the array
+        X, y, _ = files.read(path, **reading)
         return columns.parsed(path.name, X, y, **shaping)
     if source == "load":
         arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
@@ -207,17 +204,13 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         fetch = functools.partial(
             datasets.fetch_openml, data_id=which, data_home=home, target_column=target
         )
+    elif hasattr(datasets, f"load_{which}"):
+        fetch = getattr(datasets, f"load_{which}")
+    elif hasattr(datasets, f"fetch_{which}"):
+        fetch = functools.partial(getattr(datasets, f"fetch_{which}"), data_home=home)
     else:
-        loaders = {
-            name.partition("_")[2]: getattr(datasets, name)
-            for name in dir(datasets)
-            if re.fullmatch("(load|fetch)_(?!files?$|openml|sample_image|svmlight_file).*", name)
-        }
-        if which not in loaders:
-            raise unknown("data set of scikit-learn", which, sorted(loaders), DataError)
-        fetch = loaders[which]
-        if fetch.__name__.startswith("fetch_"):
-            fetch = functools.partial(fetch, data_home=home)
+        names = [name.partition("_")[2] for name in dir(datasets) if re.match("load_|fetch_", name)]
+        raise unknown("data set of scikit-learn", which, sorted(names), DataError)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it tries again, and that it had no such file

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rfbench.arrays import Array, Rows
+from rfbench.arrays import Array
 from rfbench.datasets.values import (
     DATE,
     EPOCH,
@@ -45,14 +44,12 @@ RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
 PARTS = ("days", "month", "weekday", "hour")  # of a date
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """What was done with a column.
 
-    `done` is ``words`` (`detail`: how many), ``two words`` (which of them is 1), ``rare words``
-    (how many share a column), ``date``, ``gaps`` (how many training rows), ``not numbers`` (how
-    many values count as gaps), ``text numbers`` (they have signs or marks); or why it was left out:
-    ``constant``, ``empty``, ``identifier``, ``index`` (unlabelled row numbers).
+    `done` is ``words`` (`detail`: how many columns), ``date``, ``gaps`` (how many training rows),
+    ``not numbers`` (how many values count as gaps), ``text numbers`` (they have signs or marks); or
+    why it was left out: ``constant``, ``empty``, ``identifier``, ``index`` (row numbers).
     """
 
     column: str
@@ -98,17 +95,12 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
     - Words become a column of 0 and 1 per word, two words a single one; a gap is the word
       ``missing``. Words in less than 1 % and fewer than 10 of the training rows, and those beyond
-      `most_words`, share the column ``other``.
+      255, share the column ``other``.
     - Left out: constant columns, and those that name rows: whole numbers, all different, called
       id, index or nothing; words of which more than half are different.
 
-    What training rows do not have (a word, a gap in words) becomes their mean. Sparse rows pass
-    through. ``get_feature_names_out`` names the columns.
-
-    Parameters
-    ----------
-    most_words : int
-        So many columns at most for the words of one column.
+    What training rows do not have (a word, a gap in words) becomes their mean.
+    ``get_feature_names_out`` names the columns.
 
     Attributes
     ----------
@@ -130,24 +122,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    def __init__(self, *, most_words: int = MOST_WORDS) -> None:
-        self.most_words = most_words
-
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from training rows of shape (n, d): a DataFrame, an array or sparse rows.
+        """Learn from training rows of shape (n, d): a DataFrame or an array.
 
         DataError if two columns have the same name, or no column is left.
         """
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Rows:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn from training rows, and return them as `transform` does."""
-        self.notes_: tuple[Note, ...] = ()
-        self._is_sparse = hasattr(X, "tocsr")
-        if self._is_sparse:
-            self.n_features_in_ = X.shape[1]
-            return self._sparse_rows(X)
         table = as_table(X)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
@@ -173,7 +157,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # The parts of a date are missing together: the first one says it for all.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
         self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
-        self._words = {c: _Words.of(text_of(table[c]), self.most_words) for c in columns}
+        self._words = {c: _Words.of(text_of(table[c])) for c in columns}
 
         rows = self._expanded(table, numbers)
         varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
@@ -190,37 +174,32 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
         self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
         self._text = set(text)
-        self.notes_ = tuple(note for column in self.kinds_ for note in self._notes(column))
+        self.notes_: tuple[Note, ...] = tuple(
+            note for column in self.kinds_ for note in self._notes(column)
+        )
         if not kept:
             raise DataError(
                 "No column is left to learn from.", " ".join(describe(self.notes_)), "Bring others."
             )
         return rows[:, self._varying]
 
-    def transform(self, X: Any) -> Rows:
-        """Return rows of numbers: float64 of shape (n, columns), or CSR of sparse rows.
+    def transform(self, X: Any) -> Array:
+        """Return rows of numbers: float64 of shape (n, columns).
 
-        DataError if sparse rows have another number of columns than in training, or come in the
-        place of a table; or if two columns have the same name.
+        DataError if two columns have the same name.
         """
         check_is_fitted(self, "notes_")
-        if self._is_sparse or hasattr(X, "tocsr"):
-            return self._sparse_rows(X)
         table = as_table(X)
         return self._expanded(table, self._numbers(table))[:, self._varying]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that are returned."""
         check_is_fitted(self, "notes_")
-        if self._is_sparse:
-            return np.array([f"x{at}" for at in range(self.n_features_in_)], dtype=object)
         return np.array(self._names_out, dtype=object)
 
     def differences(self, X: Any) -> Differences:
         """Return what is different in a table from the training rows; see `Differences`."""
         check_is_fitted(self, "notes_")
-        if self._is_sparse:
-            return Differences()
         table = as_table(X)
         used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
         unseen: dict[str, dict[str, int]] = {}
@@ -260,22 +239,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that it takes gaps, words and sparse rows."""
+        """Tell scikit-learn that it takes gaps and words."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
-
-    def _sparse_rows(self, X: Any) -> Rows:
-        if not (self._is_sparse and hasattr(X, "tocsr") and X.shape[1] == self.n_features_in_):
-            kind = "sparse rows" if self._is_sparse else "a table"
-            raise DataError(
-                f"Rows of the shape {X.shape} ({type(X).__name__}) are not what was fitted.",
-                f"That was {kind} of {self.n_features_in_} columns.",
-            )
-        rows: Any = sparse.csr_array(X).astype(np.float64)
-        if not np.isfinite(rows.data).all():
-            raise DataError("Sparse rows have values that are not finite.", "", "Remove them.")
-        return rows
 
     def _numbers(self, table: pd.DataFrame) -> Array:
         """Return the columns of numbers and the parts of dates, of shape (n, slots), with gaps."""
@@ -330,15 +297,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if kind == DATE:
             yield Note(column, DATE)
         if kind == WORDS:
-            levels = self._words[column]
-            two = len(levels.names) == 1
-            yield (
-                Note(column, "two words", levels.names[0])
-                if two
-                else Note(column, WORDS, len(levels.names))
-            )
-            if levels.n_rare:
-                yield Note(column, "rare words", levels.n_rare)
+            yield Note(column, WORDS, len(self._words[column].names))
         elif column in self._not_numbers:
             yield Note(column, "not numbers", self._not_numbers[column])
         if column in self._text:
@@ -354,26 +313,27 @@ class _Words:
     levels: tuple[str, ...]
     rows: Array  # of shape (levels + 1, columns): one per word, and the mean for any other
     seen: frozenset[str]
-    n_rare: int  # words that share the level `OTHER`
 
     @classmethod
-    def of(cls, text: pd.Series[Any], most: int) -> _Words:
+    def of(cls, text: pd.Series[Any]) -> _Words:
         """Learn the words of the training rows."""
         counts = text.value_counts()
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
-        if len(counts) > most:
-            frequent.iloc[most - 1 :] = False  # one column is for the others
+        if len(counts) > MOST_WORDS:
+            frequent.iloc[MOST_WORDS - 1 :] = False  # one column is for the others
         kept = set(counts.index[frequent])
-        n_rare = len(counts) - len(kept)
-        special = {*([OTHER] if n_rare else []), *([MISSING] if text.isna().any() else [])}
+        special = {
+            *([OTHER] if len(counts) > len(kept) else []),
+            *([MISSING] if text.isna().any() else []),
+        }
         levels = sorted(kept | special, key=lambda word: (word.removeprefix("\0"), word))
         codes = cls._codes(text, levels)
         rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
         if len(levels) == 2:
             rows = rows[:, 1:]
-        return cls(tuple(levels), rows, frozenset(counts.index), n_rare)
+        return cls(tuple(levels), rows, frozenset(counts.index))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -413,9 +373,7 @@ def as_table(X: Any) -> pd.DataFrame:
 def describe(notes: Iterable[Note]) -> list[str]:
     """Return in sentences what was done with the columns, one per kind of treatment."""
     sentences = {
-        "two words": "Columns of two words became one column of 0 and 1: {}.",
-        WORDS: "Columns of words became one column of 0 and 1 per word: {}.",
-        "rare words": "Rare words share a column: {}.",
+        WORDS: "Words became columns of 0 and 1, so many: {}.",
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
         "not numbers": "What is no number or date in these columns counts as missing: {}.",
         "text numbers": "Read as numbers, without percent and currency signs and marks between "
@@ -429,8 +387,7 @@ def describe(notes: Iterable[Note]) -> list[str]:
     }
     gathered: dict[str, list[str]] = {}
     for note in notes:
-        detail = f"1 is {note.detail}" if note.done == "two words" else f"{note.detail}"
-        shown = f"{note.column} ({detail})" if detail else note.column
+        shown = f"{note.column} ({note.detail})" if note.detail else note.column
         gathered.setdefault(note.done, []).append(shown)
     return [
         text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered

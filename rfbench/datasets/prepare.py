@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
 from rfbench.datasets.split import Index, split_rows, subset_rows
-from rfbench.datasets.tables import Schema
 from rfbench.errors import DataError, unknown
 from rfbench.rows import RowSource
 
@@ -30,7 +29,6 @@ DTYPES = ["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
 CLIP, LEAST = 3.0, 1e-5  # of clipped-all: the bound, and what is added to a standard deviation
-MOST_LEARNT = 100_000  # rows on disk that a preparation learns from
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 
@@ -111,8 +109,14 @@ def prepare(
     if rows is not None or test_rows is not None:
         wanted = len(train) if rows is None else rows
         train, test = subset_rows(train, test, wanted, generator, test_rows)
-    if dataset.schema is not None or isinstance(dataset.X, pd.DataFrame):
-        X_train, X_test = _prepared(dataset, train, test, on_disk=rows is None)
+    X_train: Rows
+    X_test: Rows
+    if isinstance(dataset.X, pd.DataFrame):
+        from rfbench.datasets.preparation import Preparation  # of scikit-learn, which takes long
+
+        preparation = Preparation()
+        X_train = preparation.fit_transform(dataset.X.iloc[train])
+        X_test = preparation.transform(dataset.X.iloc[test])
     else:
         X_train, X_test = (_take(dataset, side, on_disk=rows is None) for side in (train, test))
     scale = _scaler(X_train, X_test, scaling, dtype)
@@ -133,49 +137,19 @@ def _blocks(X: Rows) -> Iterator[slice]:
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
     """Copy rows in double precision, and refuse values that are not finite.
 
-    Packed rows, which are finite, may stay on disk.
+    Those of a folder may stay on disk, where each block is looked at as it is read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
-        return X.take(index)
+        return X.take(index).mapped(partial(_finite, name=dataset.name))
     if hasattr(X, "indptr"):
         chosen = sparse.csr_array(X[index])
-        chosen.data = chosen.data.astype(np.float64)
-        for position in np.flatnonzero(~np.isfinite(chosen.data))[:1]:
-            row = np.searchsorted(chosen.indptr, position, side="right") - 1
-            raise _not_finite(dataset, index[row], chosen.indices[position])
+        chosen.data = _finite(chosen.data.astype(np.float64), dataset.name)
         return chosen
     taken = np.empty((len(index), X.shape[1]))
     for block in _blocks(taken):
-        taken[block] = X[index[block]]
-        for row, column in np.argwhere(~np.isfinite(taken[block]))[:1]:
-            raise _not_finite(dataset, index[block][row], column)
+        taken[block] = _finite(X[index[block]], dataset.name)
     return taken
-
-
-def _prepared(dataset: Dataset, train: Index, test: Index, *, on_disk: bool) -> tuple[Rows, Rows]:
-    """Make rows of numbers of a table, as its training rows teach it.
-
-    Rows that stay on disk are prepared block by block, as at most 100,000 training rows teach it.
-    """
-    from rfbench.datasets.preparation import Preparation  # of scikit-learn, which takes long
-
-    preparation, X, schema = Preparation(), dataset.X, dataset.schema
-    if schema is None:
-        return preparation.fit_transform(X.iloc[train]), preparation.transform(X.iloc[test])
-    if not on_disk:
-        learnt = preparation.fit_transform(schema.table(X[train]))
-        return learnt, preparation.transform(schema.table(X[test]))
-    some = np.linspace(0, len(train) - 1, min(len(train), MOST_LEARNT)).astype(np.int64)
-    preparation.fit(schema.table(X[train[some]]))
-    width = len(preparation.get_feature_names_out())
-    step = partial(_prepared_block, preparation=preparation, schema=schema)
-    prepared = replace(X.mapped(step), n_columns=width)
-    return prepared.take(train), prepared.take(test)
-
-
-def _prepared_block(block: NDArray[Any], preparation: Any, schema: Schema) -> NDArray[Any]:
-    return np.asarray(preparation.transform(schema.table(block)))
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
@@ -188,11 +162,11 @@ def _cast(X: Rows, name: str, dtype: str) -> Rows:
     return cast
 
 
-def _not_finite(dataset: Dataset, row: Any, column: Any) -> DataError:
-    return DataError(
-        f"Row {int(row)}, column {int(column)} of {dataset.name} is NaN or infinite.",
-        todo="Remove the row, or fill the value in.",
-    )
+def _finite(block: NDArray[Any], name: str) -> NDArray[Any]:
+    if not np.isfinite(block).all():
+        what = f"A value of {name} is NaN or infinite."
+        raise DataError(what, todo="Remove its row, or fill the value in.")
+    return block
 
 
 def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:

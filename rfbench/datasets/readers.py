@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.datasets import adult, files
+from rfbench.datasets import files
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
@@ -201,6 +201,46 @@ def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     return Parsed(parsed.X[rows], parsed.y[rows])
 
 
+_ADULT = {
+    "age": "",
+    "workclass": (
+        "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay "
+        "Never-worked ?"
+    ),
+    "fnlwgt": "",
+    "education": (
+        "Bachelors Some-college 11th HS-grad Prof-school Assoc-acdm Assoc-voc 9th 7th-8th 12th "
+        "Masters 1st-4th 10th Doctorate 5th-6th Preschool"
+    ),
+    "education-num": "",
+    "marital-status": (
+        "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent "
+        "Married-AF-spouse"
+    ),
+    "occupation": (
+        "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty "
+        "Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving "
+        "Priv-house-serv Protective-serv Armed-Forces ?"
+    ),
+    "relationship": "Wife Own-child Husband Not-in-family Other-relative Unmarried",
+    "race": "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black",
+    "sex": "Female Male",
+    "capital-gain": "",
+    "capital-loss": "",
+    "hours-per-week": "",
+    "native-country": (
+        "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) "
+        "India Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica "
+        "Vietnam Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti "
+        "Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador "
+        "Trinadad&Tobago Peru Hong Holand-Netherlands ?"
+    ),
+}
+ADULT = {name: tuple(text.split()) for name, text in _ADULT.items()}
+"""The columns of Adult, as its documentation lists them, with the categories of each, ``?`` (not
+known) last; an empty tuple is a number."""
+
+
 def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read `adult.data` and `adult.test`: numbers, and one column for each category.
 
@@ -208,7 +248,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     may end in a full stop.
     """
     labels = {label + stop: code for label, code in entry.codes.items() for stop in ("", ".")}
-    categories = dict(enumerate(adult.COLUMNS.values()))
+    categories = dict(enumerate(ADULT.values()))
     text = [column for column, values in categories.items() if values]
 
     parts = []

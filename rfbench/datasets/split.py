@@ -63,10 +63,10 @@ def split_rows(
           one's own says; ``{'train_size': s}`` is the published one with s of its training rows,
           drawn at random, or all if there are fewer.
         - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default.
-        - ``{'stratified': t}`` draws t of the rows of each class for the test side.
         - ``{'held_out': t, 'train_size': s}`` draws both sides once for all trials, about t of the
           rows of each class, and a row of each class for training as long as there are such. Of
           data with groups, whole groups with about as many rows.
+        - ``{'stratified': t}`` draws like that anew for each trial.
         - ``{'leave_groups': g}`` draws g whole groups for the test side.
         - ``{'last': t}`` tests on the last t rows.
         - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
@@ -136,31 +136,12 @@ def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     return order[n_test : n_test + n_train], order[:n_test]
 
 
-def _stratified(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
-    from sklearn.model_selection import StratifiedShuffleSplit
-
-    if dataset.task == "regression":
-        what = f"{dataset.name} has no classes to stratify by."
-        raise DataError(what, todo="Use a split like {test_size: 0.5}.")
-    size = _amount(rule["stratified"], len(dataset.y), "stratified")
-    seed = int(generator.integers(2**31))
-    splitter = StratifiedShuffleSplit(1, test_size=size, random_state=seed)
-    try:
-        _, test = next(splitter.split(np.empty(len(dataset.y)), dataset.y))
-    except ValueError as error:
-        raise DataError(
-            f"{dataset.name} cannot be stratified.",
-            f"{error}",
-            "Use a split like {test_size: 0.5}, or leave out the rare classes.",
-        ) from None
-    return np.setdiff1d(np.arange(len(dataset.y)), test), test
-
-
 def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
     classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
     order = generator.permutation(n)
-    n_test = min(n, _amount(rule["held_out"], n, "held_out"))
+    key = "held_out" if "held_out" in rule else "stratified"
+    n_test = min(n, _amount(rule[key], n, key))
     if dataset.groups is None:
         test = order[_evenly(classes[order], 0.5)[:n_test]]
     else:
@@ -249,7 +230,7 @@ Draw = Callable[["Dataset", Mapping[str, Any], np.random.Generator], Sides]
 _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
     "random": (("test_size",), _random),
     "published": (("train_size",), _published),
-    "stratified": (("stratified",), _stratified),
+    "stratified": (("stratified",), _held_out),
     "held out": (("held_out",), _held_out),
     "groups": (("leave_groups",), _groups),
     "last": (("last",), _last),
@@ -310,9 +291,6 @@ def subset_rows(
 
     With `test_rows` at most so many test rows, whatever the share of the training rows.
     """
-    for key, value in (("rows", rows), ("test_rows", test_rows)):
-        if isinstance(value, bool) or (value is not None and value < 1):
-            raise DataError(f"{key} is {value!r}.", "It has to be above 0.")
     n_test = len(test)
     if rows < len(train):
         n_test = max(1, round(len(test) * rows / len(train)))

@@ -84,22 +84,6 @@ def may_name_rows(name: str) -> bool:
     return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
-def unusable(table: pd.DataFrame) -> pd.DataFrame:
-    """Tell where a table holds nothing, or what is not of the kind of its column; same shape."""
-    return pd.DataFrame({str(column): _unusable(str(column), table[column]) for column in table})
-
-
-def _unusable(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
-    if is_number(column):
-        return ~column.astype(float).abs().lt(np.inf)
-    text, kind = text_of(column), kind_of(name, column)
-    if kind == NUMBER:
-        return pd.Series(np.isnan(as_numbers(text, comma=has_decimal_comma(text))))
-    if kind == DATE:
-        return as_dates(column).isna()
-    return text.isna()
-
-
 def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as words, None where nothing is there."""
     if is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers

@@ -1,4 +1,4 @@
-"""A made-up problem of the shape of HIGGS, packed, and a configuration that runs it.
+"""A made-up problem of the shape of HIGGS in a folder of arrays, and a configuration that runs it.
 
     python -m scripts.bench.packed FOLDER [ROWS] > FOLDER.yaml
 
@@ -8,14 +8,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-
-from rfbench.arrays import FloatArray
-from rfbench.datasets import packed
-from rfbench.datasets.columns import Parsed
 
 ROWS, COLUMNS, AT_ONCE = 11_000_000, 28, 100_000
 CONFIGURATION = """\
@@ -32,18 +28,15 @@ trials: 1
 
 def make(folder: Path, rows: int = ROWS) -> None:
     """Write the problem: two classes, parted by a product and a sine of the columns, with noise."""
-    labels = np.empty(rows, dtype=np.int64)
-
-    def blocks() -> Iterator[FloatArray]:
-        generator = np.random.default_rng(0)
-        for start in range(0, rows, AT_ONCE):
-            X = generator.standard_normal((min(AT_ONCE, rows - start), COLUMNS), dtype=np.float32)
-            score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + generator.standard_normal(len(X)) / 2
-            labels[start : start + len(X)] = score > 0
-            yield X
-
-    about = {"task": "binary", "classes": {"0": None, "1": None}, "note": "Made up."}
-    packed.write(folder, Parsed(blocks(), labels, about=about), dtype="float32")
+    folder.mkdir()
+    X: Any = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (rows, COLUMNS))
+    labels, generator = np.empty(rows, dtype=np.int64), np.random.default_rng(0)
+    for start in range(0, rows, AT_ONCE):
+        block = generator.standard_normal((min(AT_ONCE, rows - start), COLUMNS), dtype=np.float32)
+        score = block[:, 0] * block[:, 1] + np.sin(2 * block[:, 2])
+        X[start : start + len(block)] = block
+        labels[start : start + len(block)] = score + generator.standard_normal(len(block)) / 2 > 0
+    np.save(folder / "y.npy", labels)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,6 @@ def test_paths_start_at_the_configuration(mine):
         ("{file: prices.csv, traget: price}", "Did you mean 'target'"),
         ("{file: prices.csv, load: mine.py:rows}", "beside it"),
         ("{sklearn: wine, header: false}", "no key 'header'"),
-        ("{file: prices.csv, target: price, missing: mode}", "missing is 'mode'"),
         ("{file: prices.csv, target: price, header: 1}", "header is 1"),
         ("{file: prices.csv, target: price, name: eeg}", "of the catalogue"),
         ("{openml: abc}", "openml is 'abc'"),

@@ -1,12 +1,14 @@
 import hashlib
 import os
-import threading
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 from scipy import sparse
 
-from rfbench.datasets import hashes, packed
+from rfbench.datasets import cache, hashes
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.columns import Parsed
 
@@ -14,134 +16,73 @@ DENSE = Parsed(
     np.arange(6, dtype=np.uint8).reshape(3, 2), np.array([0, 1, 1]), 2, np.array([4, 4, 5])
 )
 SPARSE = Parsed(sparse.csr_array(np.array([[0, 1.5], [0, 0], [2, 0]])), np.array([0.5, 1, 2]))
-
-
+WORDS = pd.Series(["b", None, "a"], dtype=object)
+TABLE = replace(
+    DENSE, X=pd.DataFrame({"a": [1.5, np.nan, 3], "w": WORDS, "c": pd.Categorical(list("xyx"))})
+)
 SOURCE = "5" * 64
-
-
-def store(folder, parsed, source=SOURCE):
-    return packed.store(folder, parsed, source)
-
-
-def cached(folder, source=SOURCE):
-    return packed.cached(folder, source)
 
 
 @pytest.fixture(autouse=True)
 def _home(home):
-    """Hashes are remembered in a folder of the test."""
+    """Hashes and rows are remembered in a folder of the test."""
 
 
-def same(found, parsed, dtype="float64"):
-    X, Y = (
-        each.X if isinstance(each.X, np.ndarray) else each.X.toarray() for each in (found, parsed)
-    )
-    assert found.X.dtype == dtype
-    np.testing.assert_array_equal(X, Y)
+def kept(parsed):
+    return cache.kept(SOURCE, lambda: parsed)
+
+
+def place():
+    return hashes.user_folder() / "rows" / SOURCE
+
+
+def same(found, parsed):
+    if isinstance(parsed.X, pd.DataFrame):
+        assert_frame_equal(found.X, parsed.X, check_categorical=False)
+    else:
+        rows = [each.X.toarray() if sparse.issparse(each.X) else each.X for each in (found, parsed)]
+        np.testing.assert_array_equal(*rows)
+        assert found.X.dtype == parsed.X.dtype
     np.testing.assert_array_equal(found.y, parsed.y)
-    assert found.y.dtype == parsed.y.dtype
-    assert found.n_given_train == parsed.n_given_train
     np.testing.assert_array_equal(found.groups, parsed.groups)
+    assert (found.y.dtype, found.n_given_train) == (parsed.y.dtype, parsed.n_given_train)
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+EACH = pytest.mark.parametrize("parsed", [DENSE, SPARSE, TABLE], ids=["dense", "sparse", "table"])
 
 
-BOTH = pytest.mark.parametrize(
-    ("parsed", "files"),
-    [
-        (DENSE, {"X.npy", "groups.npy"}),
-        (SPARSE, {"X.npz"}),
-    ],
-    ids=["dense", "sparse"],
-)
+@EACH
+def test_what_is_kept_comes_back_and_is_read_once(parsed):
+    same(kept(parsed), parsed)
+    same(cache.kept(SOURCE, lambda: pytest.fail("was read again")), parsed)
+    assert [path.name for path in place().parent.iterdir()] == [SOURCE]
 
 
-@BOTH
-def test_what_is_stored_comes_back(tmp_path, parsed, files):
-    place = tmp_path / "deep" / "x"
-    same(store(place, parsed), parsed)
-    same(cached(place), parsed)
-    assert set(names(place)) == {"facts.json", "y.npy", *files}
-    assert names(place.parent) == ["x"]
-
-
-def test_dense_rows_come_back_as_a_read_only_map(tmp_path):
-    X = store(tmp_path / "x", DENSE).X
-    assert isinstance(X.base, np.memmap)
+def test_dense_rows_come_back_as_a_read_only_map():
+    X = kept(DENSE).X
+    assert isinstance(X, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         X[0, 0] = 1
-
-
-def tear(path):
-    path.write_bytes(path.read_bytes()[:-3])
-
-
-def flip(path):
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(bytes(content))
 
 
 def empty(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [tear, flip, empty, os.remove])
-@BOTH
-def test_a_torn_cache_is_not_used_and_made_anew(tmp_path, parsed, files, damage):
-    place = tmp_path / "x"
-    for file in ("facts.json", "y.npy", *files):
-        store(place, parsed)
-        damage(place / file)
-        assert cached(place) is None
-    same(store(place, parsed), parsed)
+@pytest.mark.parametrize("damage", [lambda path: os.truncate(path, 20), empty, os.remove])
+@EACH
+def test_a_torn_cache_is_not_used_and_made_anew(parsed, damage):
+    kept(parsed)
+    damage(place())
+    assert cache.found(SOURCE) is None
+    same(kept(parsed), parsed)
+    same(cache.found(SOURCE), parsed)
 
 
-def test_a_place_that_cannot_be_written_is_passed_over(tmp_path, caplog):
-    (tmp_path / "cache").write_text("a file in the way")
-    same(store(tmp_path / "cache" / "x", DENSE), DENSE, DENSE.X.dtype)
-    hashes.write(tmp_path / "cache" / "a", "b")
+def test_a_place_that_cannot_be_written_is_passed_over(caplog):
+    place().parent.write_text("a file in the way")
+    same(kept(DENSE), DENSE)
     assert "cannot be written" in caplog.text
-    assert "could not be written" in caplog.text
-
-
-def test_a_disk_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
-    def full(*arguments, **arrays):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "save", full)
-    same(store(tmp_path / "x", SPARSE), SPARSE)
-    assert names(tmp_path) == ["data"]
-
-
-def test_what_killed_writers_left_is_swept_when_it_is_old(tmp_path):
-    old, new, others = tmp_path / f".x-{'0' * 32}", tmp_path / f".x-{'1' * 32}", tmp_path / ".x-1"
-    for path in (old, new, others):
-        path.mkdir()
-        os.utime(path, None if path == new else (0, 0))
-    store(tmp_path / "x", SPARSE)
-    assert set(names(tmp_path)) == {new.name, ".x-1", "x", "data"}
-
-
-def test_checksums_are_compared_once(tmp_path, monkeypatch):
-    store(tmp_path / "x", DENSE)
-    monkeypatch.setattr(hashes, "sha256_of", lambda path: pytest.fail("was read again"))
-    same(cached(tmp_path / "x"), DENSE)
-
-
-def test_many_writers_at_once_leave_one_good_copy(tmp_path):
-    place, found = tmp_path / "x", []
-    threads = [threading.Thread(target=lambda: found.append(store(place, DENSE))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for each in [*found, cached(place)]:
-        same(each, DENSE)
-    assert len(found) == 8
-    assert names(tmp_path) == ["data", "x"]
 
 
 def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeypatch):
@@ -158,8 +99,8 @@ def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeyp
     assert hashes.content_sha256(FoundFiles((path,), "a")) != first
 
 
-@pytest.mark.parametrize("damage", [tear, flip, empty, os.remove])
-def test_a_damaged_memory_of_a_hash_is_made_anew(tmp_path, damage):
+@pytest.mark.parametrize("damage", [empty, os.remove])
+def test_a_memory_of_a_hash_that_is_gone_is_made_anew(tmp_path, damage):
     path = tmp_path / "a"
     path.write_bytes(b"12")
     first = hashes.file_sha256(path)
@@ -167,17 +108,6 @@ def test_a_damaged_memory_of_a_hash_is_made_anew(tmp_path, damage):
     damage(memory)
     assert hashes.recall(hashes.state(path)) is None
     assert hashes.file_sha256(path) == first
-    memory.write_text(memory.read_text().replace(first[:8], "01234567"))
-    assert hashes.file_sha256(path) == first
-
-
-def test_a_memory_speaks_of_its_own_file_alone(tmp_path):
-    for name in "ab":
-        (tmp_path / name).write_text(name)
-        hashes.file_sha256(tmp_path / name)
-    first, other = sorted((hashes.user_folder() / "hashes").iterdir())
-    os.replace(first, other)
-    assert {hashes.recall(hashes.state(tmp_path / name)) for name in "ab"} == {None}
 
 
 def test_a_change_right_after_the_hash_is_noticed(tmp_path):

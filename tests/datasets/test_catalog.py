@@ -78,10 +78,3 @@ def test_what_was_read_is_compared_with_the_entry():
     for others in ((X + 1e-9, y), (X, np.array([1, 0, 0]))):
         with pytest.raises(DataError, match="sha256 of its arrays"):
             entry.check(*others, 2)
-
-
-def test_the_range_of_the_target_is_compared():
-    entry, X = catalog.entry("cpu").model_copy(update={"rows": 2}), np.zeros((2, 21))
-    entry.check(X, np.array([0.0, 99.0]), None)
-    with pytest.raises(DataError, match="range of the target"):
-        entry.check(X, np.array([0.0, 98.0]), None)

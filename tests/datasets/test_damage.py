@@ -1,118 +1,44 @@
 """What is damaged, or somebody else's, is noticed: no other number, no traceback."""
 
-import json
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from rfbench import datasets, memory
-from rfbench.datasets import hashes, own, packed
+from rfbench.datasets import own, packed
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from tests.support.command_line import call
-from tests.support.data_files import LETTERS, letters, sha256, svmlight
+from tests.support.data_files import LETTERS, letters, svmlight
 from tests.support.nightly import at_night
 
-UNPINNED = letters()
-OWN = {"file": "own.csv", "target": "y"}
 
-
-@pytest.fixture
-def data(home, catalogue):
-    """A data set of the catalogue with its cache, beside a file of one's own with its cache."""
+@pytest.mark.parametrize("content", ["", "torn", "\xff"])
+def test_a_broken_pin_is_an_error(home, catalogue, content):
     (home / "letters").mkdir()
     (home / "letters" / "letters.data").write_bytes(LETTERS)
-    catalogue(letters(member=sha256(LETTERS)))
-    table = pd.DataFrame({"a": np.arange(12) / 7, "b": list("uvw") * 4, "y": np.arange(12) % 2})
-    table.to_csv(home.parent / "own.csv", index=False)
-    rows()
-    return home
-
-
-def rows():
-    """Load everything; what is told apart is each data set's hash with its numbers."""
-    found = []
-    for name, parameters in (("letters", None), ("own", OWN)):
-        data = datasets.load(name, parameters=parameters)
-        found.append((data.sha256, np.asarray(data.X).tolist(), data.y.tolist(), data.classes))
-    return found
-
-
-class TestAStrangersCache:
-    """A clone with the right source and a cache of reversed rows."""
-
-    @staticmethod
-    def reverse(cache):
-        np.save(cache / "X.npy", np.load(cache / "X.npy")[::-1])
-
-    @pytest.mark.parametrize(("place", "user"), [("there", "same"), ("cloned", "new")])
-    def test_its_rows_are_never_measured(self, data, tmp_path, monkeypatch, user, place):
-        before = rows()
-        for cache in (data / "cache").iterdir():
-            self.reverse(cache)
-        if place == "cloned":
-            shutil.copytree(data, tmp_path / "clone" / "data")
-            shutil.copy(tmp_path / "own.csv", tmp_path / "clone")
-            monkeypatch.chdir(tmp_path / "clone")
-        if user == "new":
-            monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "somebody"))
-        assert rows() == before
-        assert rows() == before  # and from the cache that was written in its place
-
-    def test_a_right_one_of_somebody_else_is_kept(self, data, tmp_path, monkeypatch):
-        before, files = rows(), sorted((data / "cache").rglob("*"))
-        states = [path.stat().st_mtime_ns for path in files if path.is_file()]
-        monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "somebody"))
-        assert rows() == before
-        assert states == [path.stat().st_mtime_ns for path in files if path.is_file()]
-
-    def test_where_the_data_folder_is_read_only_the_users_own_is_taken(self, data, monkeypatch):
-        monkeypatch.setattr(packed.os, "access", lambda path, mode: False)
-        assert packed.cache_folder() == hashes.user_folder() / "cache"
-
-
-class TestPins:
-    @pytest.mark.parametrize("content", ['{"torn', "[]", '{"a": 1}', '{"a": "short"}', "\xff"])
-    def test_a_broken_file_of_pins_is_an_error(self, data, catalogue, content):
-        catalogue(UNPINNED)
-        (data / "pins.json").write_text(content, encoding="latin-1")
-        with pytest.raises(DataError, match=r"pins\.json cannot be read"):
-            datasets.load("letters")
-
-
-ABOUT = {"task": "binary", "classes": {"a": 2, "b": 2}, "note": ""}
+    catalogue(letters())
+    (home / "letters" / "letters.data.sha256").write_text(content, encoding="latin-1")
+    with pytest.raises(DataError, match=r"expected is"):
+        datasets.load("letters")
 
 
 class TestPacked:
     @pytest.fixture
     def folder(self, home, tmp_path):
-        data = Parsed(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), about=ABOUT)
+        about = {"task": "binary", "classes": {"a": 2, "b": 2}, "note": ""}
+        data = Parsed(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), 2, about=about)
         packed.write(tmp_path / "p", data)
-        own.read("d", {"path": str(tmp_path / "p")})
+        entry, parsed, _ = own.read("d", {"path": str(tmp_path / "p")})
+        assert (entry.train_rows, list(entry.classes)) == (2, ["a", "b"])
+        assert_array_equal(parsed.X[:], data.X)
         return tmp_path / "p"
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            {"train_rows": "1"},
-            {"about": []},
-            {"about": None},
-            {"table": {"names": ["a"]}},
-            {"more": 1},
-        ],
-    )
-    def test_facts_of_other_types_are_refused(self, folder, change):
-        facts = json.loads((folder / packed.FACTS).read_text())
-        (folder / packed.FACTS).write_text(json.dumps({**facts, **change}))
-        with pytest.raises(DataError, match="holds no packed|do not fit"):
-            own.read("d", {"path": str(folder)})
-
-    @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": 2}'])
+    @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "1"}', '{"about": []}'])
     def test_facts_that_are_none_are_refused(self, folder, text):
         (folder / packed.FACTS).write_text(text)
-        with pytest.raises(DataError, match=r"holds no packed data\. facts\.json cannot be read"):
+        with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize(
@@ -123,6 +49,8 @@ class TestPacked:
             ("X", np.ones(8)),
             ("X", np.ones((3, 2))),
             ("X", np.full((4, 2), "a")),
+            ("X", np.array([[{}]] * 4)),  # nothing is unpickled
+            ("groups", np.ones(3)),
         ],
     )
     def test_arrays_that_do_not_fit_are_refused(self, folder, name, array):
@@ -130,18 +58,50 @@ class TestPacked:
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
-    @pytest.mark.parametrize("rows", ["rows", "rows-00000"])
-    def test_one_of_an_earlier_version_is_refused_with_what_makes_it_anew(self, tmp_path, rows):
-        np.save(tmp_path / f"{rows}.npy", np.ones((3, 2)))
-        (tmp_path / "packed.json").write_text('{"version": 2}')
-        with pytest.raises(DataError, match="earlier version.*`rfbench data pack FILE NEW_FOLDER"):
-            own.read("d", {"path": str(tmp_path)})
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
+    def test_a_torn_or_missing_file_is_found(self, folder, name):
+        content = (folder / name).read_bytes()
+        for other in (content[:-1], content[:40], b""):
+            (folder / name).write_bytes(other)
+            with pytest.raises(DataError, match="do not fit together"):
+                datasets.load("d", parameters={"path": str(folder)})
+        (folder / name).unlink()
+        with pytest.raises(DataError, match="holds no rows|do not fit together.*No such file"):
+            datasets.load("d", parameters={"path": str(folder)})
 
-    def test_a_cache_of_an_earlier_version_is_passed_over(self, data):
-        before = rows()
-        for cache in (data / "cache").iterdir():
-            (cache / packed.FACTS).rename(cache / "packed.json")
-        assert rows() == before
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy", packed.FACTS])
+    def test_the_identity_is_that_of_the_content(self, folder, name):
+        before = datasets.data_sha256("d", {"path": str(folder)})
+        moved = folder.rename(folder.with_name("elsewhere"))
+        assert datasets.data_sha256("e", {"path": str(moved)}) == before
+        changed = (moved / name).read_bytes().replace(b'"note":', b'"note" :')
+        changed = changed if name == packed.FACTS else changed[:-1] + b"\x01"
+        (moved / name).write_bytes(changed)
+        assert datasets.data_sha256("d", {"path": str(moved)}) != before
+
+    def test_a_folder_is_not_written_over(self, folder):
+        with pytest.raises(OSError, match="not empty"):
+            packed.write(folder, Parsed(np.ones((2, 1)), np.ones(2)))
+        assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
+
+    def test_without_facts_the_target_or_the_configuration_says_the_task(self, folder):
+        (folder / packed.FACTS).unlink()
+        np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
+        assert own.read("d", {"path": str(folder)})[0].task == "regression"
+        tasks = {"classification": ["3", "4", "5"], "regression": []}
+        for task, classes in tasks.items():
+            entry, parsed, _ = own.read("d", {"path": str(folder), "task": task})
+            assert list(entry.classes) == classes
+            assert parsed.y.tolist() == ([0, 1, 0, 2] if classes else [3, 4, 3, 5])
+        assert (
+            len({datasets.data_sha256("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
+        )
+
+    def test_a_value_that_is_not_finite_is_refused_when_it_is_read(self, folder):
+        np.save(folder / "X.npy", np.array([[1, 2], [3, np.nan], [5, 6], [7, 8]]))
+        data = datasets.load("d", parameters={"path": str(folder)})
+        with pytest.raises(DataError, match="NaN or infinite"):
+            datasets.prepare(data, split="given", scaling="standard", generator=None)
 
 
 class TestMemory:
@@ -157,7 +117,7 @@ class TestMemory:
         else:
             pd.DataFrame(X, dtype=int).to_csv(name, index=False)
         monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 2e7)
-        with pytest.raises(DataError, match=r"does not fit into memory.*data pack FILE FOLDER"):
+        with pytest.raises(DataError, match=r"does not fit into memory.*path: FOLDER"):
             own.read("d", {"file": name} if name == "zeros.svm" else {"file": name, "target": 0})
         with memory.within_limit(), pytest.raises(MemoryError):
             np.ones(10**7)

@@ -1,6 +1,5 @@
 import gzip
 import importlib
-import json
 import lzma
 import os
 
@@ -153,9 +152,8 @@ class TestVerify:
         assert "unpinned" in shown
         assert "to pin it" in shown
         datasets.load("letters")
-        assert json.loads((home / "pins.json").read_text()) == {
-            "letters/letters.data": sha256(LETTERS)
-        }
+        pin = home / "letters" / "letters.data.sha256"
+        assert pin.read_text() == f"{sha256(LETTERS)}\n"
         assert statuses() == ["ok"]
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         with pytest.raises(DataError, match=sha256(LETTERS)):
@@ -290,15 +288,11 @@ class TestSources:
         assert datasets.load("letters").y.tolist() == [0, 1]
         assert all(agent.startswith("rfbench/") for agent in site.agents)
 
-    def test_a_wrong_archive_says_what_is_in_it_and_where_the_right_file_is(
-        self, home, site, catalogue
-    ):
+    def test_a_wrong_archive_says_what_is_in_it(self, home, site, catalogue):
         catalogue(self.entry(site))
         put(home / "letters", "l.zip", zipped([("regression.csv", b"1"), ("notes.txt", b"2")]))
-        with pytest.raises(DataError) as caught:
+        with pytest.raises(DataError, match="regression.csv, notes.txt"):
             datasets.load("letters")
-        for part in ("regression.csv", "notes.txt", f"{site.address}/letters.data"):
-            assert part in str(caught.value)
 
 
 class TestParts:
@@ -354,7 +348,7 @@ class TestParts:
         part = site.folder / "Twitter" / entry.downloads[0].parts[4]
         content = part.read_bytes()
         part.write_bytes(content.replace(b"4,4", b"4,5"))
-        with pytest.raises(DataError, match=r"the distinct lines of 8 files there"):
+        with pytest.raises(DataError, match="download failed"):
             datasets.fetch("buzz-14k")
         part.unlink()
         with pytest.raises(DataError, match="answered 404"):
@@ -362,33 +356,3 @@ class TestParts:
         assert not (home / "buzz").exists()
         part.write_bytes(content)
         assert datasets.fetch("buzz-14k")
-
-
-class TestGitBlob:
-    """A file of which the id in a git repository is known."""
-
-    # `printf 'A,1\nB,2\n' | git hash-object --stdin`
-    CONTENT, BLOB = b"A,1\nB,2\n", "79d09c819eee3d16bc2867509211831924ca41cb"
-
-    def entry(self, site, blob):
-        entry = letters([f"{site.address}/l.data"], archive=False, columns=1)
-        (download,) = entry.downloads
-        options = {"options": {"fields": 2, "target": 0}}
-        change = {"downloads": (download.model_copy(update={"git_blob": blob}),), **options}
-        return entry.model_copy(update=change)
-
-    def test_the_right_one_is_pinned(self, home, site, catalogue):
-        put(site.folder, "l.data", self.CONTENT)
-        catalogue(self.entry(site, self.BLOB[:8]))
-        datasets.fetch("letters")
-        assert datasets.load("letters").X.tolist() == [[1.0], [2.0]]
-        assert statuses() == ["ok"]
-
-    def test_another_is_refused(self, home, site, catalogue):
-        put(site.folder, "l.data", self.CONTENT)
-        catalogue(self.entry(site, "01234567"))
-        with pytest.raises(DataError, match=f"in git is {self.BLOB}, expected is 01234567"):
-            datasets.fetch("letters")
-        put(home / "letters", "letters.data", self.CONTENT)
-        assert statuses() == ["mismatch"]
-        assert "expected  Its id in git is" in call("data", "verify", "letters", code=1)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfbench.datasets import adult, catalog, readers
+from rfbench.datasets import catalog, readers
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from tests.support import data_files
@@ -70,16 +70,16 @@ def test_rows_that_an_entry_leaves_out_are_gone():
 def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
     entry, contents, *_ = data_files.example("adult")
     X = read(entry, contents).X
-    starts = np.cumsum([0, *(max(1, len(values)) for values in adult.COLUMNS.values())])
-    place = dict(zip(adult.COLUMNS, starts, strict=False))
+    starts = np.cumsum([0, *(max(1, len(values)) for values in readers.ADULT.values())])
+    place = dict(zip(readers.ADULT, starts, strict=False))
     assert starts[-1] == entry.columns
     np.testing.assert_array_equal(X[:, place["age"]], [39, 52, 25])
     np.testing.assert_array_equal(X[:, place["capital-gain"]], [2174, 0, 0])
-    for column, values in adult.COLUMNS.items():
+    for column, values in readers.ADULT.items():
         if values:
             block = X[:, place[column] : place[column] + len(values)]
             np.testing.assert_array_equal(block.sum(axis=1), 1)
-    unknown = place["workclass"] + adult.COLUMNS["workclass"].index("?")
+    unknown = place["workclass"] + readers.ADULT["workclass"].index("?")
     np.testing.assert_array_equal(X[:, unknown], [0, 1, 0])
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import kstest, norm
 
-from rfbench.datasets import RankScaler, SmoothClipScaler
+from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 
 BOTH = pytest.mark.parametrize("scaler", [RankScaler, SmoothClipScaler])
 

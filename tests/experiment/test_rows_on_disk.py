@@ -1,4 +1,4 @@
-"""Packed rows in trials: the numbers of rows in memory, and what needs memory is refused."""
+"""Rows on disk in trials: the numbers of rows in memory, and what needs memory is refused."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from rfbench.config import read
-from rfbench.datasets.pack import pack
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import run_trial
@@ -29,7 +28,7 @@ SAME = ("error", "relative_squared_error", "rmse", "alpha", "bandwidth", "n_trai
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    """A CSV and the same rows packed, with labels and with a real target."""
+    """A CSV and the same rows in a folder of arrays, with labels and with a real target."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
     X = np.random.default_rng(3).standard_normal((N, D)) * [1, 2, 3, 0.1, 50] + 7
@@ -37,7 +36,9 @@ def data(tmp_path, monkeypatch):
     for name, target in (("real", y), ("labels", np.digitize(y, [-0.4, 0.4]))):
         table = pd.DataFrame(X, columns=list("abcde")).assign(y=target)
         table.to_csv(f"{name}.csv", index=False)
-        pack(Path(f"{name}.csv"), Path(name), target="y", task=TASK[name])
+        Path(name).mkdir()
+        np.save(f"{name}/X.npy", X)
+        np.save(f"{name}/y.npy", target)
     return tmp_path
 
 
@@ -72,7 +73,7 @@ def rows(folder, dataset, text):
 )
 def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
     expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)
-    found, on_disk = rows(data, f"{{path: {name}}}", text)
+    found, on_disk = rows(data, f"{{path: {name}, task: {TASK[name]}}}", text)
     assert found == expected
     assert isinstance(in_memory, np.ndarray)
     assert isinstance(on_disk, RowSource)
@@ -80,7 +81,7 @@ def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
 
 def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data):
     text = "samplers: [rks]\nsolver: kernel-ridge"
-    (data / "c.yaml").write_text(configuration("{path: labels}", text))
+    (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     row = run_trial(plan(read(data / "c.yaml"))[0], Context())
     assert row["status"] == "failed"
     assert "Set `rows:` to a number of rows that memory holds" in row["message"]

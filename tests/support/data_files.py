@@ -3,7 +3,6 @@
 import hashlib
 import io
 import struct
-import tarfile
 import zipfile
 from dataclasses import dataclass
 
@@ -40,16 +39,6 @@ def zipped(members):
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
             archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def tarred(members):
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content in members:
-            info = name if isinstance(name, tarfile.TarInfo) else tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
     return stream.getvalue()
 
 
@@ -90,7 +79,6 @@ def put_in_place(entry, contents, folder, rows, n_given_train):
             "rows": rows,
             "train_rows": n_given_train,
             "classes": dict.fromkeys(entry.classes),
-            "target_range": None,
             "arrays": "",
             "files": tuple(files),
             "downloads": (),
@@ -183,7 +171,8 @@ def _label_last(labels, codes):
 
 def _arff(entry):
     X = numbers(3, 14)
-    top = "@RELATION x\n\n" + "@ATTRIBUTE a NUMERIC\n" * 14 + "@ATTRIBUTE eye {0,1}\n\n@DATA\n"
+    top = "@RELATION x\n\n" + "".join(f"@ATTRIBUTE a{at} NUMERIC\n" for at in range(14))
+    top += "@ATTRIBUTE eye {0,1}\n\n@DATA\n"
     rows = delimited([*X.T, [0, 1, 1]]).replace(b"\n", b"\n% a remark\n", 1)
     return [top.encode() + rows.rstrip()], X, [0, 1, 1], None, None
 
