@@ -34,7 +34,7 @@ FOLDERS_PER_WORKER = 4
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
-    "papers": ("name", "tables", "about"),
+    "papers": ("name", "numbers of", "about"),
 }
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
@@ -171,8 +171,6 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     default="text",
     show_default=True,
 )
-@click.option("--paper", metavar="P", help="Fill a table of this paper with the results.")
-@click.option("--item", metavar="I", help="Which table of the paper.")
 @click.option("--all", "every_table", is_flag=True, help="Print every table in full.")
 @click.option(
     "--methods",
@@ -189,12 +187,9 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     help="A metric and costs, such as error,t_total,columns; with csv, columns of the CSV.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
-@with_papers
 def table(
     folders: tuple[Path, ...],
     form: str,
-    paper: str | None,
-    item: str | None,
     every_table: bool,
     methods: tuple[str, ...],
     columns: tuple[str, ...],
@@ -202,8 +197,7 @@ def table(
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
-    More than 3 folders below RESULTS are listed in one line each, unless --all is given. With
-    --paper and --item the table has the shape of the paper's own; `rfbench list papers` names both.
+    More than 3 folders below RESULTS are listed in one line each, unless --all is given.
 
     LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
     as one column of an article or two. Bold are the best mean and each without a significant
@@ -214,46 +208,33 @@ def table(
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
       rfbench table results/quickstart --format latex --columns error,t_total --methods rks,eerf
-      rfbench table results/ --paper PAPER --item ITEM --format latex
     """
-    if paper is not None and (methods or columns):
-        raise click.UsageError("--methods and --columns are not for a paper's own table.")
-    if (paper is None) != (item is None):
-        raise click.UsageError("--paper and --item go together.")
-    if paper is not None and item is not None:
-        from rfbench.analysis.frame import collect
-        from rfbench.analysis.selection import Selection
-        from rfbench.experiment.today import settings
-        from rfbench.pages import paper_table
+    from rfbench import results
+    from rfbench.pages import summary_table
 
-        text = paper_table.render(Selection(collect(folders, settings)), paper, item, form)
-    else:
-        from rfbench import results
-        from rfbench.pages import summary_table
-
-        sources = results.find(folders)
-        many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
-        if form == "latex" and many:
-            raise click.UsageError(
-                f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+    sources = results.find(folders)
+    many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
+    if form == "latex" and many:
+        raise click.UsageError(
+            f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+        )
+    read = [results.read(folder) for folder in sources]
+    if form == "text" and many:
+        lines = [
+            (
+                str(result.folder),
+                str(result.rows["label"].nunique()),
+                str(len(result.rows)),
+                str((result.rows["status"] != "ok").sum()),
+                ", ".join(dict.fromkeys(result.rows["dataset"])),
             )
-        read = [results.read(folder) for folder in sources]
-        if form == "text" and many:
-            lines = [
-                (
-                    str(result.folder),
-                    str(result.rows["label"].nunique()),
-                    str(len(result.rows)),
-                    str((result.rows["status"] != "ok").sum()),
-                    ", ".join(dict.fromkeys(result.rows["dataset"])),
-                )
-                for result in read
-            ]
-            print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
-            echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
-            echo("The tables of all: --all; their numbers: --format csv")
-            return
-        text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
+            for result in read
+        ]
+        print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
+        echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
+        echo("The tables of all: --all; their numbers: --format csv")
+        return
+    text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
     echo(text.rstrip("\n"))
 
 
@@ -385,9 +366,11 @@ def _listed(what: str) -> list[tuple[str, ...]]:
     if what == "datasets":
         return [(name, datasets.entry(name).title) for name in datasets.names()]
     if what == "papers":
-        every = map(papers.paper, papers.papers())
         return [
-            (p.name, ", ".join(p.tables) or "no table", f"{p.citation}: {p.about}") for p in every
+            (p.name, ", ".join(dict.fromkeys(n.item for n in numbers)), f"{p.citation}: {p.about}")
+            for p, numbers in (
+                (papers.paper(name), papers.folder(name).published) for name in papers.papers()
+            )
         ]
     listed: list[tuple[str, ...]] = []
     for path in shipped.every():

@@ -79,7 +79,7 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "authors": authors_rows.facts(own.authors),
         "doubts": [doubt for doubt in papers.doubts() if doubt.paper == name],
         "gains": front.gains_grid(gains(own.selection, name)),
-        "gains_notes": [t.gains_note for t in papers.paper(name).tables.values() if t.gains_note],
+        "gains_notes": [each.note for each in papers.paper(name).gains.values() if each.note],
         "statements": front.statements([collection.without_stale(r) for r in runs]),
         "runs": runs,
         **_claims(own, name),

@@ -26,7 +26,6 @@ from rfbench.papers.models import (
     Claim,
     Doubt,
     Folder,
-    Layout,
     Paper,
     Published,
     Source,
@@ -191,15 +190,6 @@ def doubts() -> tuple[Doubt, ...]:
 def sources() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper by the names that the paper gives them."""
     return {name: paper_folder.paper.datasets for name, paper_folder in library().folders.items()}
-
-
-def tables() -> dict[tuple[str, str], Layout]:
-    """Return the layouts of the papers' tables by paper and item, in the papers' order."""
-    return {
-        (name, item): layout
-        for name, paper_folder in library().folders.items()
-        for item, layout in paper_folder.paper.tables.items()
-    }
 
 
 def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from pydantic import (
     model_validator,
 )
 
-SIZE = "size"
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
 # By the name of a choice: the values of that key, or named settings of several keys.
@@ -223,33 +222,15 @@ class Doubt(_PaperSection):
 class SizeName(_PaperSection):
     """What the paper calls the number of features."""
 
-    symbol: str = "M"  # its letter, at the head of tables
     title: str = ""  # of the axis of sizes in figures; empty for the usual one
     over_d: bool = False  # whether the paper counts in multiples of the number of columns
 
 
-class TableColumn(_PaperSection):
-    """A column of a table: the metrics of a method, as named in published.csv.
+class Gains(_PaperSection):
+    """The methods of a table whose gain is shown: (method, other)."""
 
-    The metric `SIZE` is the number of features.
-    """
-
-    head: str
-    method: str
-    metrics: list[str] = Field(min_length=1)
-
-
-class Layout(_PaperSection):
-    """The shape of a table. Of its facts, M_0 is the pool size, N_0/N the share that scores it."""
-
-    rows: Literal["datasets", "sizes"] = "datasets"  # with sizes, each data set has its own part
-    caption: list[str] = []  # what its numbers are
-    facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = []  # first columns
-    columns: list[TableColumn] = Field(min_length=1)  # in the paper's order
-    spread: Literal["se", "sd"] = "se"  # beside a mean
-    time_unit: Literal["s", "ms"] = "s"
-    gains: list[tuple[str, str]] = []  # methods whose gain is shown: (method, other)
-    gains_note: str = ""  # what must be known to read these gains
+    pairs: list[tuple[str, str]] = Field(min_length=1)
+    note: str = ""  # what must be known to read these gains
 
 
 class Added(_PaperSection):
@@ -318,7 +299,7 @@ class Paper(_PaperSection):
     # scoring, selecting), t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
     time_axis: str = "t_total"  # the time that figures over the size show
-    tables: dict[str, Layout] = {}  # by item, in the paper's order
+    gains: dict[str, Gains] = {}  # by item, in the paper's order
     added: Added = Added()
     provenance: Provenance = Provenance()
     undecidable: list[Undecidable] = []  # what stands beside the numbers at chance

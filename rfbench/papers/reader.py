@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import SIZE, Folder, Published
+from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
@@ -193,14 +193,9 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
-    keys = {(number.item, number.method, number.metric) for number in numbers}
     methods = {number.method for number in numbers} | set(paper.added.methods)
-    for item, layout in paper.tables.items():
-        for column in layout.columns:
-            for metric in column.metrics:
-                if metric != SIZE and (item, column.method, metric) not in keys:
-                    yield PAPER, f"{item}: {PUBLISHED} has no {metric} of {column.method}"
-        for method in (name for pair in layout.gains for name in pair):
+    for item, gains in paper.gains.items():
+        for method in (name for pair in gains.pairs for name in pair):
             if method not in methods:
                 yield PAPER, f"{item}: {method} is neither published nor added"
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
