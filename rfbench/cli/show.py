@@ -1,4 +1,4 @@
-"""`rfbench plot`, `table`, `list` and `doctor`: what reads and shows."""
+"""`rfbench plot`, `table` and `list`: what reads and shows."""
 
 from __future__ import annotations
 
@@ -384,52 +384,3 @@ def _first_line(thing: object) -> str:
     """Return the first sentence of a docstring, without a formula after a colon."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     return re.sub(r":[a-z ]* :math:`[^`]*`|``", "", line)
-
-
-@click.command()
-@AS_JSON
-def doctor(form: str) -> None:
-    """Describe this machine: versions, BLAS, threads, memory, data sets on disk."""
-    from rfbench import datasets
-    from rfbench.experiment import environment
-
-    rows = [(name, version) for name, version in environment.versions().items()]
-    facts = environment.machine()
-    rows += [
-        ("system", facts["system"]),
-        ("cpu", f"{facts['cpu']}, {facts['cores']} cores"),
-        ("memory", f"{facts['free_memory_gib']} GiB free of {facts['memory_gib']} GiB"),
-    ]
-    for library in facts["blas"]:
-        text = f"{library['library']} {library['version']}, core {library['core']}"
-        rows.append(("BLAS", f"{text}, {library['threads']} threads (workers use 1)"))
-    for name, value in facts["blas_variables"].items():
-        rows.append(("set for BLAS", f"{name}={value}"))
-    kinds = {name: datasets.entry(name).kind for name in datasets.names()}
-    here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
-    absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]
-    suites = {suite: set(datasets.names(suite)) for suite in datasets.suites()}
-    in_suites = set().union(*suites.values())
-    rows += [
-        ("RFBENCH_DATA", os.environ.get("RFBENCH_DATA", "not set")),
-        ("data folder", str(datasets.data_folder())),
-        ("data on disk", ", ".join(n for n in here if n not in in_suites) or "none"),
-        ("not on disk", ", ".join(n for n in absent if n not in in_suites) or "none"),
-        *(
-            (f"suite {suite}", f"{len(members.intersection(here))} of {len(members)} on disk")
-            for suite, members in suites.items()
-        ),
-        ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
-    ]
-    if form == "json":
-        versions = environment.versions()
-        echo_json(
-            {
-                "versions": versions,
-                "machine": facts,
-                "facts": dict(row for row in rows if row[0] not in versions),
-                "data": {"on_disk": here, "absent": absent},
-            }
-        )
-        return
-    print_table(rows)
