@@ -15,13 +15,12 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
-from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, Values, paired
+from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm, paired_t, trials_for
 from rfbench.analysis.unprinted import Effect, EffectRange, not_varied
-from rfbench.errors import ConfigError, MethodError, RfbenchError
+from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
-from rfbench.permissions import check_permission
 
 
 def evaluate(
@@ -41,20 +40,10 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
-    A claim that cannot be tested as it is written is not run under any of them, and says why: it
-    ends no other. Audits give the range of its effects over what the paper does not print.
+    Audits give the range of its effects over what the paper does not print.
+
+    Raises ConfigError if it cannot be tested as it is written.
     """
-    try:
-        return _outcomes(claim, selection, unprinted)
-    except RfbenchError as error:
-        items = [item for part in claim.parts for item in part.items]
-        protocols = selection.protocols(claim.paper, items) or [""]
-        return [
-            Outcome(claim, protocol, verdicts.NOT_RUN, fault=str(error)) for protocol in protocols
-        ]
-
-
-def _outcomes(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -146,47 +135,17 @@ def machine_names(collection: Collection, groups: NDArray[np.intp]) -> list[str]
 def own(claim: Claim) -> OneOff:
     """Return the claim's own function, which the dictionary CLAIMS of the paper's claims.py names.
 
-    What the function raises, or returns that is no list of quantities, is a ConfigError.
-
-    Raises
-    ------
-    ConfigError
-        There is none, it cannot be imported, or that needs a permission.
+    Raises ConfigError if there is none.
     """
-    folder, where = papers.folder(claim.paper), f"{claim.paper}/claims.py"
-    todo = f"Write `CLAIMS = {{'{claim.id}': function}}` into {where}, or another `at`."
-    if folder.code is None:
-        raise ConfigError(f"{claim.id} says `at: own`.", f"There is no {where}.", todo)
-    path = f"{folder.code}:CLAIMS"
-    try:
-        check_permission(path, anything=not folder.asks)
-    except MethodError as error:
-        why = f"needs permission: {where} comes from elsewhere and is not imported unasked."
-        raise ConfigError(why, "", error.todo) from error
-    functions = plugins.load_object(path)
-    function = functions.get(claim.id) if isinstance(functions, dict) else None
-    if not callable(function):
+    code = papers.folder(claim.paper).code
+    functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
+    if claim.id not in functions:
         raise ConfigError(
-            f"{claim.id} says `at: own`.", f"{where} has no function for it in CLAIMS.", todo
+            f"{claim.id} says `at: own`, and {claim.paper}/claims.py has no function for it.",
+            todo=f"Write `CLAIMS = {{'{claim.id}': function}}` there, or another `at`.",
         )
-
-    def checked(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-        try:
-            quantities = function(pairing, curve, other)
-        except Exception as error:
-            raise ConfigError(
-                f"The function of {claim.id} in {where} failed.",
-                f"{type(error).__name__}: {error}.",
-            ) from error
-        for quantity in quantities if isinstance(quantities, list) else [quantities]:
-            if np.ndim(getattr(quantity, "values", 0)) != 1 or not isinstance(quantity, Quantity):
-                raise ConfigError(
-                    f"The function of {claim.id} in {where} returns {quantity!r}.",
-                    "It must return a list of Quantity, each with one value per trial.",
-                )
-        return list(quantities)
-
-    return checked
+    function: OneOff = functions[claim.id]
+    return function
 
 
 def _counts(part: Part, protocol: str) -> bool:

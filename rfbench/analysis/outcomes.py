@@ -71,7 +71,6 @@ class Outcome:
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
-    fault: str = ""  # why it cannot be tested as it is written
     machines: tuple[str, ...] = ()  # that took the times; empty without times
     random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
     # Data sets on which a published number of a compared method differs, and by how much at most,
@@ -139,9 +138,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why the data settle nothing, or why it cannot be tested at all."""
-        if self.fault:
-            return self.fault
+        """Why the data settle nothing."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

@@ -17,12 +17,8 @@ import yaml
 from rfbench.cli.options import (
     AS_JSON,
     FOLDER,
-    PAPERS,
     RESULTS_OR_USUAL,
     comma_list,
-    more_papers,
-    note_faults,
-    with_papers,
 )
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, RfbenchError, nearest
@@ -84,14 +80,12 @@ def inches(text: str | float) -> float:
     metavar="LENGTH",
     help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
 )
-@PAPERS
 def plot(
     folders: tuple[Path, ...],
     out: Path | None,
     style: str | None,
     formats: list[str],
     width: float | None,
-    papers_folders: tuple[Path, ...],
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
@@ -117,7 +111,7 @@ def plot(
     from rfbench import results
     from rfbench.figures.style import settings
 
-    with settings(style), more_papers(papers_folders, allow_imports=False):
+    with settings(style):
         pass  # what cannot be read is one error, not one per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
@@ -126,7 +120,7 @@ def plot(
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, papers_folders, place, style, formats, width)
+        delayed(_drawn)(folder, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     )
     failed = 0
@@ -141,13 +135,12 @@ def plot(
         raise click.exceptions.Exit(2)
 
 
-def _drawn(folder: Path, papers_folders: tuple[Path, ...], *args: Any) -> list[Path] | str:
+def _drawn(folder: Path, *args: Any) -> list[Path] | str:
     """Draw the figures of a folder; the text of an error comes back in their place."""
     from rfbench import figures, results
 
     try:
-        with more_papers(papers_folders, allow_imports=False):
-            return figures.plot(results.read(folder), *args)
+        return figures.plot(results.read(folder), *args)
     except RfbenchError as error:
         return str(error)
 
@@ -242,7 +235,6 @@ def table(
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
 @AS_JSON
-@with_papers
 def list_(what: str, name: str | None, form: str) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
 
@@ -255,8 +247,6 @@ def list_(what: str, name: str | None, form: str) -> None:
       rfbench list columns
     """
     rows = _listed(what)
-    if what == "papers":
-        note_faults()
     if not rows:
         raise ConfigError(
             f"There are no {what} here.",

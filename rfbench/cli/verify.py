@@ -8,7 +8,7 @@ import click
 
 from rfbench import slices
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
+from rfbench.cli.options import ALLOW_IMPORTS, FILE, WHOLE, results_folder
 from rfbench.cli.terminal import echo
 from rfbench.pages.rules import rules
 
@@ -66,7 +66,7 @@ Examples:
     show_default=True,
     help="Seed of the choice of N rows.",
 )
-@with_papers
+@ALLOW_IMPORTS
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,
@@ -94,7 +94,6 @@ def verify(
     if finding is not None:
         _show_finding(folders or (results_folder(),), finding)
         return
-    note_faults()
     usual = results_folder()
     if claim is not None:
         found, paper = verification.of_claim(folders or (usual,), claim)
@@ -133,7 +132,6 @@ def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.experiment.today import settings
     from rfbench.pages.findings import statements, text
 
-    note_faults()
     held = verify_any(folders, today=settings)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
     echo(text([*of_slices, *statements(gather(held))], name), nl=False)

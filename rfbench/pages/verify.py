@@ -58,7 +58,7 @@ def _measured_rows(grid: Grid) -> Grid:
 
 def _is_here(outcome: Outcome) -> bool:
     """Whether the results say anything about a claim."""
-    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins or outcome.fault)
+    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins)
 
 
 def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:

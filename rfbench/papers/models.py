@@ -29,8 +29,6 @@ def _of_paper(name: str, info: ValidationInfo) -> str:
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"it names the paper {name}, and this is {paper}; leave it out")
-    if not re.fullmatch(r"\w[\w.-]*", paper):
-        raise ValueError(f"'{paper}' is no name: take letters, digits, dots, - and _")
     return paper
 
 
@@ -285,7 +283,7 @@ class SourceOfRows(_PaperSection):
 class Paper(_PaperSection):
     """The content of a paper.yaml."""
 
-    name: PaperName = ""  # that of the folder, if it is not in the file
+    name: PaperName = ""  # that of the folder
     title: str
     authors: list[str] = Field(min_length=1)  # with their first names
     venue: str
@@ -430,4 +428,3 @@ class Folder(_PaperSection):
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
     answer: Answer | None = None  # of its authors
     code: Path | None = None  # its claims.py
-    asks: bool = False  # whether importing that needs --allow-imports

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -21,55 +20,17 @@ CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, ANSWER = "open_choices.yaml", "answer.md"
 
 
-@dataclass(frozen=True)
-class Library:
-    """Papers by their names, the newest first, and why others cannot be read."""
+def read_all(root: Traversable) -> dict[str, Folder]:
+    """Read the papers whose folders lie in `root`, the newest first.
 
-    folders: Mapping[str, Folder]
-    faults: Mapping[str, ConfigError]
-
-    def __bool__(self) -> bool:
-        """Tell whether there is a paper, be it one that cannot be read."""
-        return bool(self.folders or self.faults)
-
-    def with_others(self, others: Library) -> Library:
-        """Return these and others; a name that stands for two papers is a fault of the later."""
-        taken = {
-            f"{name} (again)": ConfigError(
-                f"There is a paper {name} already.",
-                "A name stands for one paper.",
-                f"Write another `name:` into its {PAPER}.",
-            )
-            for name in others.folders
-            if name in self.folders
-        }
-        every = {**others.folders, **self.folders}.values()
-        newest = sorted(every, key=lambda read: (-read.paper.year, read.paper.name))
-        faults = {**self.faults, **others.faults, **taken}
-        return Library({each.paper.name: each for each in newest}, faults)
-
-
-def read_all(root: Traversable, *, asks: bool = False) -> Library:
-    """Read the papers whose folders lie in `root`, or the one that lies there itself.
-
-    A paper that is broken, or whose files do not fit one another, is a fault, and the others are
-    read. `asks`: whether importing their claims.py needs a permission.
+    Raises ConfigError: one is broken, or its files do not fit one another.
     """
-    library = Library({}, {})
-    is_paper = root.joinpath(PAPER).is_file()
-    for folder in [root] if is_paper else sorted(root.iterdir(), key=lambda folder: folder.name):
-        if folder.joinpath(PAPER).is_file():
-            try:
-                read_one = read(folder, asks=asks)
-                library = library.with_others(Library({read_one.paper.name: read_one}, {}))
-            except (ConfigError, OSError, csv.Error) as error:
-                if not isinstance(error, ConfigError):
-                    error = ConfigError(f"The paper in {folder} cannot be read.", f"{error}.")
-                library = library.with_others(Library({}, {folder.name: error}))
-    return library
+    read_ones = [read(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()]
+    newest = sorted(read_ones, key=lambda one: (-one.paper.year, one.paper.name))
+    return {one.paper.name: one for one in newest}
 
 
-def read(folder: Traversable, *, asks: bool = False) -> Folder:
+def read(folder: Traversable) -> Folder:
     """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
     content_of_paper, listed, left_open = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES)
@@ -108,12 +69,9 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
         "open_choices": left_open.value,
         "answer": _answer(_text(folder, ANSWER)),
         "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
-        "asks": asks,
     }
-    named = content_of_paper.value.get("name")
-    name = named if isinstance(named, str) else folder.name
     try:
-        paper_folder = Folder.model_validate(content, context={"paper": name})
+        paper_folder = Folder.model_validate(content, context={"paper": folder.name})
     except ValidationError as error:
         problems = [
             f"{place(problem['loc'])}: {'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}."
