@@ -183,8 +183,8 @@ def judge(
     complete = wanted - {gap.dataset for gap in gaps}
     settled_by = _settled_by(claim, comparisons)
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
-    if claim.disputed or not claim.judged_under(protocol):
-        verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
+    if not claim.judged_under(protocol):
+        verdict = verdicts.SHOWN
         settled_by = math.nan
     decisive, p = _least_favourable(comparisons)
     return Outcome(

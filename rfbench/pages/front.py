@@ -64,7 +64,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many claims have each verdict, a line per class of provenance."""
-    seen = [v for v in (*verdicts.JUDGED, verdicts.DISPUTED) if any(c[v] for c in counts)]
+    seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "bounds", "our settings", "protocol", *seen], rows)
 

@@ -68,7 +68,6 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
     runs = [r for r in collection.experiments if r.config.get("paper") == name]
     return {
         "paper": papers.paper(name),
-        "answer": papers.answer(name),
         **front.totals(own),
         "opening": _opening(own),
         "pictured": bool(len(paper_figure.pictured(own))),

@@ -57,7 +57,6 @@ class TablePart:
     chance: dict[str, list[str]]  # by protocol with numbers at chance: why
     random_split: str  # what must be known of verdicts that rest on a random split
     repeated: list[str]  # where numbers that are not counted here stand first
-    disputed: list[str]  # who contests numbers, and why
     gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
     folders: list[Path]
@@ -108,7 +107,6 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         {p: [r.reason for r in reasons if p in r.protocols] for p in at_chance},
         source.random_split if any(line["new_splits"] is True for line in lines) else "",
         list(dict.fromkeys(n["same_as"] for n in lines if n["verdict"] == verdicts.REPEATED)),
-        list(dict.fromkeys(line["disputed"] for line in lines if line["disputed"])),
         _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
         [
             _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), over)

@@ -16,7 +16,6 @@ from rfbench.papers.models import (
     MATCHED,
     PRINTED,
     TUNED,
-    Answer,
     Choices,
     Claim,
     Doubt,
@@ -56,11 +55,6 @@ def folder(name: str) -> Folder:
 def paper(name: str) -> Paper:
     """Return what the paper.yaml of a paper says; ResultsError if there is no such paper."""
     return folder(name).paper
-
-
-def answer(name: str) -> Answer | None:
-    """Return what the authors of a paper answered, if they did."""
-    return folder(name).answer
 
 
 def published() -> tuple[Published, ...]:

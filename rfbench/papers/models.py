@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -53,8 +52,7 @@ class Published(_PaperSection):
 
     `row` and `column` say where in the item it stands, `cell` quotes what is printed there, and
     `checked` says against what: the paper's text, or a figure of its page. `page` counts from the
-    paper's first; it is empty where the text at hand has no pages. `disputed` says who contests the
-    number, and why; such a number is shown and counted apart.
+    paper's first; it is empty where the text at hand has no pages.
     """
 
     paper: PaperName = ""
@@ -75,7 +73,6 @@ class Published(_PaperSection):
     column: str = ""
     cell: str = ""
     checked: Literal["text", "figure", "no"] = "no"
-    disputed: str = ""
 
     @field_validator("spread", "page", mode="before")
     @classmethod
@@ -158,14 +155,6 @@ class AuthorsRow(_PaperSection):
         """What a trial takes of it: M, alpha and parameters, as far as they are known."""
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
-
-
-class Answer(_PaperSection):
-    """What the authors of a paper say of these pages: when, who, and the Markdown text."""
-
-    date: datetime.date
-    by: str = Field(min_length=1)
-    text: str = Field(min_length=1)
 
 
 class ShownBeside(_PaperSection):
@@ -366,9 +355,7 @@ class Claim(_PaperSection):
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
     `strongest_answer` is the best that its authors could say where it does not reproduce, in one
-    sentence; `depends_on` names what the paper leaves open and the claim hangs on. `disputed`
-    says who contests how the claim is put or tested, and why: its comparisons are shown, and none
-    is judged.
+    sentence; `depends_on` names what the paper leaves open and the claim hangs on.
     """
 
     id: str
@@ -382,7 +369,6 @@ class Claim(_PaperSection):
     note: str = ""
     strongest_answer: str = ""
     depends_on: list[Dependence] = []
-    disputed: str = ""
     parts: list[Part] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -426,5 +412,4 @@ class Folder(_PaperSection):
     open_choices: dict[str, Choices] = {}  # by all, item or item/data set
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
-    answer: Answer | None = None  # of its authors
     code: Path | None = None  # its claims.py

@@ -17,7 +17,7 @@ from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
-OPEN_CHOICES, ANSWER = "open_choices.yaml", "answer.md"
+OPEN_CHOICES = "open_choices.yaml"
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -45,8 +45,6 @@ def read(folder: Traversable) -> Folder:
                 return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
             case "rows", int(row), *_:
                 return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
-            case "answer", *_:
-                return f"{folder.name}/{ANSWER}, line 1"
             case "paper", *_:
                 document, path = content_of_paper, path[1:]
             case "open_choices", *_:
@@ -67,7 +65,6 @@ def read(folder: Traversable) -> Folder:
         "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
-        "answer": _answer(_text(folder, ANSWER)),
         "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
     }
     try:
@@ -95,13 +92,6 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
     if not file.is_file():
         return yamlfile.Document({}, source)
     return yamlfile.parse(file.read_bytes(), source)
-
-
-def _answer(text: str) -> dict[str, str] | None:
-    """Return the parts of answer.md: a line with the date and who answers, then the text."""
-    head, _, rest = text.partition("\n")
-    date, _, by = head.partition(",")
-    return {"date": date.strip(), "by": by.strip(), "text": rest.strip()} if text.strip() else None
 
 
 def _text(folder: Traversable, name: str) -> str:

@@ -14,7 +14,6 @@ from rfbench import papers
 from rfbench.analysis import ledger
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
-from rfbench.pages import claims
 from rfbench.results import find, read
 from tests.support.command_line import call
 from tests.support.frames import results, verification
@@ -163,55 +162,6 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         wrong = printed.replace(",2.5,", f",{value},").replace("2.50 (", "(")
         with pytest.raises(ConfigError), read_from(write(tmp_path / value, published=wrong)):
             pass
-
-
-def test_what_is_disputed_is_shown_and_counted_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
-    first, second, _ = PUBLISHED.replace("note", "note,disputed").splitlines()
-    contested = write(
-        tmp_path / "papers",
-        published=f"{first}\n{second},Roe: a misprint\n",
-        claims=CLAIMS.replace("source:", "disputed: Doe means letters\n    source:"),
-    )
-    (contested / "doe2030" / "answer.md").write_text("2031-02-03, Jane Doe\n\nWe *meant*\n99.4.\n")
-    with read_from(contested):
-        said = papers.answer("doe2030")
-        assert said is not None
-        assert (str(said.date), said.by, said.text) == (
-            "2031-02-03",
-            "Jane Doe",
-            "We *meant*\n99.4.",
-        )
-        call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
-        found = verify(["results"])
-        (number,) = found.own[found.own["protocol"] == "printed"].itertuples()
-        assert (number.verdict, number.trials, number.disputed) == (
-            "disputed",
-            6,
-            "Roe: a misprint",
-        )
-        (claim,) = found.outcomes
-        assert (claim.verdict, len(claim.comparisons)) == ("disputed", 1)
-        for counted in (*ledger.of_numbers(found), *ledger.of_claims(found.outcomes)):
-            assert (counted.verdicts, counted.compared, counted.tested) == ({"disputed": 1}, 0, 0)
-        assert not found.contradicted
-        assert not claims.needs(found.outcomes).rows
-
-        call("report", "results", "--out", "pages")
-        page = Path("pages/papers/doe2030.md").read_text()
-        for text in (r"> We \*meant\*" + "\n> 99.4.", "Roe: a misprint", "Doe means letters"):
-            assert text in page
-
-
-@pytest.mark.parametrize("text", ["We meant 99.4.", "2031-02-03\n\nWe", "2031-02-03, Jane Doe\n"])
-def test_an_answer_says_when_who_and_what(tmp_path: Path, text: str) -> None:
-    write(tmp_path)
-    (tmp_path / "doe2030" / "answer.md").write_text(text)
-    with pytest.raises(ConfigError, match=r"doe2030/answer\.md"), read_from(tmp_path):
-        pass
 
 
 def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> None:
