@@ -31,7 +31,6 @@ IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "cannot be settled", "shown"
 COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
 JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
-SETTLED = (HOLDS, DEPENDS, IN_PART, FAILS, SHOWN)
 
 
 def of_numbers(

@@ -110,7 +110,6 @@ def _opening(own: Verification) -> dict[str, list[str]]:
 def _claims(own: Verification, name: str) -> dict[str, Any]:
     return {
         "claims": claims.by_paper(own).get(name, []),
-        "needs": claims.needs(own.outcomes),
         "name": papers.claim_name,
         "rules": verdicts,
         "grid": claims.grid,
