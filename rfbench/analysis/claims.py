@@ -63,20 +63,12 @@ def outcomes_of(
                 stand_ins=names,
                 on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
                 folders=tuple(sorted({*own.folders, *others.folders})),
-                random_splits=_random_splits(claim, own.quantities),
             )
         )
     if outcomes:
         return outcomes
     missing = _collect(claim, selection, "", stand_in=False).missing
     return [replace(judge(claim, "", [], missing), verdict=verdicts.NOT_RUN)]
-
-
-def _random_splits(claim: Claim, quantities: Sequence[tuple[int, Quantity]]) -> tuple[str, ...]:
-    """Return what must be known of the data whose random splits a claim rests on."""
-    sources = papers.paper(claim.paper).datasets
-    at_random = dict.fromkeys(q.target for _, q in quantities if q.new_splits)
-    return tuple(text for name in at_random if (text := sources[name].random_split))
 
 
 @dataclass

@@ -57,7 +57,6 @@ class Outcome:
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
-    random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
     # Data sets on which a published number of a compared method differs, and by how much at most,
     # in points or, if it is no percentage, in percent of it.
     differing: tuple[tuple[str, float, Unit], ...] = ()

@@ -36,7 +36,6 @@ class Quantity:
     dataset: str = ""  # the name in the rows
     target: str = ""  # what the paper calls it
     against: str = ""  # the other method
-    new_splits: bool = False  # whether every trial splits the rows anew
 
 
 class Trials:
@@ -199,7 +198,6 @@ def paired(
     curve = pairing.curve(part.method)
     if not curve:
         return []
-    new_splits = bool(collection.fact("new_splits")[groups].any())
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
@@ -209,7 +207,6 @@ def paired(
             dataset=dataset,
             target=target,
             against=other,
-            new_splits=new_splits,
         )
         for other in part.against or [""]
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)

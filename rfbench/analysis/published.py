@@ -48,7 +48,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
-        ``new_splits``, ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
+        ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
         method beats a constant).
 
     Raises ResultsError if there is no such paper.
@@ -223,7 +223,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     """Add mean, standard error and number of the values that the groups have, and chance."""
     kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
-            "failed", "new_splits", "error_metric", "at_chance"]  # fmt: skip
+            "failed", "error_metric", "at_chance"]  # fmt: skip
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)

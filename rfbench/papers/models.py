@@ -176,17 +176,8 @@ class Source(_PaperSection):
     rows: dict[str, int] = {}  # by item, or all: training rows that the item itself sampled
     stand_ins: list[str] = []  # catalogue names of subsets and replacements
     larger_class: dict[str, float] = {}  # its share of the rows, by catalogue name
-    random_split: str = ""  # what must be known of a verdict that rests on a random split of it
     reason: str = ""  # why this entry of the catalogue, where the names differ
     other_rows: str = ""  # why a fold of rows.csv has other rows than here; empty: the same
-
-
-class Undecidable(_PaperSection):
-    """Why every method names the larger class on a data set under some protocols, if it does."""
-
-    dataset: str
-    protocols: list[str]
-    reason: str
 
 
 class Content(_PaperSection):
@@ -289,7 +280,6 @@ class Paper(_PaperSection):
     gains: dict[str, Gains] = {}  # by item, in the paper's order
     added: Added = Added()
     provenance: Provenance = Provenance()
-    undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # the paper's tables and figures, each one
     readings: list[str] = []  # how we read what the paper does not say

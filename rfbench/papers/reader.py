@@ -128,9 +128,6 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
             yield PUBLISHED, f"{number.same_as} does not print the {number.value} of {number.item}"
-    for reason in paper.undecidable:
-        if reason.dataset not in paper.datasets:
-            yield PAPER, f"undecidable: there is no data set {reason.dataset}"
     ids = [claim.id for claim in folder.claims]
     for name in sorted({name for name in ids if ids.count(name) > 1}):
         yield CLAIMS, f"the id {name} stands for two claims"
