@@ -172,20 +172,12 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     metavar="NAMES",
     help="Only these, in this order: rks,eerf.",
 )
-@click.option(
-    "--columns",
-    type=comma_list,
-    default=(),
-    metavar="NAMES",
-    help="A metric and costs, such as error,t_total,columns; with csv, columns of the CSV.",
-)
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
 def table(
     folders: tuple[Path, ...],
     form: str,
     every_table: bool,
     methods: tuple[str, ...],
-    columns: tuple[str, ...],
     verbose: bool,
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
@@ -194,13 +186,13 @@ def table(
 
     LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
     as one column of an article or two. Bold are the best mean and each without a significant
-    difference from it (paired 90 % interval). --columns adds costs at the largest size.
+    difference from it (paired 90 % interval). Costs are in the CSV.
 
     \b
     Examples:
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
-      rfbench table results/quickstart --format latex --columns error,t_total --methods rks,eerf
+      rfbench table results/quickstart --format latex --methods rks,eerf
     """
     from rfbench import results
     from rfbench.pages import summary_table
@@ -227,7 +219,7 @@ def table(
         echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
         echo("The tables of all: --all; their numbers: --format csv")
         return
-    text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
+    text = summary_table.render(read, form, methods=methods, brief=not verbose)
     echo(text.rstrip("\n"))
 
 
