@@ -16,10 +16,9 @@ EXAMPLES = """
 \b
 Examples:
   rfbench verify results/
-  rfbench verify results/ --paper PAPER --format markdown > paper.md
+  rfbench verify results/ --paper PAPER
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --format json > ledger.json
-  rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
   rfbench verify results/ --claim E1 --format csv > comparisons.csv
@@ -32,12 +31,9 @@ Examples:
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option(
-    "--protocol", metavar="P", help="Only this protocol: printed, code, matched or tuned."
-)
-@click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "markdown", "csv", "json"]),
+    type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
     help="csv: the numbers, or the claims with --claims; json: the totals per class.",
@@ -47,11 +43,6 @@ Examples:
     "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
 )
 @click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Exit code 1 if a number differs, a claim fails, or there are no results at all.",
-)
 @click.option(
     "--replay",
     "count",
@@ -70,12 +61,10 @@ Examples:
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,
-    protocol: str | None,
     form: str,
     claims_only: bool,
     claim: str | None,
     finding: str | None,
-    strict: bool,
     count: int | None,
     seed: int,
     allow_imports: bool,
@@ -89,7 +78,7 @@ def verify(
     from rfbench.escaping import as_csv
     from rfbench.experiment.today import settings
     from rfbench.pages.verify import claim as explained
-    from rfbench.pages.verify import markdown, text
+    from rfbench.pages.verify import text
 
     if finding is not None:
         _show_finding(folders or (results_folder(),), finding)
@@ -102,7 +91,6 @@ def verify(
         held = verification.verify_any(folders, paper, settings)
     else:
         held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
-    held = held.under(protocol) if protocol else held
     if claim is not None and form == "text":
         echo(explained(held.of_claim(claim)), nl=False)
         return
@@ -118,12 +106,8 @@ def verify(
     elif form == "json":
         output = ledger.as_json(held)
     else:
-        output = {"text": text, "markdown": markdown}[form](held, claims_only)
+        output = text(held, claims_only)
     echo(output, nl=False)
-    if strict and held.empty:
-        echo("strict: there are no results of any paper, so nothing was compared", err=True)
-    if strict and (held.contradicted or held.empty):
-        raise click.exceptions.Exit(1)
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:

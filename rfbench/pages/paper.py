@@ -39,11 +39,6 @@ def additions(verification: Verification, out: Path) -> dict[str, str]:
     return added
 
 
-def only_claims(verification: Verification, name: str, out: Path) -> str:
-    """Write the claims of a paper alone."""
-    return render("paper_claims.md.j2", out=out, **_claims(_own(verification, name), name))
-
-
 def _own(verification: Verification, name: str) -> Verification:
     numbers, runs = verification.numbers, verification.authors
     return replace(
@@ -52,14 +47,6 @@ def _own(verification: Verification, name: str) -> Verification:
         outcomes=tuple(o for o in verification.outcomes if o.claim.paper == name),
         authors=runs[runs["paper"] == name] if len(runs) else runs,
     )
-
-
-def asked(verification: Verification) -> list[str]:
-    """Name the papers whose numbers, claims or own runs were held against the results."""
-    runs = verification.authors
-    names = {*verification.numbers["paper"], *(o.claim.paper for o in verification.outcomes)}
-    names |= set(runs["paper"]) if len(runs) else set()
-    return [name for name in papers.papers() if name in names]
 
 
 def facts(own: Verification, name: str) -> dict[str, Any]:
@@ -76,12 +63,16 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "verdicts": front.claims_grid(own),
         "every": scoreboard.measured(own),
         "authors": authors_rows.facts(own.authors),
-        "doubts": [doubt for doubt in papers.doubts() if doubt.paper == name],
+        "doubts": papers.paper(name).doubts,
         "gains": front.gains_grid(gains(own.selection, name)),
         "gains_notes": [each.note for each in papers.paper(name).gains.values() if each.note],
         "statements": front.statements([collection.without_stale(r) for r in runs]),
         "runs": runs,
-        **_claims(own, name),
+        "claims": claims.by_paper(own).get(name, []),
+        "name": papers.claim_name,
+        "rules": verdicts,
+        "grid": claims.grid,
+        "by_remark": claims.by_remark,
     }
 
 
@@ -105,13 +96,3 @@ def _opening(own: Verification) -> dict[str, list[str]]:
         )
         said["sight" if settings == ledger.IN_SIGHT else "blind"].append(text)
     return said
-
-
-def _claims(own: Verification, name: str) -> dict[str, Any]:
-    return {
-        "claims": claims.by_paper(own).get(name, []),
-        "name": papers.claim_name,
-        "rules": verdicts,
-        "grid": claims.grid,
-        "by_remark": claims.by_remark,
-    }

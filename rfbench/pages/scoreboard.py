@@ -16,7 +16,6 @@ from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
-from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, signed, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
@@ -225,14 +224,3 @@ def anchor(heading: str) -> str:
     """Return what Markdown pages make of a heading for links to it."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")
-
-
-def facts(verification: Verification) -> dict[str, Any]:
-    """Gather what the terminal shows."""
-    shown = set(verification.numbers["paper"])
-    return {
-        "every": measured(verification),
-        "authors": authors_rows.facts(verification.authors),
-        "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
-        "collection": verification.selection.collection,
-    }

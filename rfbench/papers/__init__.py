@@ -18,7 +18,6 @@ from rfbench.papers.models import (
     TUNED,
     Choices,
     Claim,
-    Doubt,
     Folder,
     Paper,
     Published,
@@ -105,13 +104,6 @@ def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
     }
     return tuple(
         row.settings for row in paper_folder.rows if row.dataset in names and row.method == label
-    )
-
-
-def doubts() -> tuple[Doubt, ...]:
-    """Return what does not fit together in the published numbers."""
-    return tuple(
-        doubt for paper_folder in library().values() for doubt in paper_folder.paper.doubts
     )
 
 

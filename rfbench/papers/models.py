@@ -192,7 +192,6 @@ class Content(_PaperSection):
 class Doubt(_PaperSection):
     """Something about the published numbers that does not fit together."""
 
-    paper: PaperName = ""
     item: str
     text: str
 

@@ -103,7 +103,8 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
         assert papers.paper("doe2030").citation == "Doe & Roe, JOKE 2030"
         call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
 
-        numbers = rows(call("verify", "results", "--protocol", "printed", "--format", "csv"))
+        every = rows(call("verify", "results", "--format", "csv"))
+        numbers = [number for number in every if number["protocol"] == "printed"]
         assert [(n["metric"], n["published"]) for n in numbers] == [
             ("error", "99.5"),
             ("t_total", "12.5"),
