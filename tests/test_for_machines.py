@@ -42,14 +42,10 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-def test_data_and_machine() -> None:
+def test_data() -> None:
     data = {each["name"]: each for each in json.loads(out("data", "list", "--format", "json"))}
     assert data["digits"]["on_disk"]
     assert (data["digits"]["rows"], data["digits"]["columns"]) == (1797, 64)
-    doctor = json.loads(out("doctor", "--format", "json"))
-    assert doctor["versions"]["numpy"] == np.__version__
-    assert doctor["machine"]["cores"] >= 1
-    assert "digits" not in doctor["data"]["absent"]
 
 
 def test_what_is_no_number_is_null(capsys: pytest.CaptureFixture[str]) -> None:

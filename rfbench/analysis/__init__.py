@@ -17,7 +17,6 @@ The papers
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
   `claims.table` is their DataFrame.
 - `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
-- `paper_table.rows(...)`: the cells of a table in the shape of the paper's own.
 - `unprinted`: what numbers and effects come to over the keys that a paper does not print.
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
   that decide nothing.

@@ -14,14 +14,13 @@ from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import ClaimComparison, Gap, Outcome
-from rfbench.analysis.paired import PERCENT, Curve, OneOff, Pairing, Quantity, Values, paired
+from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import holm, paired_t, trials_for
+from rfbench.analysis.statistics import holm, paired_t
 from rfbench.analysis.unprinted import Effect, EffectRange, not_varied
-from rfbench.errors import ConfigError, MethodError, RfbenchError
+from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
-from rfbench.permissions import check_permission
 
 
 def evaluate(
@@ -41,20 +40,10 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
-    A claim that cannot be tested as it is written is not run under any of them, and says why: it
-    ends no other. Audits give the range of its effects over what the paper does not print.
+    Audits give the range of its effects over what the paper does not print.
+
+    Raises ConfigError if it cannot be tested as it is written.
     """
-    try:
-        return _outcomes(claim, selection, unprinted)
-    except RfbenchError as error:
-        items = [item for part in claim.parts for item in part.items]
-        protocols = selection.protocols(claim.paper, items) or [""]
-        return [
-            Outcome(claim, protocol, verdicts.NOT_RUN, fault=str(error)) for protocol in protocols
-        ]
-
-
-def _outcomes(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
     for protocol in selection.protocols(claim.paper, items):
@@ -64,7 +53,7 @@ def _outcomes(claim: Claim, selection: Selection, unprinted: Effect) -> list[Out
         if not own.quantities and not others.quantities and not undecided:
             continue
         names = tuple(dict.fromkeys(q.dataset for _, q in others.quantities))
-        outcome = judge(claim, protocol, own.quantities, own.gaps, unprinted)
+        outcome = judge(claim, protocol, own.quantities, own.missing, unprinted)
         if not own.quantities and not own.undecided:
             outcome = replace(outcome, verdict=verdicts.NOT_RUN)
         outcomes.append(
@@ -74,21 +63,12 @@ def _outcomes(claim: Claim, selection: Selection, unprinted: Effect) -> list[Out
                 stand_ins=names,
                 on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
                 folders=tuple(sorted({*own.folders, *others.folders})),
-                machines=tuple(sorted(own.machines)),
-                random_splits=_random_splits(claim, own.quantities),
             )
         )
     if outcomes:
         return outcomes
-    lacking = _collect(claim, selection, "", stand_in=False).gaps
-    return [replace(judge(claim, "", [], lacking), verdict=verdicts.NOT_RUN)]
-
-
-def _random_splits(claim: Claim, quantities: Sequence[tuple[int, Quantity]]) -> tuple[str, ...]:
-    """Return what must be known of the data whose random splits a claim rests on."""
-    sources = papers.paper(claim.paper).datasets
-    at_random = dict.fromkeys(q.target for _, q in quantities if q.new_splits)
-    return tuple(text for name in at_random if (text := sources[name].random_split))
+    missing = _collect(claim, selection, "", stand_in=False).missing
+    return [replace(judge(claim, "", [], missing), verdict=verdicts.NOT_RUN)]
 
 
 @dataclass
@@ -96,10 +76,9 @@ class _Found:
     """What the parts of a claim gave under one protocol: quantities with the number of the part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    gaps: list[Gap] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # data sets without all comparisons
     undecided: list[tuple[str, str]] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
-    machines: set[str] = field(default_factory=set)
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
@@ -112,8 +91,6 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             collected.folders += list(collection.fact("folder")[groups])
-            if part.of_times and not stand_in:
-                collected.machines |= set(machine_names(collection, groups))
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
@@ -128,65 +105,24 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
-                    collected.gaps.append(Gap(dataset, part.method, other, places, part.values))
+                    collected.missing.append(dataset)
     return collected
-
-
-def machine_names(collection: Collection, groups: NDArray[np.intp]) -> list[str]:
-    """Return what the manifests call the machines that took the times of some groups."""
-    described = {
-        name: str(machine.get("cpu") or "")
-        for results in collection.experiments
-        for name, machine in results.machines.items()
-    }
-    names = dict.fromkeys(map(str, collection.fact("machine")[groups]))
-    return [f"{described.get(name) or 'a machine'} ({name})" for name in names if name]
 
 
 def own(claim: Claim) -> OneOff:
     """Return the claim's own function, which the dictionary CLAIMS of the paper's claims.py names.
 
-    What the function raises, or returns that is no list of quantities, is a ConfigError.
-
-    Raises
-    ------
-    ConfigError
-        There is none, it cannot be imported, or that needs a permission.
+    Raises ConfigError if there is none.
     """
-    folder, where = papers.folder(claim.paper), f"{claim.paper}/claims.py"
-    todo = f"Write `CLAIMS = {{'{claim.id}': function}}` into {where}, or another `at`."
-    if folder.code is None:
-        raise ConfigError(f"{claim.id} says `at: own`.", f"There is no {where}.", todo)
-    path = f"{folder.code}:CLAIMS"
-    try:
-        check_permission(path, anything=not folder.asks)
-    except MethodError as error:
-        why = f"needs permission: {where} comes from elsewhere and is not imported unasked."
-        raise ConfigError(why, "", error.todo) from error
-    functions = plugins.load_object(path)
-    function = functions.get(claim.id) if isinstance(functions, dict) else None
-    if not callable(function):
+    code = papers.folder(claim.paper).code
+    functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
+    if claim.id not in functions:
         raise ConfigError(
-            f"{claim.id} says `at: own`.", f"{where} has no function for it in CLAIMS.", todo
+            f"{claim.id} says `at: own`, and {claim.paper}/claims.py has no function for it.",
+            todo=f"Write `CLAIMS = {{'{claim.id}': function}}` there, or another `at`.",
         )
-
-    def checked(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-        try:
-            quantities = function(pairing, curve, other)
-        except Exception as error:
-            raise ConfigError(
-                f"The function of {claim.id} in {where} failed.",
-                f"{type(error).__name__}: {error}.",
-            ) from error
-        for quantity in quantities if isinstance(quantities, list) else [quantities]:
-            if np.ndim(getattr(quantity, "values", 0)) != 1 or not isinstance(quantity, Quantity):
-                raise ConfigError(
-                    f"The function of {claim.id} in {where} returns {quantity!r}.",
-                    "It must return a list of Quantity, each with one value per trial.",
-                )
-        return list(quantities)
-
-    return checked
+    function: OneOff = functions[claim.id]
+    return function
 
 
 def _counts(part: Part, protocol: str) -> bool:
@@ -208,7 +144,7 @@ def judge(
     claim: Claim,
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
-    gaps: Sequence[Gap] = (),
+    missing: Sequence[str] = (),
     unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
@@ -221,12 +157,10 @@ def judge(
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
         comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
-    complete = wanted - {gap.dataset for gap in gaps}
-    settled_by = _settled_by(claim, comparisons)
+    complete = wanted - set(missing)
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
-    if claim.disputed or not claim.judged_under(protocol):
-        verdict = verdicts.DISPUTED if claim.disputed else verdicts.SHOWN
-        settled_by = math.nan
+    if not claim.judged_under(protocol):
+        verdict = verdicts.SHOWN
     decisive, p = _least_favourable(comparisons)
     return Outcome(
         claim,
@@ -237,8 +171,7 @@ def judge(
         p,
         len(complete),
         len(wanted),
-        math.nan if verdict in verdicts.SETTLED else settled_by,
-        tuple(gaps),
+        tuple(dict.fromkeys(missing)),
     )
 
 
@@ -339,29 +272,6 @@ def one_sided_share(values: Values, high: float) -> tuple[float, float]:
     return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high)) if ones else 1.0
 
 
-def _settled_by(claim: Claim, comparisons: Sequence[ClaimComparison]) -> float:
-    """Return how many trials would settle a claim whose means and spreads stay as they are.
-
-    It fails with the first comparison that lies outside its bounds, after the correction over all
-    of them; if none does it holds with the last one.
-    """
-    open_ones = [
-        comparison
-        for comparison in comparisons
-        if not verdicts.lies_inside(comparison) and comparison.excess == comparison.excess
-    ]
-    beyond = [comparison for comparison in open_ones if comparison.excess > 0]
-    needed = []
-    for comparison in beyond or open_ones:
-        part = claim.parts[comparison.part]
-        bounds = (part.low is not None) + (part.high is not None)
-        alpha = verdicts.ALPHA / (len(comparisons) * bounds if beyond else 1)
-        if comparison.trials > 1:
-            found_by = trials_for(abs(comparison.excess), comparison.spread, alpha, verdicts.POWER)
-            needed.append(max(found_by, verdicts.FEWEST))
-    return (min if beyond else max)(needed, default=math.nan)
-
-
 def _least_favourable(
     comparisons: Sequence[ClaimComparison],
 ) -> tuple[ClaimComparison | None, float]:
@@ -394,8 +304,8 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return the verdicts, a line per claim and protocol, without their details.
 
     ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
-    decides; ``tested`` of ``datasets`` are there; ``settled_by`` and ``reason`` say what an open
-    claim needs; ``on_stand_ins`` is the verdict on stand-ins alone; ``low`` and ``high`` are the
+    decides; ``tested`` of ``datasets`` are there; ``reason`` says why the data decide nothing;
+    ``on_stand_ins`` is the verdict on stand-ins alone; ``low`` and ``high`` are the
     ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
@@ -405,29 +315,17 @@ def comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return every comparison behind some outcomes, one per line, the least favourable first.
 
     ``effect`` with its 90 % interval, ``excess`` over its bound (below 0 inside), ``side`` of the
-    bounds, and what the effect is over what the paper leaves open.
+    bounds.
     """
+    facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")
     lines = [
-        {
-            "id": outcome.claim.id,
-            "protocol": outcome.protocol,
-            "metric": outcome.claim.parts[one.part].metric,
-            "method": outcome.claim.parts[one.part].method,
-            "against": one.against,
-            "dataset": one.dataset,
-            "x": one.x,
-            "effect": one.effect,
-            "low": one.low,
-            "high": one.high,
-            "excess": one.excess,
-            "side": verdicts.side(one),
-            "trials": one.trials,
-            "low_over_gaps": one.over_gaps.low if one.over_gaps else math.nan,
-            "high_over_gaps": one.over_gaps.high if one.over_gaps else math.nan,
-        }
+        {"id": outcome.claim.id, "protocol": outcome.protocol, "metric": part.metric,
+         "method": part.method, **{name: getattr(one, name) for name in facts},
+         "side": verdicts.side(one)}
         for outcome in outcomes
         for one in outcome.least_favourable
-    ]
+        for part in [outcome.claim.parts[one.part]]
+    ]  # fmt: skip
     return pd.DataFrame(lines)
 
 
@@ -452,12 +350,10 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "dataset": decisive and decisive.dataset,
         "along": part and (part.along if decisive and decisive.x else part.at),
         "x": decisive and decisive.x,
-        "gaps": len(outcome.gaps),
         "on_stand_ins": outcome.on_stand_ins,
         "spread": decisive.spread if decisive else math.nan,
         "tested": outcome.tested,
         "datasets": outcome.wanted,
-        "settled_by": outcome.settled_by,
         "reason": outcome.reason,
         "low": decisive.low if decisive else math.nan,
         "high": decisive.high if decisive else math.nan,

@@ -21,14 +21,14 @@ class Fault:
 
     The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``,
     ``not converged`` (rows that ended well although their solver did not reach its tolerance),
-    ``untimed`` (rows without times beside others with them), ``no value`` (rows that ended well
+    ``no value`` (rows that ended well
     without a finite metric), ``repeated`` (trial numbers under other settings that no column
-    shows), ``versions`` (of rfbench), ``unpaired`` (methods that share a trial number saw other
+    shows), ``unpaired`` (methods that share a trial number saw other
     data).
     """
 
     kind: str
-    count: float  # of rows or versions; of busy, wall over CPU time
+    count: float  # of rows; of busy, wall over CPU time
     of: str = ""  # the label, or the data set
     detail: str = ""  # status, or metric
     message: str = ""  # the most frequent one of failed rows
@@ -58,10 +58,6 @@ def faults(results: Results) -> list[Fault]:
     stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]
     for label, group in stopped.groupby("label"):
         faults_seen.append(Fault("not converged", len(group), str(label)))
-    timed = rows[list(TIMES)].notna().any(axis=1)
-    if (ended_well & timed).any():
-        for label, group in rows.loc[ended_well & ~timed, ["label"]].groupby("label"):
-            faults_seen.append(Fault("untimed", len(group), str(label)))
     for dataset, metric in metrics(results).items():
         here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
         if empty := int((~np.isfinite(here)).sum()):
@@ -69,8 +65,6 @@ def faults(results: Results) -> list[Fault]:
     same = [name for name in IDENTITY if not (name == "M" and follows(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
         faults_seen.append(Fault("repeated", again))
-    if rows["version"].nunique() > 1:
-        faults_seen.append(Fault("versions", rows["version"].nunique()))
     paired = ["dataset", "d", "n_train", "variant", "trial"]
     hashes = rows.loc[rows["data_hash"] != "", [*paired, "data_hash"]]
     if differ := int((hashes.groupby(paired)["data_hash"].nunique() > 1).sum()):

@@ -42,7 +42,7 @@ FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 Today = Callable[[Results], frozenset[str] | None]
 GROUPS = [
     *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
-    "columns", "new_splits", "error_metric", "M_low", "M_high", "machine", "stale",
+    "columns", "error_metric", "M_low", "M_high", "machine", "stale",
 ]  # fmt: skip
 
 
@@ -70,8 +70,7 @@ class Collection:
         `M_high`, its range; `source` and `sampled`, the data set's name and the number in
         ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
         it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
-        `columns`, medians; `new_splits`, whether every trial splits the same rows anew;
-        `error_metric`, what `error_percent` is;
+        `columns`, medians; `error_metric`, what `error_percent` is;
         `machine`, that of most of its rows: times of other machines do not count, see
         `of_one_machine`; `stale`, whether no configuration asks for these rows today.
     experiments : tuple of Results
@@ -298,11 +297,6 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     groups[numbers] = counted[numbers].median()
     groups["M_low"] = groups["M"].fillna(counted["M"].min())
     groups["M_high"] = groups["M"].fillna(counted["M"].max())
-    sampled = groups["sampled"].to_numpy()[code]
-    anew = ~by_text(rows["split"], _keeps_published_rows).astype(bool)
-    # A subset draws both sides anew, unless it asks for more rows than there are.
-    anew |= np.isfinite(sampled) & ~(floats(rows["n_train"]) < sampled)
-    groups["new_splits"] = anew.groupby(code).any()
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
@@ -364,12 +358,6 @@ def floats(values: pd.Series[Any]) -> NDArray[np.float64]:
 def by_text(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
     """Apply a function to every text, once to each different one."""
     return texts.map({text: function(text) for text in texts.unique()})
-
-
-def _keeps_published_rows(split: str) -> bool:
-    parts = parameters_of(split)
-    fixed = ({"train_size"}, {"column"}, {"last"}, {"held_out"}, {"held_out", "train_size"})
-    return split == "given" or set(parts) in fixed
 
 
 def estimates_kernel(parameters: str) -> bool:

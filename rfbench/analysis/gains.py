@@ -42,10 +42,11 @@ def gains(selection: Selection, only: str | None = None) -> pd.DataFrame:
     """
     lines = [
         gain
-        for (paper, item), layout in papers.tables().items()
+        for paper in papers.papers()
         if only in (None, paper)
+        for item, asked in papers.paper(paper).gains.items()
         for numbers in _numbers(paper, item).values()
-        for pair in layout.gains
+        for pair in asked.pairs
         for gain in _of_pair(selection, numbers, *pair)
     ]
     return pd.DataFrame(lines, columns=COLUMNS)

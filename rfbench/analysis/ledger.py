@@ -21,7 +21,7 @@ from rfbench.errors import ResultsError
 from rfbench.papers.models import PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
-APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE, verdicts.DISPUTED)
+APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE)
 COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim

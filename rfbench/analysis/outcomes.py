@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from rfbench.analysis.paired import Quantity
@@ -41,17 +41,6 @@ class ClaimComparison(Quantity):
 
 
 @dataclass(frozen=True)
-class Gap:
-    """What a claim lacks on a data set of the paper: `found` of `wanted` places of the axis."""
-
-    dataset: str
-    method: str
-    against: str
-    found: int
-    wanted: int
-
-
-@dataclass(frozen=True)
 class Outcome:
     """The verdict on a claim under one protocol, and what it rests on."""
 
@@ -63,17 +52,11 @@ class Outcome:
     p: float = math.nan  # of that: of lying within the bounds, or outside where the claim fails
     tested: int = 0  # data sets on which all is there that the claim speaks of
     wanted: int = 0  # data sets that it speaks of
-    # Where a comparison is open: with how many trials the claim would be settled, if the present
-    # means and spreads are the true ones; infinite where a mean lies on its bound.
-    settled_by: float = math.nan
-    gaps: tuple[Gap, ...] = ()
+    missing: tuple[str, ...] = ()  # data sets that lack a comparison, or places of one
     undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
     folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
-    fault: str = ""  # why it cannot be tested as it is written
-    machines: tuple[str, ...] = ()  # that took the times; empty without times
-    random_splits: tuple[str, ...] = ()  # what must be known of data that are split at random
     # Data sets on which a published number of a compared method differs, and by how much at most,
     # in points or, if it is no percentage, in percent of it.
     differing: tuple[tuple[str, float, Unit], ...] = ()
@@ -110,19 +93,6 @@ class Outcome:
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 
     @property
-    def lacking(self) -> dict[tuple[Gap, ...], list[str]]:
-        """The data sets that lack the same comparisons, by these (without their data set)."""
-        by_dataset: dict[str, dict[str, Gap]] = {}
-        for gap in self.gaps:
-            by_dataset.setdefault(gap.dataset, {}).setdefault(
-                f"{gap.method} {gap.against}", replace(gap, dataset="")
-            )
-        datasets: dict[tuple[Gap, ...], list[str]] = {}
-        for name, gaps in by_dataset.items():
-            datasets.setdefault(tuple(gaps.values()), []).append(name)
-        return datasets
-
-    @property
     def few(self) -> int:
         """How many have too few trials to decide."""
         return sum(comparison.trials < FEWEST for comparison in self.comparisons)
@@ -139,9 +109,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why the data settle nothing, or why it cannot be tested at all."""
-        if self.fault:
-            return self.fault
+        """Why the data settle nothing."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

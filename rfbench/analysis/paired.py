@@ -36,8 +36,6 @@ class Quantity:
     dataset: str = ""  # the name in the rows
     target: str = ""  # what the paper calls it
     against: str = ""  # the other method
-    new_splits: bool = False  # whether every trial splits the rows anew
-    stay: tuple[float, ...] = ()  # `stays_best` of both methods, where each is at its best size
 
 
 class Trials:
@@ -200,7 +198,6 @@ def paired(
     curve = pairing.curve(part.method)
     if not curve:
         return []
-    new_splits = bool(collection.fact("new_splits")[groups].any())
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
@@ -210,7 +207,6 @@ def paired(
             dataset=dataset,
             target=target,
             against=other,
-            new_splits=new_splits,
         )
         for other in part.against or [""]
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
@@ -254,28 +250,8 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
     ours, other = best(own_curve), best(other_curve or {})
     if ours is None or other is None:
         return []
-    table = pairing.trials.table("error")
-    columns = [list(itertools.chain(*curve.values())) for curve in (own_curve, other_curve or {})]
-    several = all(len(those) > 1 for those in columns)
-    stay = [stays_best(table[:, those]) for those in columns] if several else []
     values = pairing.difference([ours[1]], [other[1]])
-    return [Quantity(values, ours[0] or None, other[0] or None, stay=tuple(stay))]
-
-
-def stays_best(errors: Values, draws: int = 2000) -> float:
-    """Return in what share of bootstrap resamples of the trials the same column has the least mean.
-
-    Parameters
-    ----------
-    errors : array of shape (n_trials, n_sizes)
-        Trials with a gap are left out; NaN if none is left.
-    """
-    complete = errors[np.isfinite(errors).all(axis=1)]
-    if not len(complete):
-        return math.nan
-    even = np.full(len(complete), 1 / len(complete))
-    counts = np.random.default_rng(0).multinomial(len(complete), even, draws)
-    return float(np.mean((counts @ complete).argmin(axis=1) == complete.sum(axis=0).argmin()))
+    return [Quantity(values, ours[0] or None, other[0] or None)]
 
 
 def at_equal_time(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:

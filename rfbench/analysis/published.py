@@ -18,7 +18,7 @@ from rfbench.papers.models import PLAIN, SECONDS, TUNED
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
-    "verdict", "source", "settings", "page", "row", "column", "cell", "checked", "disputed",
+    "verdict", "source", "settings", "page", "row", "column", "cell", "checked",
 ]  # fmt: skip
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
@@ -48,7 +48,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
-        ``new_splits``, ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
+        ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
         method beats a constant).
 
     Raises ResultsError if there is no such paper.
@@ -83,7 +83,6 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             | (every["protocol"] == TUNED)
             | np.array([each in known[name].one_finding for name, _, each in triples], bool),
             every["same_as"] != "",
-            every["disputed"] != "",
             every["at_chance"],
             noisy & (judged == verdicts.NOT_CLEAR),
         ],
@@ -91,7 +90,6 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             verdicts.NOT_RUN,
             verdicts.NOT_JUDGED,
             verdicts.REPEATED,
-            verdicts.DISPUTED,
             verdicts.AT_CHANCE,
             verdicts.TOO_NOISY,
         ],
@@ -146,7 +144,7 @@ def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[L
 def _numbers(chosen: list[str]) -> pd.DataFrame:
     """Return the published numbers of some papers, a line each."""
     same = ("paper", "item", "dataset", "method", "M", "metric", "unit", "mark", "same_as",
-            "row", "column", "cell", "checked", "disputed", "page", "size",
+            "row", "column", "cell", "checked", "page", "size",
             "half_digit")  # fmt: skip
     ours = {
         "value": "published",
@@ -225,7 +223,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     """Add mean, standard error and number of the values that the groups have, and chance."""
     kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
-            "failed", "new_splits", "error_metric", "at_chance"]  # fmt: skip
+            "failed", "error_metric", "at_chance"]  # fmt: skip
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)

@@ -77,34 +77,6 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))), error=error)
 
 
-def trials_for(gap: float, spread: float, alpha: float, power: float) -> float:
-    r"""Return how many trials make a true mean significant with the power asked for.
-
-    From the normal approximation of `paired_t` on one side, with z the sum of the normal quantiles
-    of 1 - alpha and of the power,
-
-    .. math:: n = \frac{z^2 s_d^2}{gap^2} + z_{1-\alpha}^2 / 2.
-
-    Infinite where the mean lies on the bound.
-
-    Parameters
-    ----------
-    gap, spread : float
-        The distance of the true mean from the bound, and the standard deviation over the trials.
-
-    Examples
-    --------
-    >>> trials_for(0.5, 1.0, 0.05, 0.8), trials_for(0.0, 1.0, 0.05, 0.8)
-    (27, inf)
-    """
-    from scipy.special import ndtri
-
-    if gap == 0:
-        return math.inf
-    z = ndtri(1 - alpha)
-    return math.ceil(((z + ndtri(power)) * spread / gap) ** 2 + z**2 / 2)
-
-
 def holm(p: ArrayLike) -> NDArray[np.float64]:
     """Return Holm's adjusted p-values, in the order given; NaN stay NaN and do not count."""
     values = np.asarray(p, dtype=np.float64)

@@ -16,8 +16,8 @@ from rfbench.analysis.outcomes import Outcome, Unit
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.unprinted import Unprinted
-from rfbench.errors import ResultsError, nearest, unknown
-from rfbench.papers.models import CODE, PLAIN
+from rfbench.errors import ResultsError, unknown
+from rfbench.papers.models import PLAIN
 from rfbench.results import reader
 from rfbench.results.manifest import read_if_sound
 
@@ -40,17 +40,6 @@ class Verification:
         """The numbers on the papers' own data, stand-ins left out."""
         return self.numbers[~self.numbers["stand_in"]]
 
-    @property
-    def contradicted(self) -> bool:
-        """Whether a number differs or a claim fails."""
-        failed = any(outcome.verdict == verdicts.FAILS for outcome in self.outcomes)
-        return failed or bool((self.numbers["verdict"] == verdicts.DIFFERS).any())
-
-    @property
-    def empty(self) -> bool:
-        """Whether there are no results of any paper, so that nothing was compared."""
-        return self.selection.bearing.empty
-
     def of_claim(self, name: str) -> list[Outcome]:
         """Return the outcomes of a claim, by its id or by ``paper/id``.
 
@@ -60,26 +49,6 @@ class Verification:
         if not named:
             raise unknown("claim", name, {o.claim.id: None for o in self.outcomes}, ResultsError)
         return named
-
-    def under(self, protocol: str) -> Verification:
-        """Return what belongs to one protocol.
-
-        Raises ResultsError if there is no such protocol, neither a usual one nor one of the
-        results.
-        """
-        protocols = list(dict.fromkeys([*papers.PROTOCOLS, CODE, *self.numbers["protocol"]]))
-        if protocol not in protocols:
-            raise ResultsError(
-                f"There is no protocol '{protocol}'.{nearest(protocol, protocols)}",
-                f"The protocols are {', '.join(protocols)}.",
-            )
-        return replace(
-            self,
-            numbers=self.numbers[self.numbers["protocol"] == protocol],
-            outcomes=tuple(
-                outcome for outcome in self.outcomes if outcome.protocol in (protocol, "")
-            ),
-        )
 
 
 def of_claim(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:

@@ -18,7 +18,7 @@ from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay
 from rfbench.cli.new import new
 from rfbench.cli.report import report
-from rfbench.cli.show import doctor, list_, plot, table
+from rfbench.cli.show import list_, plot, table
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
@@ -110,7 +110,5 @@ def main(debug: bool) -> None:
         logging.getLogger("numba").setLevel(logging.INFO)
 
 
-for command in (
-    run, sweep, plot, table, verify, report, new, merge, replay, data, list_, doctor,
-):  # fmt: skip
+for command in (run, sweep, plot, table, verify, report, new, merge, replay, data, list_):
     main.add_command(command)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import FOLDER, with_papers
+from rfbench.cli.options import ALLOW_IMPORTS, FOLDER
 from rfbench.cli.terminal import echo
 
 MOST_LINES = 5
@@ -50,7 +50,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.argument("row")
-@with_papers
+@ALLOW_IMPORTS
 def replay(results: Path, row: str, allow_imports: bool) -> None:
     """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
 

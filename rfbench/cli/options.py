@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.terminal import echo
 from rfbench.memory import limited_to
 
 if TYPE_CHECKING:
@@ -72,13 +69,6 @@ ALLOW_IMPORTS = click.option(
     "--allow-imports",
     is_flag=True,
     help="Let the configuration import any class, which runs its code.",
-)
-PAPERS = click.option(
-    "--papers",
-    "papers_folders",
-    type=FOLDER,
-    multiple=True,
-    help="Another folder of a paper, or of several papers; repeatable.",
 )
 RESULTS = Path("results")
 OUT = click.option(
@@ -162,7 +152,6 @@ class RunOptions:
         help="Try a few hundred rows and one trial; results go to OUT/smoke.",
     )
     allow_imports: bool = field(metadata={"option": ALLOW_IMPORTS})
-    papers_folders: tuple[Path, ...] = field(metadata={"option": PAPERS}, default=())
     timeout: float | None = _option(
         "--timeout",
         type=duration,
@@ -246,41 +235,6 @@ def reads_a_table(command: Command) -> Command:
     return with_reading
 
 
-@contextmanager
-def more_papers(folders: tuple[Path, ...], allow_imports: bool) -> Iterator[None]:
-    """Read the papers of these folders too, for the time of a command."""
-    if not folders:  # those of the package are read when they are asked for
-        yield
-        return
-    from rfbench import papers
-
-    with papers.also(folders, allow_imports=allow_imports):
-        yield
-
-
-def with_papers(command: Command) -> Command:
-    """Add the options of more papers to a command."""
-
-    @functools.wraps(command)
-    def reading(papers_folders: tuple[Path, ...], allow_imports: bool, **kwargs: Any) -> Any:
-        if takes_permission:
-            kwargs["allow_imports"] = allow_imports
-        with more_papers(papers_folders, allow_imports):
-            return command(**kwargs)
-
-    takes_permission = "allow_imports" in inspect.signature(command).parameters
-    help = "Let rows and papers import any class or claims.py, which runs its code."
-    return PAPERS(click.option("--allow-imports", is_flag=True, help=help)(reading))
-
-
-def note_faults() -> None:
-    """Name the papers that cannot be read; the others are used without them."""
-    from rfbench import papers
-
-    for name, fault in papers.faults().items():
-        echo(f"note: the paper {name} is left out: {fault}", err=True)
-
-
 def run_options(command: Command) -> Command:
     """Add the shared options to a command, which gets them as its `options`."""
 
@@ -290,7 +244,7 @@ def run_options(command: Command) -> Command:
 
         options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
         limited = limited_to(memory_share(options.memory, 1))  # data of one's own are read here
-        with limited, more_papers(options.papers_folders, options.allow_imports):
+        with limited:
             return command(**kwargs, options=options)
 
     made = with_options

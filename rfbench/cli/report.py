@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rfbench import slices
-from rfbench.cli.options import FILE, FOLDER, note_faults, with_papers
+from rfbench.cli.options import FILE, FOLDER
 from rfbench.cli.terminal import echo
 
 RESULTS = Path("results")
@@ -34,7 +34,6 @@ def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     is_flag=True,
     help="Write only the pages of the audits below RESULTS, from their tables.",
 )
-@with_papers
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
     """Write the pages of results, from the CSVs alone; nothing is run.
 
@@ -55,7 +54,6 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     """
     from rfbench.experiment.today import settings
 
-    note_faults()
     paths = usual_folders(folders)
     if audits:
         written = [path for made in slices.ask("remake", paths) for path in made]

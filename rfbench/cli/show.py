@@ -1,4 +1,4 @@
-"""`rfbench plot`, `table`, `list` and `doctor`: what reads and shows."""
+"""`rfbench plot`, `table` and `list`: what reads and shows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,8 @@ import yaml
 from rfbench.cli.options import (
     AS_JSON,
     FOLDER,
-    PAPERS,
     RESULTS_OR_USUAL,
     comma_list,
-    more_papers,
-    note_faults,
-    with_papers,
 )
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, RfbenchError, nearest
@@ -34,7 +30,7 @@ FOLDERS_PER_WORKER = 4
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
-    "papers": ("name", "tables", "about"),
+    "papers": ("name", "numbers of", "about"),
 }
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
@@ -84,14 +80,12 @@ def inches(text: str | float) -> float:
     metavar="LENGTH",
     help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
 )
-@PAPERS
 def plot(
     folders: tuple[Path, ...],
     out: Path | None,
     style: str | None,
     formats: list[str],
     width: float | None,
-    papers_folders: tuple[Path, ...],
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
@@ -117,7 +111,7 @@ def plot(
     from rfbench import results
     from rfbench.figures.style import settings
 
-    with settings(style), more_papers(papers_folders, allow_imports=False):
+    with settings(style):
         pass  # what cannot be read is one error, not one per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
@@ -126,7 +120,7 @@ def plot(
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, papers_folders, place, style, formats, width)
+        delayed(_drawn)(folder, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     )
     failed = 0
@@ -141,13 +135,12 @@ def plot(
         raise click.exceptions.Exit(2)
 
 
-def _drawn(folder: Path, papers_folders: tuple[Path, ...], *args: Any) -> list[Path] | str:
+def _drawn(folder: Path, *args: Any) -> list[Path] | str:
     """Draw the figures of a folder; the text of an error comes back in their place."""
     from rfbench import figures, results
 
     try:
-        with more_papers(papers_folders, allow_imports=False):
-            return figures.plot(results.read(folder), *args)
+        return figures.plot(results.read(folder), *args)
     except RfbenchError as error:
         return str(error)
 
@@ -171,8 +164,6 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     default="text",
     show_default=True,
 )
-@click.option("--paper", metavar="P", help="Fill a table of this paper with the results.")
-@click.option("--item", metavar="I", help="Which table of the paper.")
 @click.option("--all", "every_table", is_flag=True, help="Print every table in full.")
 @click.option(
     "--methods",
@@ -181,79 +172,54 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     metavar="NAMES",
     help="Only these, in this order: rks,eerf.",
 )
-@click.option(
-    "--columns",
-    type=comma_list,
-    default=(),
-    metavar="NAMES",
-    help="A metric and costs, such as error,t_total,columns; with csv, columns of the CSV.",
-)
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
-@with_papers
 def table(
     folders: tuple[Path, ...],
     form: str,
-    paper: str | None,
-    item: str | None,
     every_table: bool,
     methods: tuple[str, ...],
-    columns: tuple[str, ...],
     verbose: bool,
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
-    More than 3 folders below RESULTS are listed in one line each, unless --all is given. With
-    --paper and --item the table has the shape of the paper's own; `rfbench list papers` names both.
+    More than 3 folders below RESULTS are listed in one line each, unless --all is given.
 
     LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
     as one column of an article or two. Bold are the best mean and each without a significant
-    difference from it (paired 90 % interval). --columns adds costs at the largest size.
+    difference from it (paired 90 % interval). Costs are in the CSV.
 
     \b
     Examples:
       rfbench table results/quickstart
       rfbench table results/ --format markdown > tables.md
-      rfbench table results/quickstart --format latex --columns error,t_total --methods rks,eerf
-      rfbench table results/ --paper PAPER --item ITEM --format latex
+      rfbench table results/quickstart --format latex --methods rks,eerf
     """
-    if paper is not None and (methods or columns):
-        raise click.UsageError("--methods and --columns are not for a paper's own table.")
-    if (paper is None) != (item is None):
-        raise click.UsageError("--paper and --item go together.")
-    if paper is not None and item is not None:
-        from rfbench.analysis.frame import collect
-        from rfbench.analysis.selection import Selection
-        from rfbench.experiment.today import settings
-        from rfbench.pages import paper_table
+    from rfbench import results
+    from rfbench.pages import summary_table
 
-        text = paper_table.render(Selection(collect(folders, settings)), paper, item, form)
-    else:
-        from rfbench import results
-        from rfbench.pages import summary_table
-
-        sources = results.find(folders)
-        many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
-        if form == "latex" and many:
-            raise click.UsageError(
-                f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+    sources = results.find(folders)
+    many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
+    if form == "latex" and many:
+        raise click.UsageError(
+            f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+        )
+    read = [results.read(folder) for folder in sources]
+    if form == "text" and many:
+        lines = [
+            (
+                str(result.folder),
+                str(result.rows["label"].nunique()),
+                str(len(result.rows)),
+                str((result.rows["status"] != "ok").sum()),
+                ", ".join(dict.fromkeys(result.rows["dataset"])),
             )
-        read = [results.read(folder) for folder in sources]
-        if form == "text" and many:
-            lines = [
-                (
-                    str(result.folder),
-                    str(result.rows["label"].nunique()),
-                    str(len(result.rows)),
-                    str((result.rows["status"] != "ok").sum()),
-                    ", ".join(dict.fromkeys(result.rows["dataset"])),
-                )
-                for result in read
-            ]
-            print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
-            echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
-            echo("The tables of all: --all; their numbers: --format csv")
-            return
-        text = summary_table.render(read, form, methods=methods, columns=columns, brief=not verbose)
+            for result in read
+        ]
+        print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
+        echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
+        echo("The tables of all: --all; their numbers: --format csv")
+        return
+    text = summary_table.render(read, form, methods=methods, brief=not verbose)
     echo(text.rstrip("\n"))
 
 
@@ -261,7 +227,6 @@ def table(
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
 @AS_JSON
-@with_papers
 def list_(what: str, name: str | None, form: str) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
 
@@ -274,8 +239,6 @@ def list_(what: str, name: str | None, form: str) -> None:
       rfbench list columns
     """
     rows = _listed(what)
-    if what == "papers":
-        note_faults()
     if not rows:
         raise ConfigError(
             f"There are no {what} here.",
@@ -385,9 +348,11 @@ def _listed(what: str) -> list[tuple[str, ...]]:
     if what == "datasets":
         return [(name, datasets.entry(name).title) for name in datasets.names()]
     if what == "papers":
-        every = map(papers.paper, papers.papers())
         return [
-            (p.name, ", ".join(p.tables) or "no table", f"{p.citation}: {p.about}") for p in every
+            (p.name, ", ".join(dict.fromkeys(n.item for n in numbers)), f"{p.citation}: {p.about}")
+            for p, numbers in (
+                (papers.paper(name), papers.folder(name).published) for name in papers.papers()
+            )
         ]
     listed: list[tuple[str, ...]] = []
     for path in shipped.every():
@@ -401,52 +366,3 @@ def _first_line(thing: object) -> str:
     """Return the first sentence of a docstring, without a formula after a colon."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     return re.sub(r":[a-z ]* :math:`[^`]*`|``", "", line)
-
-
-@click.command()
-@AS_JSON
-def doctor(form: str) -> None:
-    """Describe this machine: versions, BLAS, threads, memory, data sets on disk."""
-    from rfbench import datasets
-    from rfbench.experiment import environment
-
-    rows = [(name, version) for name, version in environment.versions().items()]
-    facts = environment.machine()
-    rows += [
-        ("system", facts["system"]),
-        ("cpu", f"{facts['cpu']}, {facts['cores']} cores"),
-        ("memory", f"{facts['free_memory_gib']} GiB free of {facts['memory_gib']} GiB"),
-    ]
-    for library in facts["blas"]:
-        text = f"{library['library']} {library['version']}, core {library['core']}"
-        rows.append(("BLAS", f"{text}, {library['threads']} threads (workers use 1)"))
-    for name, value in facts["blas_variables"].items():
-        rows.append(("set for BLAS", f"{name}={value}"))
-    kinds = {name: datasets.entry(name).kind for name in datasets.names()}
-    here = [name for name, kind in kinds.items() if kind == "files" and datasets.on_disk(name)]
-    absent = [name for name, kind in kinds.items() if kind == "files" and name not in here]
-    suites = {suite: set(datasets.names(suite)) for suite in datasets.suites()}
-    in_suites = set().union(*suites.values())
-    rows += [
-        ("RFBENCH_DATA", os.environ.get("RFBENCH_DATA", "not set")),
-        ("data folder", str(datasets.data_folder())),
-        ("data on disk", ", ".join(n for n in here if n not in in_suites) or "none"),
-        ("not on disk", ", ".join(n for n in absent if n not in in_suites) or "none"),
-        *(
-            (f"suite {suite}", f"{len(members.intersection(here))} of {len(members)} on disk")
-            for suite, members in suites.items()
-        ),
-        ("built in", ", ".join(name for name, kind in kinds.items() if kind != "files")),
-    ]
-    if form == "json":
-        versions = environment.versions()
-        echo_json(
-            {
-                "versions": versions,
-                "machine": facts,
-                "facts": dict(row for row in rows if row[0] not in versions),
-                "data": {"on_disk": here, "absent": absent},
-            }
-        )
-        return
-    print_table(rows)

@@ -8,7 +8,7 @@ import click
 
 from rfbench import slices
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import FILE, WHOLE, note_faults, results_folder, with_papers
+from rfbench.cli.options import ALLOW_IMPORTS, FILE, WHOLE, results_folder
 from rfbench.cli.terminal import echo
 from rfbench.pages.rules import rules
 
@@ -16,10 +16,9 @@ EXAMPLES = """
 \b
 Examples:
   rfbench verify results/
-  rfbench verify results/ --paper PAPER --format markdown > paper.md
+  rfbench verify results/ --paper PAPER
   rfbench verify results/ --format csv > numbers.csv
   rfbench verify results/ --format json > ledger.json
-  rfbench verify results/ --protocol matched --strict
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
   rfbench verify results/ --claim E1 --format csv > comparisons.csv
@@ -32,12 +31,9 @@ Examples:
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option(
-    "--protocol", metavar="P", help="Only this protocol: printed, code, matched or tuned."
-)
-@click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "markdown", "csv", "json"]),
+    type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
     help="csv: the numbers, or the claims with --claims; json: the totals per class.",
@@ -47,11 +43,6 @@ Examples:
     "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
 )
 @click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Exit code 1 if a number differs, a claim fails, or there are no results at all.",
-)
 @click.option(
     "--replay",
     "count",
@@ -66,16 +57,14 @@ Examples:
     show_default=True,
     help="Seed of the choice of N rows.",
 )
-@with_papers
+@ALLOW_IMPORTS
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,
-    protocol: str | None,
     form: str,
     claims_only: bool,
     claim: str | None,
     finding: str | None,
-    strict: bool,
     count: int | None,
     seed: int,
     allow_imports: bool,
@@ -89,12 +78,11 @@ def verify(
     from rfbench.escaping import as_csv
     from rfbench.experiment.today import settings
     from rfbench.pages.verify import claim as explained
-    from rfbench.pages.verify import markdown, text
+    from rfbench.pages.verify import text
 
     if finding is not None:
         _show_finding(folders or (results_folder(),), finding)
         return
-    note_faults()
     usual = results_folder()
     if claim is not None:
         found, paper = verification.of_claim(folders or (usual,), claim)
@@ -103,7 +91,6 @@ def verify(
         held = verification.verify_any(folders, paper, settings)
     else:
         held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
-    held = held.under(protocol) if protocol else held
     if claim is not None and form == "text":
         echo(explained(held.of_claim(claim)), nl=False)
         return
@@ -119,12 +106,8 @@ def verify(
     elif form == "json":
         output = ledger.as_json(held)
     else:
-        output = {"text": text, "markdown": markdown}[form](held, claims_only)
+        output = text(held, claims_only)
     echo(output, nl=False)
-    if strict and held.empty:
-        echo("strict: there are no results of any paper, so nothing was compared", err=True)
-    if strict and (held.contradicted or held.empty):
-        raise click.exceptions.Exit(1)
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
@@ -133,7 +116,6 @@ def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.experiment.today import settings
     from rfbench.pages.findings import statements, text
 
-    note_faults()
     held = verify_any(folders, today=settings)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
     echo(text([*of_slices, *statements(gather(held))], name), nl=False)

@@ -12,11 +12,10 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment
-from rfbench.pages.words import DASH, listing, number, p_value, signed
+from rfbench.pages.words import DASH, listing, p_value, signed
 from rfbench.papers.models import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
-MANY = 1000  # trials: so many more than any paper has
 SHARES = ("kept_near_corners", "kept_near_offsets")
 
 
@@ -102,27 +101,6 @@ def verdict(outcome: Outcome) -> str:
     if outcome.verdict == verdicts.CANNOT:
         return f"{outcome.verdict} ({outcome.reason})"
     return outcome.verdict
-
-
-def needs(outcomes: Iterable[Outcome]) -> Grid:
-    """Lay out what the claims that are not settled still need, a line per claim and protocol."""
-    rows = [
-        [
-            papers.claim_name(outcome.claim),
-            outcome.protocol or DASH,
-            verdict(outcome),
-            listing(dict.fromkeys(gap.dataset for gap in outcome.gaps), DASH),
-            needed(outcome.settled_by),
-        ]
-        for outcome in outcomes
-        if outcome.verdict not in verdicts.SETTLED and outcome.claim.judged
-    ]
-    return Grid(["claim", "protocol", "verdict", "data", "trials"], rows)
-
-
-def needed(trials: float) -> str:
-    """Write how many trials would settle a claim; beyond `MANY` the number says nothing."""
-    return f"no feasible number (more than {MANY:,})" if trials > MANY else number(trials, 0)
 
 
 def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> dict[str, list[str]]:

@@ -13,7 +13,6 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.checks import Check, checks
-from rfbench.analysis.faults import wall_over_cpu
 from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.ledger import Count
@@ -26,9 +25,8 @@ from rfbench.pages.claims import verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import anchor
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, listing, number, seconds, signed, span
+from rfbench.pages.words import DASH, listing, number, signed, span
 from rfbench.results import Results
-from rfbench.results.schema import TIMES
 
 # What the classes of the ledger are called.
 PROVENANCE = {
@@ -64,7 +62,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many claims have each verdict, a line per class of provenance."""
-    seen = [v for v in (*verdicts.JUDGED, verdicts.DISPUTED) if any(c[v] for c in counts)]
+    seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "bounds", "our settings", "protocol", *seen], rows)
 
@@ -141,55 +139,22 @@ def _gain(line: Mapping[Any, Any]) -> str:
     return f"{text}, {line['doubt']}" if line["doubt"] else text
 
 
-def effort(collection: Collection) -> pd.DataFrame:
-    """Sum up what was run, a line per paper (``""`` for none).
-
-    Returns
-    -------
-    DataFrame
-        ``folders``, ``rows``, ``failed`` (that did not end well), ``seconds`` (measured: drawing,
-        features, fit and test) and ``wall_over_cpu``.
-    """
-    needed = ["paper", "status", "threads", *TIMES]
-    rows = collection.rows[needed] if len(collection.rows) else collection.rows
-    folders = Counter(str(results.config.get("paper") or "") for results in collection.experiments)
-    lines = {
-        paper: [
-            folders[paper],
-            len(here),
-            int((here["status"] != "ok").sum()),
-            float(here[MEASURED_TIMES].sum().sum()),
-            wall_over_cpu(here),
-            int(here.loc[here["status"] == "ok", MEASURED_TIMES].isna().all(axis=1).sum()),
-        ]
-        for paper in [*papers.papers(), ""]
-        if folders[paper]
-        for here in [rows[rows["paper"] == paper]]
+def effort(collection: Collection) -> dict[str, float]:
+    """Sum up what was run: ``folders``, ``rows``, ``untimed`` rows, and measured ``seconds``."""
+    rows = collection.rows
+    spent = rows[MEASURED_TIMES] if len(rows) else pd.DataFrame(columns=MEASURED_TIMES)
+    return {
+        "folders": len(collection.experiments),
+        "rows": len(rows),
+        "untimed": int(spent[rows["status"] == "ok"].isna().all(axis=1).sum()) if len(rows) else 0,
+        "seconds": float(spent.sum().sum()),
     }
-    names = ["folders", "rows", "failed", "seconds", "wall_over_cpu", "untimed"]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=names)
-
-
-def _effort(table: pd.DataFrame) -> Grid:
-    rows = [
-        [paper or "own", *map(str, counted), seconds(measured), number(ratio, 2)]
-        for paper, *counted, measured, ratio, _ in table.itertuples(name=None)
-    ]
-    head = ["paper", "folders", "rows", "did not end well", "measured time", "wall / CPU"]
-    return Grid(head, rows)
 
 
 def unfinished(results: Results) -> int:
     """Count the planned trials without a row; 0 where the plan is not known."""
     planned = results.manifest.get("trials")
     return len(set(planned) - set(results.rows["trial_id"])) if isinstance(planned, list) else 0
-
-
-def hardware(results: Results) -> list[str]:
-    """Name processor, cores, memory and system, as far as the manifest does."""
-    texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
-    machine = results.machine
-    return [text.format(machine[name]) for name, text in texts.items() if machine.get(name)]
 
 
 def machine(results: Results) -> str:
@@ -202,7 +167,13 @@ def machine(results: Results) -> str:
     recorded = [
         f"{name} {versions[name]}" for name in ("python", "numpy", "scipy") if name in versions
     ]
-    return ", ".join([*hardware(results), *recorded, *blas])
+    texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
+    hardware = [
+        text.format(results.machine[name])
+        for name, text in texts.items()
+        if results.machine.get(name)
+    ]
+    return ", ".join([*hardware, *recorded, *blas])
 
 
 def statements(every: Sequence[Results]) -> list[tuple[Results, Check]]:
@@ -247,7 +218,6 @@ def page(
     """
     collection = verification.selection.collection
     every = collection.experiments
-    spent = effort(collection)
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render(
         "front.md.j2",
@@ -265,8 +235,7 @@ def page(
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,
-        effort=_effort(spent),
-        spent=spent[["folders", "rows", "seconds", "untimed"]].sum(),
+        spent=effort(collection),
         machines=sorted(Counter(map(machine, every)).items()),
         unfinished=[results.name for results in every if unfinished(results)],
         collection=collection,

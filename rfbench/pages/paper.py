@@ -39,11 +39,6 @@ def additions(verification: Verification, out: Path) -> dict[str, str]:
     return added
 
 
-def only_claims(verification: Verification, name: str, out: Path) -> str:
-    """Write the claims of a paper alone."""
-    return render("paper_claims.md.j2", out=out, **_claims(_own(verification, name), name))
-
-
 def _own(verification: Verification, name: str) -> Verification:
     numbers, runs = verification.numbers, verification.authors
     return replace(
@@ -54,21 +49,12 @@ def _own(verification: Verification, name: str) -> Verification:
     )
 
 
-def asked(verification: Verification) -> list[str]:
-    """Name the papers whose numbers, claims or own runs were held against the results."""
-    runs = verification.authors
-    names = {*verification.numbers["paper"], *(o.claim.paper for o in verification.outcomes)}
-    names |= set(runs["paper"]) if len(runs) else set()
-    return [name for name in papers.papers() if name in names]
-
-
 def facts(own: Verification, name: str) -> dict[str, Any]:
     """Gather what the page says of a paper, from what is its own."""
     collection = own.selection.collection
     runs = [r for r in collection.experiments if r.config.get("paper") == name]
     return {
         "paper": papers.paper(name),
-        "answer": papers.answer(name),
         **front.totals(own),
         "opening": _opening(own),
         "pictured": bool(len(paper_figure.pictured(own))),
@@ -77,12 +63,16 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "verdicts": front.claims_grid(own),
         "every": scoreboard.measured(own),
         "authors": authors_rows.facts(own.authors),
-        "doubts": [doubt for doubt in papers.doubts() if doubt.paper == name],
+        "doubts": papers.paper(name).doubts,
         "gains": front.gains_grid(gains(own.selection, name)),
-        "gains_notes": [t.gains_note for t in papers.paper(name).tables.values() if t.gains_note],
+        "gains_notes": [each.note for each in papers.paper(name).gains.values() if each.note],
         "statements": front.statements([collection.without_stale(r) for r in runs]),
         "runs": runs,
-        **_claims(own, name),
+        "claims": claims.by_paper(own).get(name, []),
+        "name": papers.claim_name,
+        "rules": verdicts,
+        "grid": claims.grid,
+        "by_remark": claims.by_remark,
     }
 
 
@@ -106,14 +96,3 @@ def _opening(own: Verification) -> dict[str, list[str]]:
         )
         said["sight" if settings == ledger.IN_SIGHT else "blind"].append(text)
     return said
-
-
-def _claims(own: Verification, name: str) -> dict[str, Any]:
-    return {
-        "claims": claims.by_paper(own).get(name, []),
-        "needs": claims.needs(own.outcomes),
-        "name": papers.claim_name,
-        "rules": verdicts,
-        "grid": claims.grid,
-        "by_remark": claims.by_remark,
-    }

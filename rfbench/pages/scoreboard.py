@@ -16,7 +16,6 @@ from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
-from rfbench.pages import authors_rows
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, signed, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
@@ -54,10 +53,8 @@ class TablePart:
     failed: dict[str, int]  # by protocol: trials that did not end well
     measures: list[str]  # what stands for the error where that is no misclassification
     best: bool  # whether a number is the best over all sizes
-    chance: dict[str, list[str]]  # by protocol with numbers at chance: why
-    random_split: str  # what must be known of verdicts that rest on a random split
+    chance: list[str]  # protocols with numbers at chance
     repeated: list[str]  # where numbers that are not counted here stand first
-    disputed: list[str]  # who contests numbers, and why
     gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
     folders: list[Path]
@@ -87,10 +84,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         p: sum({line["group"]: line["failed"] for line in here}.values())
         for p, here in by_protocol.items()
     }
-    reasons = [r for r in papers.paper(paper).undecidable if r.dataset == dataset]
-    at_chance = dict.fromkeys(
-        line["protocol"] for line in lines if line["verdict"] == verdicts.AT_CHANCE
-    )
+    at_chance = [line["protocol"] for line in lines if line["verdict"] == verdicts.AT_CHANCE]
     over = {key: over[key] for key in sorted(over.keys() & {line["number"] for line in lines})}
     return TablePart(
         paper,
@@ -105,10 +99,8 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         {p: int(n) for p, n in failed.items() if n},
         sorted({line["error_metric"] for line in lines if line["metric"] == "error"} - {"error"}),
         any(line["M"] == BEST for line in lines),
-        {p: [r.reason for r in reasons if p in r.protocols] for p in at_chance},
-        source.random_split if any(line["new_splits"] is True for line in lines) else "",
+        list(dict.fromkeys(at_chance)),
         list(dict.fromkeys(n["same_as"] for n in lines if n["verdict"] == verdicts.REPEATED)),
-        list(dict.fromkeys(line["disputed"] for line in lines if line["disputed"])),
         _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
         [
             _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), over)
@@ -232,14 +224,3 @@ def anchor(heading: str) -> str:
     """Return what Markdown pages make of a heading for links to it."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")
-
-
-def facts(verification: Verification) -> dict[str, Any]:
-    """Gather what the terminal shows."""
-    shown = set(verification.numbers["paper"])
-    return {
-        "every": measured(verification),
-        "authors": authors_rows.facts(verification.authors),
-        "doubts": [doubt for doubt in papers.doubts() if doubt.paper in shown],
-        "collection": verification.selection.collection,
-    }

@@ -65,22 +65,16 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def _latex(sheet: Sheet) -> str:
-    """Write one float per grid; beneath the last one stands what the text says around all."""
-    common = [line for passage in sheet.passages if not passage.grids for line in passage.lines]
-    every = [(passage, grid) for passage in sheet.passages for grid in passage.grids]
-    floats = []
-    for i, (passage, grid) in enumerate(every):
-        last = i == len(every) - 1
-        around = [*common, *sheet.notes] if last else []
-        own = passage.lines[:1] if len(every) > 1 else []
-        caption = grid.title or ", ".join([sheet.title, *own])
-        label = latex.label_of(", ".join([sheet.name, *own]) if sheet.name else caption)
-        details = passage.lines[len(own) :]
-        floats.append(latex.table(grid, f"{caption}.", label, _sentences([*details, *around])))
-    if not floats:
-        caption = _sentences([sheet.title, *common, *sheet.notes])
-        floats = [f"\\begin{{table}}\n\\caption{{{in_latex(caption)}}}\n\\end{{table}}\n"]
-    return "\n".join([latex.PREAMBLE, "", *floats])
+    """Write the float of the one grid of a sheet; beneath it stand all lines and notes."""
+    said = [*(line for passage in sheet.passages for line in passage.lines), *sheet.notes]
+    grid = next((grid for passage in sheet.passages for grid in passage.grids), None)
+    if grid is None:
+        caption = in_latex(_sentences([sheet.title, *said]))
+        text = f"\\begin{{table}}\n\\caption{{{caption}}}\n\\end{{table}}\n"
+    else:
+        label = latex.label_of(sheet.name)
+        text = latex.table(grid, f"{grid.title or sheet.title}.", label, _sentences(said))
+    return "\n".join([latex.PREAMBLE, "", text])
 
 
 def _sentences(lines: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from rfbench.analysis.frame import follows
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import TIMES, axis, grouped, summarise
 from rfbench.analysis.ties import LEVEL, best_or_tied
-from rfbench.errors import ResultsError, nearest
+from rfbench.errors import ResultsError, nearest, unknown
 from rfbench.escaping import as_csv
 from rfbench.pages import sheet
 from rfbench.pages.grids import Grid
@@ -29,7 +29,6 @@ TEMPLATE = "summary_table.j2"
 FORMATS = (*sheet.FORMATS, "csv")
 SMOKE = "SMOKE RUN"
 RANGES = ("M", "columns", "kept")
-COSTS = (*RANGES, *TIMES, "alpha")
 SAID = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing",
@@ -44,7 +43,6 @@ def render(
     width: int | None = None,
     *,
     methods: Sequence[str] = (),
-    columns: Sequence[str] = (),
     brief: bool = False,
 ) -> str:
     """Write the tables of one or several results folders.
@@ -61,13 +59,10 @@ def render(
         into a further block; numbers are never broken.
     methods : sequence of str
         Which methods, by the names that the table gives them; by default all.
-    columns : sequence of str
-        What is shown of each: a metric, and some of `COSTS`; by default all, and in LaTeX the
-        metric alone. ``'csv'`` takes the columns of `summarise`.
     brief : bool
         Whether three lines above a table of ``'text'`` say how it was measured, in place of all.
 
-    Raises ResultsError if the format, a method or a column is not a known one.
+    Raises ResultsError if the format or a method is not a known one.
     """
     if form not in FORMATS:
         raise ResultsError(
@@ -76,85 +71,47 @@ def render(
             f"Name one of them.{nearest(form, list(FORMATS))}",
         )
     several = [results] if isinstance(results, Results) else list(results)
-    asked = replace(_Asked.of(several, methods, columns, form), brief=brief and form == "text")
+    if methods:
+        known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
+        for name in methods:
+            if name not in known:
+                raise unknown("method", name, known, ResultsError)
     if form == "csv":
-        return _csv(several, asked)
-    make = _article if form == "latex" else _sheet
-    return "\n".join(sheet.write(make(table, asked), form, width) for table in several)
+        return _csv(several, methods)
+    sheets = (
+        _article(one, methods)
+        if form == "latex"
+        else _sheet(one, methods, brief and form == "text")
+        for one in several
+    )
+    return "\n".join(sheet.write(each, form, width) for each in sheets)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Which methods and which columns of them are shown."""
-
-    methods: tuple[str, ...] = ()
-    metric: str | None = None
-    costs: tuple[str, ...] | None = None  # of `COSTS`; None for those that the format has usually
-    columns: tuple[str, ...] = ()  # as they were named
-    brief: bool = False
-
-    @classmethod
-    def of(
-        cls, several: Sequence[Results], methods: Sequence[str], columns: Sequence[str], form: str
-    ) -> _Asked:
-        """Check names against what there is."""
-        tables = [summarise(results) for results in several] if methods or form == "csv" else []
-        measured = pd.concat(tables) if tables else pd.DataFrame()
-        if methods:
-            _check("method", methods, list(dict.fromkeys(measured.get("method", []))))
-        if form == "csv":
-            _check("column", columns, ["experiment", "run", *map(str, measured)])
-            return cls(tuple(methods), columns=tuple(columns))
-        _check("column", columns, [*METRICS, *COSTS])
-        named = [name for name in columns if name in METRICS]
-        if len(named) > 1:
-            raise ResultsError(
-                f"A table has one metric, and {', '.join(named)} are several.",
-                todo="Name one; `--format csv` has rows for machines.",
-            )
-        costs = tuple(name for name in columns if name in COSTS) if columns else None
-        return cls(tuple(methods), named[0] if named else None, costs, tuple(columns))
-
-    def of_methods(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the lines of the methods, in the order in which they were named."""
-        if not self.methods or table.empty:
-            return table
-        chosen = table[table["method"].isin(self.methods)]
-        rank = chosen["method"].map({name: i for i, name in enumerate(self.methods)})
-        return chosen.assign(rank=rank).sort_values(
-            ["dataset", "rank", "x"], ignore_index=True
-        ).drop(columns="rank")  # fmt: skip
-
-    @property
-    def scores(self) -> bool:
-        """Whether the metric is shown."""
-        return not self.columns or self.metric is not None
+def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the lines of some methods, in the order in which they were named."""
+    if not methods or table.empty:
+        return table
+    chosen = table[table["method"].isin(methods)]
+    rank = chosen["method"].map({name: i for i, name in enumerate(methods)})
+    ordered = chosen.assign(rank=rank).sort_values(["dataset", "rank", "x"], ignore_index=True)
+    return ordered.drop(columns="rank")
 
 
-def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ResultsError(
-                f"There is no {what} '{name}' in these results.{nearest(name, list(known))}",
-                f"Known are {', '.join(known)}." if known else "They have no rows yet.",
-            )
-
-
-def _csv(several: Sequence[Results], asked: _Asked) -> str:
+def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
     frames = []
     for table in several:
-        summary = asked.of_methods(summarise(table))
+        summary = _of_methods(summarise(table), methods)
         summary.insert(0, "experiment", table.name)
         summary.insert(1, "run", SMOKE if table.smoke else "full")
-        frames.append(summary[list(asked.columns)] if asked.columns else summary)
+        frames.append(summary)
     return as_csv(pd.concat(frames)) if frames else ""
 
 
-def _sheet(results: Results, asked: _Asked) -> Sheet:
-    table = asked.of_methods(summarise(results, asked.metric))
+def _sheet(results: Results, methods: Sequence[str], brief: bool) -> Sheet:
+    table = _of_methods(summarise(results), methods)
     parts = table.groupby("dataset", dropna=False) if len(table) else ()
     return Sheet(
-        _title(results), [_passage(part, results, asked) for _, part in parts], _notes(results)
+        _title(results), [_passage(part, results, brief) for _, part in parts], _notes(results)
     )
 
 
@@ -169,14 +126,14 @@ def _notes(results: Results) -> list[str]:
     )
 
 
-def _article(results: Results, asked: _Asked) -> Sheet:
+def _article(results: Results, methods: Sequence[str]) -> Sheet:
     """Lay out one table for an article: a row per method, a column per place on the axis."""
     collection = frame.of([results])
-    table = grouped(collection, results, asked.metric)
+    table = grouped(collection, results)
     if table.empty or table["x"].isna().all():
         return Sheet(_title(results), [], _notes(results))
-    table = asked.of_methods(table.assign(best=best_or_tied(collection, table)))
-    varied, grid = axis(results), _across(table, results, asked)
+    table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
+    grid = _across(table, axis(results))
     headings = [
         line
         for _, part in table.groupby("dataset")
@@ -188,9 +145,7 @@ def _article(results: Results, asked: _Asked) -> Sheet:
         results=results,
         metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
         datasets=[shown_name(part) for _, part in table.groupby("dataset", sort=False)],
-        varied=varied,
         trials=table["trials"].max(),
-        scores=asked.scores,
     )
     rule = lines(TEMPLATE, "bold", level=LEVEL) if grid.best else []
     details = [*rule, *dict.fromkeys(headings)]
@@ -198,42 +153,33 @@ def _article(results: Results, asked: _Asked) -> Sheet:
     return Sheet(_title(results), passages, _notes(results), name=results.name)
 
 
-def _across(table: pd.DataFrame, results: Results, asked: _Asked) -> Grid:
+def _across(table: pd.DataFrame, varied: str) -> Grid:
     """Return a grid of methods by places, the data sets beneath one another."""
-    varied = axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
-    last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
-    shown = places if asked.scores else []
-    heads = [plain(x) for x in shown]
     usual = int(table["trials"].max())
     lines_of = {(line["dataset"], line["method"], line["x"]): line for line in records(table)}
     pairs = list(dict.fromkeys(zip(table["dataset"], table["method"], strict=True)))
-    at_last = [lines_of.get((*pair, last)) for pair in pairs]
-    costs = _costs(at_last, varied, asked.costs or ())
     rows: list[list[str]] = []
     best, parts = set(), set()
     several = table["dataset"].nunique() > 1
     for i, (dataset, method) in enumerate(pairs):
         if several and (i == 0 or pairs[i - 1][0] != dataset):
             parts.add(len(rows))
-            own = table[table["dataset"] == dataset]
-            rows.append([shown_name(own)] + [""] * (len(heads) + len(costs)))
-        of_method = [lines_of.get((dataset, method, x)) for x in shown]
+            rows.append([shown_name(table[table["dataset"] == dataset])] + [""] * len(places))
+        of_method = [lines_of.get((dataset, method, x)) for x in places]
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
-        scores = [score(line, usual) for line in of_method]
-        rows.append([printed(str(method)), *scores, *(cells[i] for cells in costs.values())])
-    at = f"at {varied} = {plain(last)}" if len(places) > 1 else ""
+        rows.append([printed(str(method)), *(score(line, usual) for line in of_method)])
     return Grid(
-        ["method", *heads, *costs],
+        ["method", *map(plain, places)],
         rows,
-        over=["", *[varied] * len(heads), *[at] * len(costs)],
+        over=["", *[varied] * len(places)],
         best=frozenset(best),
         parts=frozenset(parts),
     )
 
 
-def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
-    macro = "brief" if asked.brief else "heading"
+def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
+    macro = "brief" if brief else "heading"
     heading = lines(TEMPLATE, macro, **_facts(table, results))
     methods, varied = list(dict.fromkeys(table["method"])), axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
@@ -242,17 +188,16 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
     by_place: dict[Any, Line] = {(line["method"], line["x"]): line for line in records(table)}
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
-    costs = _costs([by_place.get((method, last)) for method in methods], varied, asked.costs)
+    costs = _costs([by_place.get((method, last)) for method in methods], varied)
     # Settings that differ from trial to trial have no place on an axis.
     corner = "method" if last == DASH else f"at {varied} = {plain(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
-        columns = {METRICS[table["metric"].iloc[0]]: scores} if asked.scores else {}
-        columns |= costs
+        columns = {METRICS[table["metric"].iloc[0]]: scores} | costs
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
         return Passage(heading, [Grid([corner, *columns], rows)])
     kept = table.groupby("method")["kept_min"].count()
-    keeping = [method for method in methods if kept[method] and asked.costs is None]
+    keeping = [method for method in methods if kept[method]]
     rows = [
         [plain(x)]
         + [score(by_place.get((method, x)), usual) for method in methods]
@@ -260,7 +205,7 @@ def _passage(table: pd.DataFrame, results: Results, asked: _Asked) -> Passage:
         for x in places
     ]
     head = [varied, *methods, *(f"{method}: kept" for method in keeping)]
-    grids = [Grid(head, rows)] if asked.scores else []
+    grids = [Grid(head, rows)]
     if costs:
         grids.append(Grid([corner, *methods], [[name, *cells] for name, cells in costs.items()]))
     return Passage(heading, grids)
@@ -271,29 +216,23 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in line.items()} for line in table.to_dict("records")]
 
 
-def _costs(
-    last_lines: Sequence[Line | None], varied: str, asked: Sequence[str] | None = None
-) -> dict[str, list[str]]:
+def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
     """Return number of columns, times and penalty at one place, by name, a cell per method.
 
-    Those of `COSTS` that were asked for, in that order; by default all that have a value.
+    Those that have a value.
     """
     rows = {name: [_range(line, name) for line in last_lines] for name in RANGES if name != varied}
     times = [line["t_total"] for line in last_lines if line and not absent(line["t_total"])]
     fast = max(times, default=1) < 1
     scale, unit = (1000, "ms") if fast else (1, "s")
-    names = {name: name for name in RANGES} | {name: f"{name} ({unit})" for name in TIMES}
     for name in TIMES:
-        rows[names[name]] = [
+        rows[f"{name} ({unit})"] = [
             spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
             for line in last_lines
         ]
-    names["alpha"] = "scale-free alpha, median"
-    rows[names["alpha"]] = [
+    rows["scale-free alpha, median"] = [
         _penalty(line["alpha_scale_free"]) if line else "" for line in last_lines
     ]
-    if asked is not None:
-        rows = {names[name]: rows[names[name]] for name in asked if names[name] in rows}
     return {name: cells for name, cells in rows.items() if set(cells) - {"", DASH}}
 
 

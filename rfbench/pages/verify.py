@@ -1,4 +1,4 @@
-"""What `rfbench verify` prints: numbers and claims, for a terminal or as Markdown."""
+"""What `rfbench verify` prints: numbers and claims, for a terminal."""
 
 from __future__ import annotations
 
@@ -6,26 +6,16 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import ClaimComparison, Outcome
 from rfbench.analysis.verification import Verification
-from rfbench.pages import claims, front, grids, paper, scoreboard
+from rfbench.pages import authors_rows, claims, front, grids, scoreboard
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH
 
 MOST = 2  # comparisons of a claim under one protocol; all of them are in the CSV
-
-
-def markdown(verification: Verification, claims_only: bool = False) -> str:
-    """Write the pages of the papers, or their claims, with links relative to the folder here."""
-    names, here = paper.asked(verification), Path()
-    if claims_only:
-        return "\n".join(paper.only_claims(verification, name, here) for name in names)
-    added = paper.additions(verification, here)
-    return "\n".join(paper.page(verification, name, here, added.get(name, "")) for name in names)
 
 
 def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:
@@ -36,7 +26,9 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     width = width or shutil.get_terminal_size().columns
     return render(
         "verify.txt.j2",
-        **scoreboard.facts(verification),
+        every=scoreboard.measured(verification),
+        authors=authors_rows.facts(verification.authors),
+        collection=verification.selection.collection,
         **front.totals(verification),
         counted=_measured_rows(scoreboard.numbers_grid(verification)),
         papers={
@@ -58,7 +50,7 @@ def _measured_rows(grid: Grid) -> Grid:
 
 def _is_here(outcome: Outcome) -> bool:
     """Whether the results say anything about a claim."""
-    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins or outcome.fault)
+    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins)
 
 
 def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:

@@ -1,121 +1,54 @@
 """The papers: what they print, claim and leave open, one folder each.
 
-A folder beside this file that holds a paper.yaml is a paper; README.md says how to add one. Others
-come from installed packages (entry points of the group ``rfbench.papers``, each a package whose
-folders are papers), and from `also`.
+A folder beside this file that holds a paper.yaml is a paper; README.md says how to add one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
-from rfbench.errors import ConfigError, ResultsError, unknown
+from rfbench.errors import ResultsError, unknown
 from rfbench.papers.models import (
     MATCHED,
     PRINTED,
     TUNED,
-    Answer,
     Choices,
     Claim,
-    Doubt,
     Folder,
-    Layout,
     Paper,
     Published,
     Source,
 )
-from rfbench.papers.reader import PAPER, Library, read_all
+from rfbench.papers.reader import read_all
 
 PROTOCOLS = (PRINTED, MATCHED, TUNED)
-GROUP = "rfbench.papers"
 
 
 @cache
-def _installed() -> Library:
-    """Return the papers of this package and of installed ones."""
-    library = read_all(resources.files(__package__))
-    for point in metadata.entry_points(group=GROUP):
-        try:
-            installed = read_all(resources.files(point.module))
-        except Exception as error:
-            what = f"The papers of the entry point {point.name} cannot be read."
-            fault = ConfigError(what, f"{type(error).__name__}: {error}.")
-            installed = Library({}, {point.name: fault})
-        library = library.with_others(installed)
-    return library
-
-
-# Those of the command that is at work; a job that ends puts back what was there.
-_library: ContextVar[Library | None] = ContextVar("papers", default=None)
-
-
-def library() -> Library:
-    """Return the papers that can be read, and why others cannot."""
-    return _library.get() or _installed()
-
-
-@contextmanager
-def also(folders: Iterable[Path], *, allow_imports: bool = False) -> Iterator[None]:
-    """Read the papers of more folders, for the time of a ``with``.
-
-    Parameters
-    ----------
-    folders : paths
-        Each holds folders of papers, or is one itself.
-    allow_imports : bool
-        Whether their ``claims.py`` may be imported, which runs it.
-
-    Raises
-    ------
-    ConfigError
-        A folder holds no paper.
-    """
-    extended = library()
-    for folder in folders:
-        more = folder.is_dir() and read_all(folder.resolve(), asks=not allow_imports)
-        if not more:
-            raise ConfigError(
-                f"{folder} holds no paper.",
-                f"A paper is a folder with a {PAPER}.",
-                "Name such a folder, or the one above it.",
-            )
-        extended = extended.with_others(more)
-    token = _library.set(extended)
-    try:
-        yield
-    finally:
-        _library.reset(token)
+def library() -> Mapping[str, Folder]:
+    """Return the papers by their short names, the newest first."""
+    return read_all(resources.files(__package__))
 
 
 def papers() -> list[str]:
     """Return the short names of the papers, the newest first."""
-    return list(library().folders)
-
-
-def faults() -> Mapping[str, ConfigError]:
-    """Return why papers cannot be read, by their names; the others are read without them."""
-    return library().faults
+    return list(library())
 
 
 def check_paper(name: str) -> str:
-    """Return the name of a paper; its fault, or ResultsError with the nearest one otherwise."""
-    if name in faults():
-        raise faults()[name]
-    if name not in library().folders:
+    """Return the name of a paper; ResultsError with the nearest one if there is no such paper."""
+    if name not in library():
         raise unknown("paper", name, papers(), ResultsError)
     return name
 
 
 def folder(name: str) -> Folder:
     """Return all that is known of a paper; raises as `check_paper`."""
-    return library().folders[check_paper(name)]
+    return library()[check_paper(name)]
 
 
 def paper(name: str) -> Paper:
@@ -123,21 +56,14 @@ def paper(name: str) -> Paper:
     return folder(name).paper
 
 
-def answer(name: str) -> Answer | None:
-    """Return what the authors of a paper answered, if they did."""
-    return folder(name).answer
-
-
 def published() -> tuple[Published, ...]:
     """Return every published number, in the order of the papers' tables."""
-    return tuple(
-        number for paper_folder in library().folders.values() for number in paper_folder.published
-    )
+    return tuple(number for paper_folder in library().values() for number in paper_folder.published)
 
 
 def claims() -> tuple[Claim, ...]:
     """Return the claims of the papers, sorted by their ids; those of one id by their papers."""
-    every = [claim for paper_folder in library().folders.values() for claim in paper_folder.claims]
+    every = [claim for paper_folder in library().values() for claim in paper_folder.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
@@ -181,25 +107,9 @@ def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
     )
 
 
-def doubts() -> tuple[Doubt, ...]:
-    """Return what does not fit together in the published numbers."""
-    return tuple(
-        doubt for paper_folder in library().folders.values() for doubt in paper_folder.paper.doubts
-    )
-
-
 def sources() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper by the names that the paper gives them."""
-    return {name: paper_folder.paper.datasets for name, paper_folder in library().folders.items()}
-
-
-def tables() -> dict[tuple[str, str], Layout]:
-    """Return the layouts of the papers' tables by paper and item, in the papers' order."""
-    return {
-        (name, item): layout
-        for name, paper_folder in library().folders.items()
-        for item, layout in paper_folder.paper.tables.items()
-    }
+    return {name: paper_folder.paper.datasets for name, paper_folder in library().items()}
 
 
 def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
@@ -216,6 +126,6 @@ def open_choices() -> dict[str, Choices]:
     """Return what the papers leave open: by paper, paper/item or paper/item/data set."""
     return {
         name if item == "all" else f"{name}/{item}": choices
-        for name, paper_folder in library().folders.items()
+        for name, paper_folder in library().items()
         for item, choices in paper_folder.open_choices.items()
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +17,6 @@ from pydantic import (
     model_validator,
 )
 
-SIZE = "size"
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
 # By the name of a choice: the values of that key, or named settings of several keys.
@@ -30,8 +28,6 @@ def _of_paper(name: str, info: ValidationInfo) -> str:
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"it names the paper {name}, and this is {paper}; leave it out")
-    if not re.fullmatch(r"\w[\w.-]*", paper):
-        raise ValueError(f"'{paper}' is no name: take letters, digits, dots, - and _")
     return paper
 
 
@@ -56,8 +52,7 @@ class Published(_PaperSection):
 
     `row` and `column` say where in the item it stands, `cell` quotes what is printed there, and
     `checked` says against what: the paper's text, or a figure of its page. `page` counts from the
-    paper's first; it is empty where the text at hand has no pages. `disputed` says who contests the
-    number, and why; such a number is shown and counted apart.
+    paper's first; it is empty where the text at hand has no pages.
     """
 
     paper: PaperName = ""
@@ -78,7 +73,6 @@ class Published(_PaperSection):
     column: str = ""
     cell: str = ""
     checked: Literal["text", "figure", "no"] = "no"
-    disputed: str = ""
 
     @field_validator("spread", "page", mode="before")
     @classmethod
@@ -163,14 +157,6 @@ class AuthorsRow(_PaperSection):
         return {key: value for key, value in given.items() if value is not None}
 
 
-class Answer(_PaperSection):
-    """What the authors of a paper say of these pages: when, who, and the Markdown text."""
-
-    date: datetime.date
-    by: str = Field(min_length=1)
-    text: str = Field(min_length=1)
-
-
 class ShownBeside(_PaperSection):
     """Rows of rows.csv that are shown beside results of another protocol, and not judged."""
 
@@ -190,17 +176,8 @@ class Source(_PaperSection):
     rows: dict[str, int] = {}  # by item, or all: training rows that the item itself sampled
     stand_ins: list[str] = []  # catalogue names of subsets and replacements
     larger_class: dict[str, float] = {}  # its share of the rows, by catalogue name
-    random_split: str = ""  # what must be known of a verdict that rests on a random split of it
     reason: str = ""  # why this entry of the catalogue, where the names differ
     other_rows: str = ""  # why a fold of rows.csv has other rows than here; empty: the same
-
-
-class Undecidable(_PaperSection):
-    """Why every method names the larger class on a data set under some protocols, if it does."""
-
-    dataset: str
-    protocols: list[str]
-    reason: str
 
 
 class Content(_PaperSection):
@@ -215,7 +192,6 @@ class Content(_PaperSection):
 class Doubt(_PaperSection):
     """Something about the published numbers that does not fit together."""
 
-    paper: PaperName = ""
     item: str
     text: str
 
@@ -223,33 +199,15 @@ class Doubt(_PaperSection):
 class SizeName(_PaperSection):
     """What the paper calls the number of features."""
 
-    symbol: str = "M"  # its letter, at the head of tables
     title: str = ""  # of the axis of sizes in figures; empty for the usual one
     over_d: bool = False  # whether the paper counts in multiples of the number of columns
 
 
-class TableColumn(_PaperSection):
-    """A column of a table: the metrics of a method, as named in published.csv.
+class Gains(_PaperSection):
+    """The methods of a table whose gain is shown: (method, other)."""
 
-    The metric `SIZE` is the number of features.
-    """
-
-    head: str
-    method: str
-    metrics: list[str] = Field(min_length=1)
-
-
-class Layout(_PaperSection):
-    """The shape of a table. Of its facts, M_0 is the pool size, N_0/N the share that scores it."""
-
-    rows: Literal["datasets", "sizes"] = "datasets"  # with sizes, each data set has its own part
-    caption: list[str] = []  # what its numbers are
-    facts: list[Literal["M", "M_0", "N_0/N", "n", "n_test", "d", "trials"]] = []  # first columns
-    columns: list[TableColumn] = Field(min_length=1)  # in the paper's order
-    spread: Literal["se", "sd"] = "se"  # beside a mean
-    time_unit: Literal["s", "ms"] = "s"
-    gains: list[tuple[str, str]] = []  # methods whose gain is shown: (method, other)
-    gains_note: str = ""  # what must be known to read these gains
+    pairs: list[tuple[str, str]] = Field(min_length=1)
+    note: str = ""  # what must be known to read these gains
 
 
 class Added(_PaperSection):
@@ -304,7 +262,7 @@ class SourceOfRows(_PaperSection):
 class Paper(_PaperSection):
     """The content of a paper.yaml."""
 
-    name: PaperName = ""  # that of the folder, if it is not in the file
+    name: PaperName = ""  # that of the folder
     title: str
     authors: list[str] = Field(min_length=1)  # with their first names
     venue: str
@@ -318,10 +276,9 @@ class Paper(_PaperSection):
     # scoring, selecting), t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
     time_axis: str = "t_total"  # the time that figures over the size show
-    tables: dict[str, Layout] = {}  # by item, in the paper's order
+    gains: dict[str, Gains] = {}  # by item, in the paper's order
     added: Added = Added()
     provenance: Provenance = Provenance()
-    undecidable: list[Undecidable] = []  # what stands beside the numbers at chance
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # the paper's tables and figures, each one
     readings: list[str] = []  # how we read what the paper does not say
@@ -387,9 +344,7 @@ class Claim(_PaperSection):
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
     `strongest_answer` is the best that its authors could say where it does not reproduce, in one
-    sentence; `depends_on` names what the paper leaves open and the claim hangs on. `disputed`
-    says who contests how the claim is put or tested, and why: its comparisons are shown, and none
-    is judged.
+    sentence; `depends_on` names what the paper leaves open and the claim hangs on.
     """
 
     id: str
@@ -403,7 +358,6 @@ class Claim(_PaperSection):
     note: str = ""
     strongest_answer: str = ""
     depends_on: list[Dependence] = []
-    disputed: str = ""
     parts: list[Part] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -447,6 +401,4 @@ class Folder(_PaperSection):
     open_choices: dict[str, Choices] = {}  # by all, item or item/data set
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
-    answer: Answer | None = None  # of its authors
     code: Path | None = None  # its claims.py
-    asks: bool = False  # whether importing that needs --allow-imports

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -14,62 +13,24 @@ from pydantic import ValidationError
 
 from rfbench import yamlfile
 from rfbench.errors import ConfigError
-from rfbench.papers.models import SIZE, Folder, Published
+from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
-OPEN_CHOICES, ANSWER = "open_choices.yaml", "answer.md"
+OPEN_CHOICES = "open_choices.yaml"
 
 
-@dataclass(frozen=True)
-class Library:
-    """Papers by their names, the newest first, and why others cannot be read."""
+def read_all(root: Traversable) -> dict[str, Folder]:
+    """Read the papers whose folders lie in `root`, the newest first.
 
-    folders: Mapping[str, Folder]
-    faults: Mapping[str, ConfigError]
-
-    def __bool__(self) -> bool:
-        """Tell whether there is a paper, be it one that cannot be read."""
-        return bool(self.folders or self.faults)
-
-    def with_others(self, others: Library) -> Library:
-        """Return these and others; a name that stands for two papers is a fault of the later."""
-        taken = {
-            f"{name} (again)": ConfigError(
-                f"There is a paper {name} already.",
-                "A name stands for one paper.",
-                f"Write another `name:` into its {PAPER}.",
-            )
-            for name in others.folders
-            if name in self.folders
-        }
-        every = {**others.folders, **self.folders}.values()
-        newest = sorted(every, key=lambda read: (-read.paper.year, read.paper.name))
-        faults = {**self.faults, **others.faults, **taken}
-        return Library({each.paper.name: each for each in newest}, faults)
-
-
-def read_all(root: Traversable, *, asks: bool = False) -> Library:
-    """Read the papers whose folders lie in `root`, or the one that lies there itself.
-
-    A paper that is broken, or whose files do not fit one another, is a fault, and the others are
-    read. `asks`: whether importing their claims.py needs a permission.
+    Raises ConfigError: one is broken, or its files do not fit one another.
     """
-    library = Library({}, {})
-    is_paper = root.joinpath(PAPER).is_file()
-    for folder in [root] if is_paper else sorted(root.iterdir(), key=lambda folder: folder.name):
-        if folder.joinpath(PAPER).is_file():
-            try:
-                read_one = read(folder, asks=asks)
-                library = library.with_others(Library({read_one.paper.name: read_one}, {}))
-            except (ConfigError, OSError, csv.Error) as error:
-                if not isinstance(error, ConfigError):
-                    error = ConfigError(f"The paper in {folder} cannot be read.", f"{error}.")
-                library = library.with_others(Library({}, {folder.name: error}))
-    return library
+    read_ones = [read(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()]
+    newest = sorted(read_ones, key=lambda one: (-one.paper.year, one.paper.name))
+    return {one.paper.name: one for one in newest}
 
 
-def read(folder: Traversable, *, asks: bool = False) -> Folder:
+def read(folder: Traversable) -> Folder:
     """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
     content_of_paper, listed, left_open = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES)
@@ -84,8 +45,6 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
                 return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
             case "rows", int(row), *_:
                 return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
-            case "answer", *_:
-                return f"{folder.name}/{ANSWER}, line 1"
             case "paper", *_:
                 document, path = content_of_paper, path[1:]
             case "open_choices", *_:
@@ -106,14 +65,10 @@ def read(folder: Traversable, *, asks: bool = False) -> Folder:
         "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
-        "answer": _answer(_text(folder, ANSWER)),
         "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
-        "asks": asks,
     }
-    named = content_of_paper.value.get("name")
-    name = named if isinstance(named, str) else folder.name
     try:
-        paper_folder = Folder.model_validate(content, context={"paper": name})
+        paper_folder = Folder.model_validate(content, context={"paper": folder.name})
     except ValidationError as error:
         problems = [
             f"{place(problem['loc'])}: {'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}."
@@ -137,13 +92,6 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
     if not file.is_file():
         return yamlfile.Document({}, source)
     return yamlfile.parse(file.read_bytes(), source)
-
-
-def _answer(text: str) -> dict[str, str] | None:
-    """Return the parts of answer.md: a line with the date and who answers, then the text."""
-    head, _, rest = text.partition("\n")
-    date, _, by = head.partition(",")
-    return {"date": date.strip(), "by": by.strip(), "text": rest.strip()} if text.strip() else None
 
 
 def _text(folder: Traversable, name: str) -> str:
@@ -180,9 +128,6 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
             yield PUBLISHED, f"{number.same_as} does not print the {number.value} of {number.item}"
-    for reason in paper.undecidable:
-        if reason.dataset not in paper.datasets:
-            yield PAPER, f"undecidable: there is no data set {reason.dataset}"
     ids = [claim.id for claim in folder.claims]
     for name in sorted({name for name in ids if ids.count(name) > 1}):
         yield CLAIMS, f"the id {name} stands for two claims"
@@ -193,14 +138,9 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
-    keys = {(number.item, number.method, number.metric) for number in numbers}
     methods = {number.method for number in numbers} | set(paper.added.methods)
-    for item, layout in paper.tables.items():
-        for column in layout.columns:
-            for metric in column.metrics:
-                if metric != SIZE and (item, column.method, metric) not in keys:
-                    yield PAPER, f"{item}: {PUBLISHED} has no {metric} of {column.method}"
-        for method in (name for pair in layout.gains for name in pair):
+    for item, gains in paper.gains.items():
+        for method in (name for pair in gains.pairs for name in pair):
             if method not in methods:
                 yield PAPER, f"{item}: {method} is neither published nor added"
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):

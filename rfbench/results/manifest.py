@@ -6,9 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, cast
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from typing import Any
 
 from rfbench import files
 from rfbench.errors import ResultsError
@@ -26,83 +24,12 @@ HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
 
 
-def _encodable(text: str) -> str:
-    text.encode()  # a lone surrogate is no text
-    return text
-
-
-Text = Annotated[str, AfterValidator(_encodable)]
-
-
-class RecordedPart(BaseModel):
-    """A part of the manifest: strict types, and no other keys."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class RecordedCheck(RecordedPart):
-    """A statement of the configuration on a column."""
-
-    column: Text
-    sampler: Text | None = None
-    below: float | None = None
-    above: float | None = None
-    at_each: Text | None = None
-    source: str = ""
-
-
-class RecordedConfig(BaseModel):
-    """What is read of a configuration without its schema, which older ones may not have."""
-
-    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
-
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    paper: Text | None = None
-    item: Text | None = None
-    protocol: Text | None = None
-    metric: Text | None = None
-    rows: int | None = None
-    samplers: list[dict[str, Any]] = []
-    checks: list[RecordedCheck] | None = None
-
-
-class RecordedLibrary(RecordedPart):
-    """A BLAS."""
-
-    library: Text | None = None
-    version: Text | None = None
-    core: Text | None = None
-    threads: int | None = None
-
-
-class RecordedMachine(RecordedPart):
-    """What `rfbench.experiment.environment.machine` says."""
-
-    system: Text | None = None
-    cpu: Text | None = None
-    cores: int | None = None
-    memory_gib: float | None = None
-    free_memory_gib: float | None = None
-    blas: list[RecordedLibrary] | None = None
-    blas_variables: dict[Text, Text] = {}
-
-
-class RecordedManifest(RecordedPart):
-    """All that a manifest holds; one of an earlier version may have less."""
-
-    config: RecordedConfig | None = None
-    variants: list[RecordedConfig] = []
-    settings: list[Text] = []
-    trials: list[Text] = []
-    smoke: bool = False
-    data: dict[str, Text] = {}
-    versions: dict[Text, Text] = {}
-    machine: RecordedMachine | None = None
-    machines: dict[Text, RecordedMachine] = {}
-    git: Text | None = None
-    written: Text = ""
+# What each part is; one of an earlier version may lack some.
+KINDS = {
+    "config": dict, "variants": list, "settings": list, "trials": list, "smoke": bool,
+    "data": dict, "versions": dict, "machine": dict, "machines": dict,
+}  # fmt: skip
+TEXTS = ("name", "title", "description", "paper", "item", "protocol", "metric")
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
@@ -202,17 +129,34 @@ def data_key(name: str, parameters: Mapping[str, Any]) -> str:
 def _load(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads(files.read(folder / MANIFEST))
-        if isinstance(content, dict):
-            content = opened(content)
-        RecordedManifest.model_validate(content)
+        if not isinstance(content, dict):
+            raise ValueError("It is no object of JSON.")
+        content = _sound(opened(content))
     except RecursionError:
         raise ValueError("It is nested too deeply.") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "It"
-        raise ValueError(f"{where}: {first['msg']}.") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"It is not JSON: {error}.") from None
     except UnicodeDecodeError:
         raise ValueError("It is no text.") from None
-    return cast("dict[str, Any]", content)
+    return content
+
+
+def _sound(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest as it is; ValueError if a part is of another kind than `KINDS` has it.
+
+    One that was sealed is as it was written; this is for those of earlier versions, and others'.
+    """
+    for key, kind in KINDS.items():
+        if not isinstance(content.get(key, kind()), kind):
+            raise ValueError(f"{key} is no {kind.__name__}.")
+    config = content.get("config", {})
+    for key in TEXTS:
+        if not isinstance(config.get(key) or "", str):
+            raise ValueError(f"config.{key} is no text.")
+    for listed in (content.get("settings", []), content.get("trials", [])):
+        if not all(isinstance(each, str) for each in listed):
+            raise ValueError("settings and trials are texts.")
+    checks = config.get("checks") or []
+    if not all(isinstance(each, dict) and "column" in each for each in checks):
+        raise ValueError("config.checks is no list of statements on a column.")
+    return content

@@ -1,7 +1,5 @@
 """The rules of the verdicts on claims: how often they err, and what they say is still needed."""
 
-import itertools
-import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,7 @@ from scipy import stats
 from rfbench import papers
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.paired import Quantity, stays_best
-from rfbench.analysis.statistics import trials_for
+from rfbench.analysis.paired import Quantity
 from rfbench.analysis.unprinted import EffectRange
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.papers.models import Claim, Dependence, Part
@@ -150,29 +147,6 @@ def test_a_share_is_tested_exactly(p: float, side: int) -> None:
     )
 
 
-def outcome(*means: float, n: int = 10, high: float | None = None) -> Outcome:
-    z = np.linspace(-1, 1, n)
-    quantities = [(0, Quantity(mean + z / z.std(ddof=1), dataset="eeg")) for mean in means]
-    return judge(claim(high=high), "printed", quantities)
-
-
-def test_an_open_claim_says_with_how_many_trials_it_would_be_settled() -> None:
-    open_one = outcome(0.3)
-    assert (open_one.verdict, open_one.settled_by) == ("not clear", 71)
-    assert outcome(3.0, n=4).settled_by == 5
-    assert math.isnan(outcome(3.0).settled_by)
-
-
-def test_a_claim_that_leans_outside_needs_the_trials_to_fail() -> None:
-    assert outcome(-0.3).settled_by == trials_for(0.3, 1.0, 0.05, 0.8)
-
-
-def test_it_fails_with_the_first_comparison_corrected_over_all_and_both_bounds() -> None:
-    assert outcome(-0.3, -0.2, 0.2).settled_by == trials_for(0.3, 1.0, 0.05 / 3, 0.8)
-    assert outcome(-0.3, 0.2, high=9).settled_by == trials_for(0.3, 1.0, 0.05 / 4, 0.8)
-    assert outcome(0.3, 0.2).settled_by == trials_for(0.2, 1.0, 0.05, 0.8)
-
-
 def printed_tables() -> dict[str, Outcome]:
     """Hold the claims against what the papers print: each number as six equal trials."""
     folders = []
@@ -231,18 +205,3 @@ def test_a_bound_that_a_table_breaks_is_seen(printed: dict[str, Outcome]) -> Non
     assert largest == pytest.approx({"S2": 1.01, "S5": 1.33})
     times = [one.effect for one in printed["L6"].comparisons if one.part == 1]
     assert sorted(times) == pytest.approx([198.1 / 1.8, 173.3 / 0.6, 137.5 / 0.4])
-
-
-def test_the_best_size_stays_best_in_as_many_resamples_as_enumeration_says() -> None:
-    errors = np.array([[3.0, 2.0, 4.0], [2.0, 4.0, 3.1], [5.0, 4.0, 4.2], [1.0, 1.5, 2.0]])
-    best = errors.mean(axis=0).argmin()
-    every = [errors[list(i)].mean(axis=0) for i in itertools.product(range(4), repeat=4)]
-    exact = np.mean([mean.argmin() == best for mean in every])
-    assert 0.4 < exact < 0.9
-    draws = 20_000
-    error = (exact * (1 - exact) / draws) ** 0.5
-    assert stays_best(errors, draws) == pytest.approx(exact, abs=4 * error)
-    gap = np.vstack([errors, [math.nan, -99.0, 0.0]])
-    assert stays_best(gap, draws) == stays_best(errors, draws)
-    assert stays_best(errors * [0.0, 9.0, 9.0]) == 1.0
-    assert math.isnan(stays_best(errors[:0]))

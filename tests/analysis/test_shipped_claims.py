@@ -108,7 +108,7 @@ def test_s5_fails_where_one_of_the_two_is_better() -> None:
     """A cell that is marked for one of them alone lies 2.3 points apart, beyond 1.5."""
     outcome = verdict(shipped("S5"), results(table3(0), **PAPER))
     assert outcome.verdict == "fails in part"
-    assert not outcome.gaps
+    assert not outcome.missing
     alike = [row | {"accuracy": 80 + 0.01 * (row["trial"] % 3)} for row in table3(0)]
     assert verdict(shipped("S5"), results(alike, **PAPER)).verdict == "holds"
 

@@ -201,6 +201,5 @@ def test_warnings(write: Write) -> None:
     assert faults(read(write(rows))) == [
         Fault("failed", 1, "rks", "timeout", "longer than 60 s"),
         Fault("repeated", 1),
-        Fault("versions", 2),
         Fault("unpaired", 1),
     ]

@@ -3,11 +3,10 @@
 import pytest
 
 from rfbench import papers
-from rfbench.pages.claims import by_claim, grid, needs, unit
+from rfbench.pages.claims import by_claim, grid, unit
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
-from tests.support.papers import PAPER
 
 
 def claim(name: str) -> Claim:
@@ -42,7 +41,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     (one,) = every["S5"]
     assert (one.verdict, one.outside, one.few) == ("fails", 5, 0)
     assert one.part == claim("S5").parts[0]
-    assert [gap.dataset for gap in one.gaps] == ["cod-RNA", "covtype", "magic04"]
+    assert one.missing == ("cod-RNA", "covtype", "magic04")
     ((protocol, verdict, counted, compared, effect, misses, over, trials, p),) = grid([one]).rows
     assert (protocol, counted, over, trials) == ("matched", "0, 5, 5", "–", "10")
     assert verdict == f"fails (5 of 5, at worst by {misses})"
@@ -51,13 +50,3 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
     assert float(p) == pytest.approx(one.p, rel=0.1)
-
-
-def test_what_a_claim_needs_stands_in_one_table() -> None:
-    """S5 within 1.5 points: open on EEG, three data sets are missing."""
-    both = ("leverage-rff", "surrogate-leverage")
-    made = rows(lambda method, M: 70.0 + (method == both[1]), both, 4)
-    table = needs(verification(results(made, **PAPER)).outcomes).rows
-    assert {row[0] for row in table} == {one.id for one in papers.claims() if one.judged}
-    (row,) = [row for row in table if row[:2] == ["S5", "matched"]]
-    assert row[2:] == ["not clear", "cod-RNA, covtype, magic04", "5"]

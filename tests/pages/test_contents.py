@@ -23,7 +23,7 @@ def test_twelve_tables_and_ten_figures_are_listed_each_once():
     assert (kinds.count("table"), kinds.count("figure")) == (12, 10)
 
 
-def test_what_holds_measurements_says_what_is_missing_and_has_the_layout_of_its_paper():
+def test_what_holds_measurements_says_what_is_missing():
     """A table with published numbers of data that were not run, or on stand-ins, is in part."""
     held = verify([PUBLISHED])
     own = held.own[held.own["unit"] != "s"]
@@ -37,7 +37,6 @@ def test_what_holds_measurements_says_what_is_missing_and_has_the_layout_of_its_
                 assert not {n for n in papers.folder(name).published if n.item == content.item}
             numbers = own[(own["paper"] == name) & (own["item"] == content.item)]
             if len(numbers):
-                assert content.item in papers.paper(name).tables
                 run = numbers[numbers["trials"] > 0]["dataset"].unique()
                 lacking = set(numbers["dataset"]) - set(run)
                 assert state == ("in part" if lacking else "whole"), (name, content.item)

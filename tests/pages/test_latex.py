@@ -64,7 +64,7 @@ def test_seven_methods_fit_into_an_article_of_two_columns(tmp_path: Path, sizes:
         for m in range(1, sizes + 1)
         for t in range(3)
     ]
-    text = render(results(rows), "latex", columns=["error", "t_total"])
+    text = render(results(rows), "latex")
     assert text.startswith(PREAMBLE)
     (tmp_path / "table.tex").write_text(text, encoding="utf-8")
     (tmp_path / "article.tex").write_text(ARTICLE, encoding="utf-8")

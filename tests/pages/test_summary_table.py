@@ -187,7 +187,7 @@ def test_nothing_but_failures(format: str) -> None:
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
     kinds = re.findall(r'Fault\(\s*"([a-z ]+)"', inspect.getsource(faults))
-    assert len(kinds) >= 7
+    assert len(kinds) >= 6
     every = [Fault(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
     said = lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
     assert len(set(said)) == len(kinds)
@@ -202,49 +202,25 @@ def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
         for d in ("eeg", "digits")
         for t in (0, 1, 2)
     ]
-    text = render(results(rows), "latex", columns=["error", "columns"])
-    lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 4]
+    text = render(results(rows), "latex")
+    lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 3]
     assert [line[:2] for line in lines_of_cells[1:]] == [
         ["digits", "RKS"], ["", "ORF"], ["eeg", "RKS"], ["", "ORF"],
     ]  # fmt: skip
-    assert lines_of_cells[0] == ["{}", "{method}", "{50}", "{100}", r"{columns} \\"]
-    assert r"\multicolumn{2}{c}{M} & {at M = 100} \\" in text
+    assert lines_of_cells[0] == ["{}", "{method}", "{50}", r"{100} \\"]
+    assert r"\multicolumn{2}{c}{M} \\" in text
     assert text.count(r"\bfseries") == 4
     assert (
         r"\caption{Test error (\%) on digits, eeg: mean and standard error over 3 trials.}" in text
     )
 
 
-def test_methods_and_columns_are_chosen_in_their_order() -> None:
+def test_methods_are_chosen_in_their_order() -> None:
     read = results(many(3, 2))
-    text = render(read, "markdown", methods=["method-2", "method-0"], columns=["t_total", "error"])
+    text = render(read, "markdown", methods=["method-2", "method-0"])
     assert cells(text)[0] == ["M", "method-2", "method-0"]
-    assert [row[0] for row in cells(text)[-1:]] == ["t_total (s)"]
-    costs = render(read, "markdown", columns=["t_pp"])
-    assert cells(costs)[0] == ["at M = 200", "method-0", "method-1", "method-2"]
-    back = pd.read_csv(io.StringIO(render(read, "csv", columns=["M", "mean"])))
-    assert list(back) == ["M", "mean"]
-    assert list(back["mean"]) == list(summarise(read)["mean"])
-
-
-def test_another_metric_than_the_usual_one() -> None:
-    rows = [row | {"train_error": 3.25} for row in many(2, 2)]
-    text = render(results(rows), "markdown", columns=["train_error"])
-    assert "3.25 ± 0" in text
-    assert "training error" in text
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"methods": ["method_0"]}, "no method 'method_0'.*Did you mean 'method-0'"),
-        ({"columns": ["t_totl"]}, "no column 't_totl'.*Did you mean 't_total'"),
-        ({"columns": ["error", "r2"]}, "one metric"),
-    ],
-)
-def test_unknown_methods_and_columns(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(ResultsError, match=message):
-        render(results(many(2, 2)), **asked)
+    with pytest.raises(ResultsError, match="no method 'method_0'.*Did you mean 'method-0'"):
+        render(read, methods=["method_0"])
 
 
 def test_an_unknown_format() -> None:

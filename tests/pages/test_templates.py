@@ -39,8 +39,6 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
         front.page(found, [tmp_path], tmp_path, ["liu2020"]),
         verify.text(found, width=100),
         verify.text(found, claims_only=True, width=40),
-        verify.markdown(found),
-        verify.markdown(found, claims_only=True),
     ):
         assert "{" not in page
         assert "None" not in page

@@ -17,7 +17,7 @@ from rfbench.analysis import authors_rows
 from rfbench.errors import ConfigError
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.trial import run_job
-from rfbench.pages import verify
+from rfbench.pages import paper
 from tests.support.frames import results, selection, verification
 from tests.support.papers import read_from
 
@@ -86,7 +86,7 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
         named = {"paper": "doe2030", "item": "folds", "settings_from": "doe2030"}
         checked = verification(results(rows, **named))
         (line,) = checked.authors.to_dict("records")
-        shown, page = verify.text(checked, width=100), verify.markdown(checked)
+        page = paper.page(checked, "doe2030", tmp_path)
     assert (line["equal"], line["near"], line["folds"], line["draws"]) == (equal, 3 - equal, 3, 1)
     (group,) = checked.selection.collection.groups.to_dict("records")
     assert (group["trials"], group["parameters"]) == (3, "{}")
@@ -95,10 +95,8 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
     half_width = stats.t(2).ppf(0.95) * np.std(off, ddof=1) / 3**0.5
     assert line["half_width"] == pytest.approx(half_width)
     assert line["verdict"] == "not clear"
-    assert f"of 3 folds {equal} agree to four digits, and {3 - equal} more" in " ".join(
-        shown.split()
-    )
-    assert "doe/folds, commit aaaaaaa, save/, licence MIT" in " ".join(page.split())
+    assert f"of 3 folds {equal} agree to four digits, and {3 - equal} more" in page
+    assert "doe/folds, commit aaaaaaa, save/, licence MIT" in page
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,9 @@ BAD = {
     "trials": json.dumps(GOOD | {"trials": [["t"]]}),
     "data": json.dumps(GOOD | {"data": ["digits"]}),
     "checks": json.dumps(GOOD | {"config": {"checks": "M"}}),
-    "check": json.dumps(GOOD | {"config": {"checks": [{"column": "M", "below": "1"}]}}),
     "check of no column": json.dumps(GOOD | {"config": {"checks": [{"below": 1}]}}),
-    "surrogate": json.dumps(GOOD | {"settings": ["\ud800"]}),
     "machine": json.dumps(GOOD | {"machine": "laptop"}),
-    "cores": json.dumps(GOOD | {"machines": {"a": {"cores": True}}}),
     "smoke": json.dumps(GOOD | {"smoke": "no"}),
-    "key": json.dumps(GOOD | {"colour": 1}),
 }
 
 
