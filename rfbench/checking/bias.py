@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ FIRST_LOOK, FEW_SEEDS = 200, 20
 BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
 DISTANCES = (0.5, 1.0, 2.0)
 COLUMNS = 5
-SLOWEST = 2.0  # times the error of a rate of 1 / sqrt(M)
+TESTED = slice(0, -1)  # of the pairs: the one further out is for the error alone
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,15 @@ class Measurement:
         p of an error that falls as M^p; NaN where it was not measured.
     seconds : float
         Of CPU.
+    exact, bias, spread, error, z, squared : arrays of shape (pairs,)
+        The kernel; the mean over seeds less it; the error of one draw; the standard error of the
+        bias; the bias in standard errors; the mean squared error.
+    limit : float
+        The score beyond which a map is refused.
+    largest_z, biased : float, bool
+        The largest score, and whether it lies beyond: then the mean over seeds is not the kernel.
+    shown : int
+        The number of the pair with the largest bias, among those beyond `PLAIN` if any is.
     """
 
     kernel: Kernel
@@ -154,64 +163,25 @@ class Measurement:
     out_of_time: bool = False
     rate: float = math.nan
     seconds: float = 0.0
-    exact: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compute the kernel."""
+        """Compute what follows from the estimates."""
+        self.seeds = len(self.estimates)
         self.exact = self.pairs.kernel(self.kernel)
-
-    @property
-    def seeds(self) -> int:
-        """How many seeds were drawn."""
-        return len(self.estimates)
-
-    @property
-    def tested(self) -> Any:
-        """Which pairs count: the one further out is for the error alone, see `further_out`."""
-        return slice(0, -1)
-
-    @property
-    def bias(self) -> Array:
-        """Mean over seeds less the kernel."""
-        return np.asarray(self.estimates.mean(axis=0) - self.exact)
-
-    @cached_property
-    def spread(self) -> Array:
-        """The error of one draw; what does not vary has a small number."""
-        least = 1e-9 * np.abs(self.exact).max()
-        return np.asarray(np.maximum(self.estimates.std(axis=0, ddof=1), least))
-
-    @property
-    def error(self) -> Array:
-        """Standard error of the bias, no smaller than the rounding of float32."""
-        rounding = 1e-6 * np.abs(self.exact).max()
-        return np.asarray(np.maximum(self.spread / math.sqrt(self.seeds), rounding))
-
-    @property
-    def z(self) -> Array:
-        """Bias in standard errors."""
-        return np.asarray(self.bias / self.error)
-
-    @property
-    def worst(self) -> int:
-        """The number of the pair with the largest score."""
-        return int(np.abs(self.z[self.tested]).argmax())
-
-    @property
-    def shown(self) -> int:
-        """The number of the pair with the largest bias, among those beyond `PLAIN` if any is."""
-        clear = np.abs(self.z) >= min(PLAIN, abs(self.z[self.worst]))
-        return int(np.where(clear, np.abs(self.bias), -1.0)[self.tested].argmax())
-
-    @property
-    def limit(self) -> float:
-        """The score beyond which a map is refused."""
-        return float(stats.t.isf(LEVEL / 2 / (len(self.exact) - 1), self.seeds - 1))
-
-    @property
-    def biased(self) -> bool:
-        """Whether the mean over seeds is not the kernel."""
-        return bool(np.abs(self.z[self.worst]) > self.limit)
+        self.bias: Array = self.estimates.mean(axis=0) - self.exact
+        largest = np.abs(self.exact).max()
+        # What does not vary has a small number; a mean is rounded as float32 is.
+        self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
+        self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
+        self.z: Array = self.bias / self.error
+        self.squared: Array = ((self.estimates - self.exact) ** 2).mean(axis=0)
+        tests = len(self.exact[TESTED])
+        self.limit = float(stats.t.isf(LEVEL / 2 / tests, self.seeds - 1))
+        scores = np.abs(self.z[TESTED])
+        self.largest_z = float(self.z[scores.argmax()])
+        self.biased = abs(self.largest_z) > self.limit
+        clear = scores >= min(PLAIN, scores.max())
+        self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
     @property
     def falls(self) -> bool:
@@ -223,11 +193,6 @@ class Measurement:
         """The bias, in errors of one draw, that these seeds find with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
-    @property
-    def squared(self) -> Array:
-        """Mean squared error of each pair."""
-        return np.asarray(((self.estimates - self.exact) ** 2).mean(axis=0))
-
     @cached_property
     def relative_error(self) -> float:
         """Mean squared error over that of independent draws of the same form and columns.
@@ -237,7 +202,7 @@ class Measurement:
         one = independent(self)
         if one is None:
             return math.nan
-        return float(self.squared[self.tested].sum() / one[self.tested].sum())
+        return float(self.squared[TESTED].sum() / one[TESTED].sum())
 
     @property
     def further_out(self) -> float:
@@ -332,16 +297,14 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
             estimates.append(one(sizes[0], len(estimates)))
             late = time.process_time() - start > seconds and len(estimates) > FEW_SEEDS
         found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
-        clear = abs(found.z[found.worst]) > PLAIN
+        clear = abs(found.largest_z) > PLAIN
         if late or clear or (len(estimates) >= needed and (most or not found.biased)):
             break
         look = 2 * look if 2 * look < needed or look >= needed else needed
     found.out_of_time = late and len(estimates) < needed
-    errors = (
-        np.sqrt(((large - found.exact) ** 2)[:, :-1].mean()),
-        np.sqrt(found.squared[:-1].mean()),
-    )
-    if errors[1] > 1e-9:
-        found.rate = math.log(max(errors[0], 1e-12) / errors[1]) / math.log(sizes[1] / sizes[0])
+    few = math.sqrt(found.squared[TESTED].mean())
+    many = math.sqrt(((large - found.exact) ** 2)[:, TESTED].mean())
+    if few > 1e-9:
+        found.rate = math.log(max(many, 1e-12) / few) / math.log(sizes[1] / sizes[0])
     found.seconds = time.process_time() - start
     return found

@@ -7,14 +7,14 @@ another length, by simulating the wrong frequencies where they have another law.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from rfbench.arrays import Array
-from rfbench.checking.bias import Measurement, Pairs
+from rfbench.checking.bias import TESTED, Measurement, Pairs
 from rfbench.checking.closed_forms import kernel_of
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
@@ -94,31 +94,26 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 }
 
 
-def causes_of(found: Measurement) -> list[Cause]:
-    """Return the causes whose signature explains a bias, the best first; none if none does."""
+def cause_of(found: Measurement) -> Cause | None:
+    """Return the cause whose signature explains a bias best; None if none does.
+
+    One fits that leaves a small share of the bias, or no more than chance does.
+    """
     if not found.biased:
-        return []
+        return None
     if (found.estimates.std(axis=0) < 1e-7 * np.abs(found.exact).max()).all():
-        return [Cause(*CONSTANT, found.estimates.mean(axis=0))]
+        return Cause(*CONSTANT, found.estimates.mean(axis=0))
+    bias, error = found.bias[TESTED], found.error[TESTED]
     for signatures in (_closed_forms(found), _simulated(found)):
-        if fitting := _fitting(found, signatures):
-            return fitting
-    return []
-
-
-def _fitting(found: Measurement, signatures: Iterable[Cause]) -> list[Cause]:
-    """Return the causes that explain a bias, the best first, and what fits as well as that."""
-    tested = found.tested
-    bias, error = found.bias[tested], found.error[tested]
-    fitting = []
-    for cause in signatures:
-        left = (found.exact + found.bias - cause.mean)[tested]
-        share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
-        if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
-            fitting.append((share, cause))
-    fitting.sort(key=lambda each: each[0])
-    kept = [cause for share, cause in fitting if share <= 1.5 * fitting[0][0] + 0.01]
-    return list({cause.what: cause for cause in kept}.values())
+        fitting = []
+        for cause in signatures:
+            left = (found.exact + found.bias - cause.mean)[TESTED]
+            share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
+            if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
+                fitting.append((share, cause))
+        if fitting:
+            return min(fitting, key=lambda each: each[0])[1]
+    return None
 
 
 def _sizes(found: Measurement) -> list[int]:
