@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -47,41 +47,20 @@ COLUMNS = 5
 TESTED = slice(0, -1)  # of the pairs: the one further out is for the error alone
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of rows, in bandwidths, and the rows that a map is fitted on.
+class Pairs(NamedTuple):
+    """The rows that a map is fitted on, real ones first, and the pairs of rows that end them.
 
-    Attributes
-    ----------
-    rows : array of shape (n, d)
-        Rows of real data first, then the left and the right rows of the pairs.
-    left, right : arrays of shape (pairs,)
-        Numbers of rows.
-    names : list of str
+    `left` and `right` have the shape (pairs, d); `rows` are some of real data, then both of these.
     """
 
+    names: Sequence[str]
+    left: Array
+    right: Array
     rows: Array
-    left: Any
-    right: Any
-    names: list[str]
-
-    def products(self, Z: Any) -> Array:
-        """Return z(x)'z(y) of each pair."""
-        return np.asarray(np.einsum("ij,ij->i", Z[self.left], Z[self.right]))
 
     def kernel(self, kernel: Kernel, sign: float = 1.0) -> Array:
         """Return k(x, y) of each pair, or k(x, -y) with a sign of -1."""
-        return np.diag(kernel(self.rows[self.left], sign * self.rows[self.right])).copy()
-
-    @property
-    def gaps(self) -> Array:
-        """x - y of each pair."""
-        return np.asarray(self.rows[self.left] - self.rows[self.right])
-
-    @property
-    def sums(self) -> Array:
-        """x + y of each pair."""
-        return np.asarray(self.rows[self.left] + self.rows[self.right])
+        return np.diag(kernel(self.left, sign * self.right)).copy()
 
 
 def pairs_of(bandwidth: float) -> Pairs:
@@ -101,30 +80,25 @@ def pairs_of(bandwidth: float) -> Pairs:
         drawn = generator.standard_normal(COLUMNS)
         directions[name] = drawn / np.linalg.norm(drawn)
     centre = 0.3 * ones
-    left, right, names = [], [], []
-    for name, direction in directions.items():
-        for distance in DISTANCES:
-            left.append(centre + direction * distance / 2)
-            right.append(centre - direction * distance / 2)
-            names.append(f"distance {distance:g} along {name}")
-    for name, row in (("all-ones", 0.5 * ones), ("an axis", 0.5 * np.eye(COLUMNS)[0])):
-        left.append(row)
-        right.append(row)
-        names.append(f"a row with itself on {name}")
+    made = [
+        (f"distance {length:g} along {name}", centre + way * length / 2, centre - way * length / 2)
+        for name, way in directions.items()
+        for length in DISTANCES
+    ]
+    for name, way in list(directions.items())[1::-1]:
+        made.append((f"a row with itself on {name}", 0.5 * way, 0.5 * way))
     gaps = np.linalg.norm(real[:, None] - real, axis=2)
     sums = np.linalg.norm(real[:, None] + real, axis=2)
-    for distance in DISTANCES:
-        off = np.where(sums < 1.0, np.abs(gaps - distance), np.inf)
+    for length in DISTANCES:
+        off = np.where(sums < 1.0, np.abs(gaps - length), np.inf)
         i, j = np.unravel_index(off.argmin(), off.shape)
-        left.append(real[i])
-        right.append(real[j])
-        names.append(f"distance {gaps[i, j]:.2g} between rows of data")
-    left.append(centre + ones + directions["a random direction"] / 2)
-    right.append(centre + ones - directions["a random direction"] / 2)
-    names.append("a bandwidth further out")
-    numbers = len(real) + np.arange(2 * len(left)).reshape(2, -1)
-    rows = bandwidth * np.vstack([real, left, right])
-    return Pairs(rows, numbers[0], numbers[1], names)
+        made.append((f"distance {gaps[i, j]:.2g} between rows of data", real[i], real[j]))
+    out, way = centre + ones, directions["a random direction"]
+    made.append(("a bandwidth further out", out + way / 2, out - way / 2))
+    names, *sides = zip(*made, strict=True)
+    rows = bandwidth * np.vstack([real, *sides])
+    left, right = np.split(rows[len(real) :], 2)
+    return Pairs(names, left, right, rows)
 
 
 @dataclass
@@ -224,33 +198,21 @@ def independent(measured: Measurement) -> Array | None:
     offset; of the softmax kernel, positive features.
     """
     kernel, pairs = measured.kernel, measured.pairs
-    generator = np.random.default_rng(5)
-    try:
-        W = kernel.frequencies(generator, pairs.rows.shape[1], 40_000)
-    except (TypeError, AttributeError):  # a kernel without a spectral measure
-        if kernel.name != "softmax":
-            return None
-        W = generator.standard_normal((40_000, pairs.rows.shape[1])) / kernel.bandwidth
-    per_feature = 1
-    if kernel.feature == "coordinate":
-        phases = pairs.rows[:, W[:, 0].astype(int)]
-        sides = phases[pairs.left] * phases[pairs.right]
-    else:
-        phases = pairs.rows @ W.T
-        left, right = phases[pairs.left], phases[pairs.right]
-        if kernel.name == "softmax":
-            norms = (pairs.rows**2).sum(axis=1) / kernel.bandwidth**2
-            lengths = (norms[pairs.left] + norms[pairs.right])[:, None]
-            sides = np.exp(left + right - lengths / 2)
-        elif kernel.feature == "arc-cosine":
-            both = (left > 0) & (right > 0)
-            sides = 2 * np.where(both, (left * right) ** kernel.order, 0.0)
-        elif measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
-            sides, per_feature = np.cos(left - right), 2
-        else:
-            offsets = generator.uniform(0, 2 * np.pi, len(W))
-            sides = 2 * np.cos(left + offsets) * np.cos(right + offsets)
-    return np.asarray(sides.var(axis=1) * per_feature / measured.columns)
+    generator, d = np.random.default_rng(5), pairs.rows.shape[1]
+    if kernel.name == "softmax":
+        W = generator.standard_normal((40_000, d)) / kernel.bandwidth
+        norms = ((pairs.left**2 + pairs.right**2).sum(axis=1) / kernel.bandwidth**2)[:, None]
+        positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
+        return np.asarray(positive.var(axis=1) / measured.columns)
+    if kernel.feature != "wave" or kernel.name == "polynomial":
+        return None
+    W = kernel.frequencies(generator, d, 40_000)
+    left, right = pairs.left @ W.T, pairs.right @ W.T
+    if measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
+        return np.asarray(2 * np.cos(left - right).var(axis=1) / measured.columns)
+    offsets = generator.uniform(0, 2 * np.pi, len(W))
+    cosines = 2 * np.cos(left + offsets) * np.cos(right + offsets)
+    return np.asarray(cosines.var(axis=1) / measured.columns)
 
 
 def seeds_needed(pairs: int) -> int:
@@ -284,8 +246,8 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
         drawn = draw(pairs.rows, M, seed)
         Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
         Z = np.asarray(Z, np.float64)
-        columns = Z.shape[1]
-        return np.asarray(pairs.products(Z) + constant)
+        columns, n = Z.shape[1], len(pairs.names)
+        return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)
 
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
     estimates: list[Array] = []

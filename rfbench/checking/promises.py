@@ -1,8 +1,8 @@
 """A promise, the check that tests it, and what checks say where it is not kept.
 
 A check is a function of a subject (what is tested, and how it is built) that raises `CheckFailed`
-where the promise is not kept. Its name is the promise in short; its docstring says what is
-promised, and after "To do:" what helps.
+where the promise is not kept. Its name is the promise in short; its docstring is the promise, and
+what to do where it is not kept.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class NotApplicable(Exception):
 
 
 class Promise(NamedTuple):
-    """One promise, what to do where it is not kept, and why it is not; empty where it is."""
+    """One promise, what helps where it is not kept, and why it is not; empty where it is."""
 
     name: str
-    todo: str
+    help: str
     fault: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.fault}\nto do: {self.todo}"
+        return f"{self.name}: {self.fault}\n{self.help}"
 
 
 def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
@@ -48,32 +48,20 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
     """
     promises: list[Promise] = []
     for check in checks:
-        _, _, todo = " ".join((inspect.getdoc(check) or "").split()).partition("To do: ")
-        promise = Promise(check.__name__.replace("_", " "), todo)
+        fault = ""
         try:
             check(subject)
         except CheckFailed as error:
-            promise = promise._replace(fault=str(error))
+            fault = str(error)
         except Exception as error:
-            promise = promise._replace(fault=raised(error, subject.thing))
-        promises.append(promise)
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            fault = f"{type(error).__name__}: {error}"
+            fault += f" ({Path(at.filename).name}, line {at.lineno}: {at.line})"
+        name = check.__name__.replace("_", " ")
+        promises.append(Promise(name, inspect.getdoc(check) or "", fault))
         if promises[0].fault:
             break
     return promises
-
-
-def raised(error: Exception, thing: Any) -> str:
-    """Return an exception with the last line of the file of a class or function that led to it."""
-    try:
-        own = inspect.getsourcefile(thing)
-    except TypeError:  # it is built in
-        own = None
-    lines = [
-        f" ({Path(own).name}, line {frame.lineno}: {frame.line})"
-        for frame in traceback.extract_tb(error.__traceback__)
-        if own and frame.filename == own
-    ]
-    return f"{type(error).__name__}: {error}" + "".join(lines[-1:])
 
 
 def expect(kept: Any, sentence: str) -> None:
@@ -98,10 +86,8 @@ def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> N
 
 def expect_finite(rows: Any) -> None:
     """Raise CheckFailed with the columns that have NaN or infinity, if any has."""
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))
-    columns = ", ".join(map(str, bad[:5])) + (", ..." if len(bad) > 5 else "")
-    verb = "has" if len(bad) == 1 else "have"
-    expect(not len(bad), f"{len(bad)} of {rows.shape[1]} columns {verb} NaN or infinity: {columns}")
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
+    expect(not bad, f"of {rows.shape[1]} columns have NaN or infinity: {bad}")
 
 
 @contextmanager

@@ -95,7 +95,7 @@ def test_time_ends_the_seeds_and_is_said():
 def test_the_error_of_independent_draws_is_the_closed_form():
     pairs, s = pairs_of(3.0), 3.0
     kernel = Gaussian(s)
-    squares = (pairs.gaps**2).sum(axis=1)
+    squares = ((pairs.left - pairs.right) ** 2).sum(axis=1)
     k, twice = np.exp(-squares / 2 / s**2), np.exp(-4 * squares / 2 / s**2)
     np.testing.assert_allclose(pairs.kernel(kernel), k)
     wave = (1 + twice) / 2 - k**2  # the variance of cos(w'(x - y))
@@ -110,7 +110,7 @@ def test_the_error_of_independent_draws_is_the_closed_form():
 def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
     kernel, pairs = kernel_of(name, 2.0), pairs_of(2.0)
     W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
-    waves = np.cos(pairs.gaps @ W.T)
+    waves = np.cos((pairs.left - pairs.right) @ W.T)
     z = (waves.mean(axis=1) - pairs.kernel(kernel)) / np.maximum(waves.std(axis=1) / 200, 1e-12)
     assert np.abs(z).max() < 4
 

@@ -25,17 +25,11 @@ class Thing:
 
 
 def one_plain_use(subject):
-    """It works.
-
-    To do: correct this.
-    """
+    """Correct this."""
 
 
 def numbers_are_small(subject):
-    """Numbers are small.
-
-    To do: divide them.
-    """
+    """Divide them."""
     raise CheckFailed("3 is large")
 
 
@@ -47,8 +41,8 @@ def test_what_failed_is_explained():
     subject = MapSubject(Thing)
     every = [one_plain_use, numbers_are_small, numbers_are_positive]
     kept, large, negative = run_checks(subject, every)
-    assert kept == ("one plain use", "correct this.", "")
-    assert str(large) == "numbers are small: 3 is large\nto do: divide them."
+    assert kept == ("one plain use", "Correct this.", "")
+    assert str(large) == "numbers are small: 3 is large\nDivide them."
     assert re.fullmatch(
         r"ValueError: negative \(test_promises.py, line \d+: raise ValueError\(\"negative\"\)\)",
         negative.fault,
@@ -66,7 +60,7 @@ def test_sentences_say_what_came():
     ):
         with pytest.raises(CheckFailed, match=sentence):
             expect_same(got, expected, "rows", tolerance)
-    with pytest.raises(CheckFailed, match="1 of 2 columns has NaN or infinity: 1"):
+    with pytest.raises(CheckFailed, match=r"of 2 columns have NaN or infinity: \[1\]"):
         expect_finite(np.array([[0.0, np.inf]]))
     with expect_refusal(ValueError, "nothing", "^no"):
         raise ValueError("no")
@@ -89,13 +83,6 @@ class Features(RandomFeatures):
         return self.draw_unit_map(random, X.shape[1], self.n_components).times(
             self.n_components**-0.5
         )
-
-
-class ConstantSeed(Features):
-    def _draw(self, X, targets, random):
-        again = np.random.default_rng(0)
-        frequencies = again.standard_normal((self.n_components, X.shape[1]))
-        return self.unit_map(frequencies, random)
 
 
 class OwnSeed(Features):
@@ -165,7 +152,6 @@ class Neither(Features):
 @pytest.mark.parametrize(
     ("cls", "check", "words"),
     [
-        (ConstantSeed, "other_seeds_give_other_features", "seeds 0 and 1"),
         (OwnSeed, "same_seed_same_features", "two fits"),
         (Wide, "float32_gives_nearly_the_features_of_float64", "in float64"),
         (Rounded, "float32_gives_nearly_the_features_of_float64", "in float32"),
