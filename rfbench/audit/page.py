@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from rfbench.analysis.unprinted import off
 from rfbench.audit.ranking import Ranking
 from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all, worth
 from rfbench.errors import ResultsError
-from rfbench.pages import grids
+from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import number, signed, span
 
@@ -47,10 +46,9 @@ def command_of(folder: Path) -> str:
         ) from None
 
 
-def render(folder: Path, command: str, form: str = "markdown", width: int | None = None) -> str:
+def render(folder: Path, command: str) -> str:
     """Write what the table of an audit's folder says: neither rows nor data are needed.
 
-    The form is ``text``, so many characters wide (None: as the terminal), or ``markdown``.
     Raises ResultsError if there is no such table.
     """
     tables = read_all([folder])
@@ -61,12 +59,6 @@ def render(folder: Path, command: str, form: str = "markdown", width: int | None
             "Run the audit again.",
         )
     (kept,) = tables
-    columns = width or shutil.get_terminal_size().columns
-    writer = grids.WRITERS[form]
-
-    def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-        return writer(grids.Grid(head, rows), columns)
-
     options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
     own = kept.table[kept.table["as_configured"]]
     over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
@@ -76,10 +68,10 @@ def render(folder: Path, command: str, form: str = "markdown", width: int | None
         first=kept.table.iloc[0],
         tied=int((kept.table["place"] == 1).sum()),
         own=next((line for _, line in own.iterrows()), None),
-        best=table([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
+        best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
-        ranges=table(RANGE_HEAD, over_gaps) if over_gaps else "",
-        worth=table(WORTH_HEAD, _worth(worth(kept.table, options))),
+        ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
+        worth=Grid(WORTH_HEAD, _worth(worth(kept.table, options))),
         command=command,
     )
 

@@ -33,7 +33,6 @@ class Question:
     gaps: bool = False  # vary only the known choices that fill a gap of the paper's text
     trials: int = 2
     most: int = 300  # combinations; of more that can be run, so many are drawn at random
-    confirm: Sequence[str] = ()  # other targets that are asked the same beside this one
     allow_imports: bool = False
 
     @property
@@ -49,7 +48,6 @@ class Question:
             "target": self.target,
             "run": self.run,
             "gaps": self.gaps,
-            "confirm": self.confirm,
             "set": self.overrides,
             "vary": self.vary,
             "trials": self.trials,
