@@ -88,7 +88,6 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
         (["--vary", "M=10,7"], "no size"),
-        (["--vary", "scaling=none", "--vary", "scaling=minmax"], "twice"),
         (["--set", "dataset=letter"], "measures letter"),
         (["--vary", "dataset=digits,letter"], "measures letter"),
         (["--only", "M=10"], "--only"),
