@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,19 +31,14 @@ def command_of(folder: Path) -> str:
     Raises ResultsError if there is no such page, or it names none.
     """
     file = folder / PAGE
-    try:
-        lines = files.read(file).decode().splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    commands = [line.strip() for line in lines if line.startswith(f"    {COMMAND} ")]
-    try:
-        return shlex.join(shlex.split(commands[0]))
-    except (IndexError, ValueError):
-        raise ResultsError(
-            f"{file} does not name the command of its audit.",
-            "A page is made anew by the question that it answers.",
-            "Run the audit again; its rows are kept.",
-        ) from None
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if found := re.search(rf"^    ({COMMAND} .*)$", text, re.MULTILINE):
+        return found[1]
+    raise ResultsError(
+        f"{file} does not name the command of its audit.",
+        "A page is made anew by the question that it answers.",
+        "Run the audit again; its rows are kept.",
+    )
 
 
 def render(folder: Path, command: str) -> str:

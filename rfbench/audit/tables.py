@@ -185,7 +185,7 @@ def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
 
 
 def worth(table: pd.DataFrame, choices: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Return the nearest combinations of a table that have each option, see `Ranking.worth`."""
+    """Return the nearest combinations of a table that have each option."""
     lines = []
     for name, options in choices.items():
         for option in options:
