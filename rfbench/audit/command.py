@@ -58,8 +58,7 @@ def audit(
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
     CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
     numbers: half of them choose, the other half confirm. It tells how many combinations were
-    tried. The halves are not independent: an audit of other data of the paper is stronger, and
-    its page looks there for what these choose.
+    tried. The halves are not independent: an audit of other data of the paper is stronger.
     With --gaps nothing is chosen: the range of each number over what is not printed. An
     interrupted audit is not ranked; the same command resumes.
 

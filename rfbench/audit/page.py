@@ -12,7 +12,7 @@ import pandas as pd
 from rfbench import files, papers
 from rfbench.analysis.unprinted import off
 from rfbench.audit.ranking import Ranking
-from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all, worth
+from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
@@ -54,7 +54,6 @@ def render(folder: Path, command: str) -> str:
             "Run the audit again.",
         )
     (kept,) = tables
-    options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
     own = kept.table[kept.table["as_configured"]]
     over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
     return fill(
@@ -66,7 +65,7 @@ def render(folder: Path, command: str) -> str:
         best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
-        worth=Grid(WORTH_HEAD, _worth(worth(kept.table, options))),
+        worth=Grid(WORTH_HEAD, _worth(kept.table, kept.choices)),
         command=command,
     )
 
@@ -104,16 +103,18 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def _worth(table: pd.DataFrame) -> list[list[str]]:
-    return [
-        [
-            f"{line['choice']}: {line['option']}",
-            number(line["chosen"], 2),
-            span(line["low"], line["high"], 2),
-            number(line["place"]),
-        ]
-        for line in table.to_dict("records")
-    ]
+def _worth(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
+    """Return per option of each choice the nearest combinations that have it."""
+    rows = []
+    for name in varied:
+        for option, here in table.groupby(name, sort=False):
+            near = here[here["place"] == here["place"].min()]
+            low, high = near["rms_confirming"].min(), near["rms_confirming"].max()
+            chosen, place = near.iloc[0][["rms_choosing", "place"]]
+            rows.append(
+                [f"{name}: {option}", number(chosen, 2), span(low, high, 2), number(int(place))]
+            )
+    return rows
 
 
 def save(ranking: Ranking, folder: Path) -> list[Path]:
