@@ -27,19 +27,6 @@ def known(target: Target, gaps: bool = False) -> Choices:
     return {name: _options(name, opts) for name, opts in choices.items() if opts and name in names}
 
 
-def varied(texts: Sequence[str], target: Target) -> Choices:
-    """Read several ``KEY=VALUES``, see `given`; ConfigError if a key is there twice."""
-    choices: Choices = {}
-    for text in texts:
-        name, options = given(text, known(target))
-        if name in choices:
-            raise ConfigError(
-                f"{name} is varied twice.", "", f"Write its values in one: --vary {name}=a,b."
-            )
-        choices[name] = options
-    return choices
-
-
 def given(text: str, named: Choices) -> tuple[str, Options]:
     """Read ``KEY=VALUES`` as the name of a choice and its options.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Vary only what the paper does not print: the range that its text leaves.",
 )
-@click.option(
-    "--confirm",
-    multiple=True,
-    metavar="PAPER/ITEM/DATASET",
-    help="Audit this row too, and say where the combination nearest on --target comes in it.",
-)
 @setting(
     "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the known ones", option="--vary"
 )
@@ -55,7 +48,6 @@ def audit(
     aim: str,
     name: str,
     gaps: bool,
-    confirm: tuple[str, ...],
     vary: tuple[str, ...],
     overrides: tuple[str, ...],
     most: int,
@@ -66,7 +58,7 @@ def audit(
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
     CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
     numbers: half of them choose, the other half confirm. It tells how many combinations were
-    tried. The halves are not independent: --confirm is stronger, on other data.
+    tried. The halves are not independent: an audit of other data of the paper is stronger.
     With --gaps nothing is chosen: the range of each number over what is not printed. An
     interrupted audit is not ranked; the same command resumes.
 
@@ -77,7 +69,6 @@ def audit(
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.audit.plan import Question, plan
-    from rfbench.audit.tables import confirmed, read_all
     from rfbench.audit.target import find
     from rfbench.cli import running
     from rfbench.config.sweeps import size
@@ -88,8 +79,6 @@ def audit(
             "It would leave combinations without their numbers.",
             "Vary less, or fix M and others with --set.",
         )
-    if gaps and confirm:
-        raise ConfigError("--gaps chooses nothing that --confirm could look at.", "", "Take one.")
     asked = Question(
         config,
         find(aim),
@@ -99,47 +88,29 @@ def audit(
         gaps=gaps,
         trials=options.trials or 2,
         most=most,
-        confirm=confirm,
         allow_imports=options.allow_imports,
     )
-    others = [replace(asked, target=find(each), run="", confirm=()) for each in confirm]
-    audits = [plan(each) for each in (asked, *others)]
-    for planned in audits:
-        echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
-        for choice, open_options in planned.choices.items():
-            echo(f"  {choice}: {', '.join(open_options)}")
-        for why in planned.refused[:3]:
-            echo(f"cannot be run: {why}")
-        if options.dry_run:
-            running.say_what_would_run(_work(planned), options)
-        else:
-            _audit(planned, options)
-    if options.dry_run or not confirm:
-        return
-    for line in confirmed(read_all(options.base / planned.folder for planned in audits)).to_dict(
-        "records"
-    ):
-        if line["chosen_on"] == asked.target.dataset:
-            echo(
-                f"chosen on {line['chosen_on']}, on {line['dataset']}: "
-                f"{line['distance']:.2f} points off, place {line['place']} of {line['of']}"
-            )
+    planned = plan(asked)
+    echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
+    for choice, open_options in planned.choices.items():
+        echo(f"  {choice}: {', '.join(open_options)}")
+    for why in planned.refused[:3]:
+        echo(f"cannot be run: {why}")
+    work = running.Work(planned.folder, planned.experiments, planned.variants)
+    if options.dry_run:
+        running.say_what_would_run(work, options)
+    else:
+        _audit(planned, work, options)
 
 
-def _work(audit: Audit) -> Work:
-    from rfbench.cli.running import Work
-
-    return Work(audit.folder, audit.experiments, audit.variants)
-
-
-def _audit(audit: Audit, options: RunOptions) -> None:
+def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
     """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
     from rfbench.cli import running
 
-    work = running.planned(_work(audit), options, progress=True)
+    work = running.planned(planned, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
         echo("ranked: nothing, because the numbers of a smoke run mean nothing")
@@ -148,8 +119,7 @@ def _audit(audit: Audit, options: RunOptions) -> None:
     elif summary.found + summary.done:
         ranking = rank(audit, results.read(work.folder))
         files = page.save(ranking, work.folder)
-        shown = page.render(work.folder, audit.asked.command, "text")
-        echo("\n" + shown.rstrip("\n") + "\n")
+        echo("\n" + page.render(work.folder, audit.asked.command))
         if ranking.incomplete:
             echo(f"without a place: {ranking.incomplete} combinations that lack a number")
         for path in files:

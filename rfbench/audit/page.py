@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pandas as pd
 from rfbench import files, papers
 from rfbench.analysis.unprinted import off
 from rfbench.audit.ranking import Ranking
-from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all, worth
+from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all
 from rfbench.errors import ResultsError
-from rfbench.pages import grids
+from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import number, signed, span
 
@@ -32,25 +31,19 @@ def command_of(folder: Path) -> str:
     Raises ResultsError if there is no such page, or it names none.
     """
     file = folder / PAGE
-    try:
-        lines = files.read(file).decode().splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    commands = [line.strip() for line in lines if line.startswith(f"    {COMMAND} ")]
-    try:
-        return shlex.join(shlex.split(commands[0]))
-    except (IndexError, ValueError):
-        raise ResultsError(
-            f"{file} does not name the command of its audit.",
-            "A page is made anew by the question that it answers.",
-            "Run the audit again; its rows are kept.",
-        ) from None
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if found := re.search(rf"^    ({COMMAND} .*)$", text, re.MULTILINE):
+        return found[1]
+    raise ResultsError(
+        f"{file} does not name the command of its audit.",
+        "A page is made anew by the question that it answers.",
+        "Run the audit again; its rows are kept.",
+    )
 
 
-def render(folder: Path, command: str, form: str = "markdown", width: int | None = None) -> str:
+def render(folder: Path, command: str) -> str:
     """Write what the table of an audit's folder says: neither rows nor data are needed.
 
-    The form is ``text``, so many characters wide (None: as the terminal), or ``markdown``.
     Raises ResultsError if there is no such table.
     """
     tables = read_all([folder])
@@ -61,13 +54,6 @@ def render(folder: Path, command: str, form: str = "markdown", width: int | None
             "Run the audit again.",
         )
     (kept,) = tables
-    columns = width or shutil.get_terminal_size().columns
-    writer = grids.WRITERS[form]
-
-    def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-        return writer(grids.Grid(head, rows), columns)
-
-    options = {name: list(dict.fromkeys(kept.table[name])) for name in kept.choices}
     own = kept.table[kept.table["as_configured"]]
     over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
     return fill(
@@ -76,10 +62,10 @@ def render(folder: Path, command: str, form: str = "markdown", width: int | None
         first=kept.table.iloc[0],
         tied=int((kept.table["place"] == 1).sum()),
         own=next((line for _, line in own.iterrows()), None),
-        best=table([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
+        best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
-        ranges=table(RANGE_HEAD, over_gaps) if over_gaps else "",
-        worth=table(WORTH_HEAD, _worth(worth(kept.table, options))),
+        ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
+        worth=Grid(WORTH_HEAD, _worth(kept.table, kept.choices)),
         command=command,
     )
 
@@ -117,16 +103,18 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def _worth(table: pd.DataFrame) -> list[list[str]]:
-    return [
-        [
-            f"{line['choice']}: {line['option']}",
-            number(line["chosen"], 2),
-            span(line["low"], line["high"], 2),
-            number(line["place"]),
-        ]
-        for line in table.to_dict("records")
-    ]
+def _worth(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
+    """Return per option of each choice the nearest combinations that have it."""
+    rows = []
+    for name in varied:
+        for option, here in table.groupby(name, sort=False):
+            near = here[here["place"] == here["place"].min()]
+            low, high = near["rms_confirming"].min(), near["rms_confirming"].max()
+            chosen, place = near.iloc[0][["rms_choosing", "place"]]
+            rows.append(
+                [f"{name}: {option}", number(chosen, 2), span(low, high, 2), number(int(place))]
+            )
+    return rows
 
 
 def save(ranking: Ranking, folder: Path) -> list[Path]:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench import config, yamlfile
+from rfbench import config
 from rfbench.analysis.frame import JOINT
-from rfbench.audit.choices import about, known, varied
+from rfbench.audit.choices import about, given, known
 from rfbench.audit.target import Target
 from rfbench.config import Experiment, KeptBy, SamplerSpec
 from rfbench.config.sweeps import Choices, changed, combinations, settings_of
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError
 
 CONFIGS = "configs"
 
@@ -27,13 +27,12 @@ class Question:
 
     config: Path
     target: Target
-    run: str = ""  # of the configuration; without it the only one that fits the target
+    run: str = ""  # of the configuration, if it has several
     vary: Sequence[str] = ()  # KEY=VALUES, in place of the known choices of the same names
     overrides: Sequence[str] = ()  # key.path=value, which closes a choice
     gaps: bool = False  # vary only the known choices that fill a gap of the paper's text
     trials: int = 2
     most: int = 300  # combinations; of more that can be run, so many are drawn at random
-    confirm: Sequence[str] = ()  # other targets that are asked the same beside this one
     allow_imports: bool = False
 
     @property
@@ -49,7 +48,6 @@ class Question:
             "target": self.target,
             "run": self.run,
             "gaps": self.gaps,
-            "confirm": self.confirm,
             "set": self.overrides,
             "vary": self.vary,
             "trials": self.trials,
@@ -91,58 +89,52 @@ class Audit:
 def plan(asked: Question) -> Audit:
     """Return what to measure.
 
-    Samplers and sizes of the configuration that the target has no numbers of are left out, and
-    sizes share their work where all methods can.
+    Samplers and sizes of the configuration that the target has no numbers of are left out.
 
     ConfigError if the configuration is wrong or is not about the target, if a choice that is varied
-    is fixed too, concerns no sampler of the target or has an option that cannot be run, or if no
-    combination can be run.
+    is fixed too or concerns no sampler of the target, or if no combination can be run.
     """
-    vary = varied(asked.vary, asked.target)
-    base, document = _fitting(asked, any_data="dataset" in vary)
-    target = asked.target.of(
-        [JOINT] if base.solver.name == JOINT else names(needed(base, asked.target))
-    )
-    own = None
-    try:
-        own = reduced(base, target)
-    except ConfigError:
-        if not {"dataset", "M"} & set(vary):  # which could bring what it lacks
-            raise
-    made: dict[tuple[str, ...], Experiment] = {}
-    failed: dict[tuple[str, ...], str] = {}
-    refused: list[str] = []
+    vary: Choices = {}
+    for text in asked.vary:
+        choice, options = given(text, known(asked.target))
+        vary.setdefault(choice, {}).update(options)
+    documents = config.documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
+    name, document = config.choose(asked.config, documents, asked.run)
+    base = config.from_document(document, name, allow_imports=asked.allow_imports)
+    specs = needed(base, asked.target)
+    _check(base, specs, asked.target)
+    target = asked.target.of([JOINT] if base.solver.name == JOINT else names(specs))
+    refused: dict[str, str] = {}
 
-    def experiment(settings: Mapping[str, Any]) -> Experiment:
-        made = changed(document, base.name, settings, allow_imports=asked.allow_imports)
-        return reduced(made, target)
+    def attempt(words: str, settings: Mapping[str, Any]) -> Experiment | None:
+        try:
+            new = changed(document, name, settings, allow_imports=asked.allow_imports)
+            return reduced(new, target)
+        except ConfigError as error:
+            refused[words] = f"{words}: {error}"
+            return None
 
+    own = attempt("as configured", {})
     choices: Choices = {}
-    for name, options in _open(asked, vary, names(needed(base, target)), target).items():
+    for choice, options in _open(asked, vary, names(specs), target).items():
         for option, settings in options.items():
-            try:
-                experiment(settings)
-            except ConfigError as error:
-                if name in vary:
-                    raise
-                refused.append(f"{name} {option}: {error.what}")
-            else:
-                choices.setdefault(name, {})[option] = settings
+            if attempt(f"{choice} {option}", settings):
+                choices.setdefault(choice, {})[option] = settings
+            elif choice in vary:
+                raise ConfigError(f"--vary {refused[f'{choice} {option}']}")
+    made: dict[tuple[str, ...], Experiment | None] = {}
 
     def runs(combination: Mapping[str, str]) -> bool:
         key = tuple(combination.values())
-        if key not in made and key not in failed:
-            try:
-                made[key] = experiment(settings_of(choices, combination))
-            except ConfigError as error:
-                failed[key] = f"{', '.join(key)}: {error.what}"
-        return key in made
+        if key not in made:
+            made[key] = attempt(", ".join(key), settings_of(choices, combination))
+        return made[key] is not None
 
     planned = combinations(choices, asked.most, runs)
-    refused += failed.values()
     if not planned:
-        raise ConfigError("No combination of the choices can be run.", refused[0])
-    experiments = [made[tuple(each.values())] for each in planned]
+        why = next(iter(refused.values()))
+        raise ConfigError("No combination of the choices can be run.", why)
+    experiments = [each for key in planned if (each := made[tuple(key.values())])]
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
@@ -151,7 +143,7 @@ def plan(asked: Question) -> Audit:
         choices,
         pd.DataFrame(planned, columns=list(choices)),
         experiments,
-        refused,
+        list(refused.values()),
         as_it_stands=experiments.index(own) if own in experiments else None,
     )
 
@@ -199,45 +191,19 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
     return experiment.model_copy(update=changes)
 
 
-def _fitting(asked: Question, *, any_data: bool) -> tuple[Experiment, yamlfile.Document]:
-    """Return the run that is named, or the only one about the target, with its document."""
-    target = asked.target
-    overrides = [f"trials={asked.trials}", *asked.overrides]
-    documents = config.documents(asked.config, overrides)
-    chosen = dict([config.choose(asked.config, documents, asked.run)]) if asked.run else documents
-    fitting: dict[str, Experiment] = {}
-    refused = []
-    for name, document in chosen.items():
-        try:
-            base = config.from_document(document, name, allow_imports=asked.allow_imports)
-            _check_paper(base, target)
-            for spec in [] if any_data else base.dataset:
-                target.check_data(spec.name)
-        except ConfigError as error:
-            refused.append(error)
-        else:
-            fitting[name] = base
-    if not fitting:
-        raise refused[0]
-    name, document = config.choose(
-        asked.config, {name: documents[name] for name in fitting}, asked.run
-    )
-    return fitting[name], document
-
-
-def _check_paper(experiment: Experiment, target: Target) -> None:
+def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target) -> None:
+    """Raise ConfigError if a configuration is not about the target, or measures nothing of it."""
     if experiment.paper != target.paper:
         raise ConfigError(
             f"{experiment.name} is not about {target.paper}.",
             f"Its paper is {experiment.paper or 'none'}.",
             f"Take a configuration of {target.paper}: `rfbench list configs`.",
         )
-    if not needed(experiment, target):
+    if not specs:
         labels = [spec.label for spec in experiment.samplers]
         raise ConfigError(
             f"{experiment.name} measures no method of {target}.",
-            f"Published are {', '.join(target.methods)}; it has {', '.join(labels)}."
-            f"{nearest(labels[0], target.methods)}",
+            f"Published are {', '.join(target.methods)}; it has {', '.join(labels)}.",
         )
 
 

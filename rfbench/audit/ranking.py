@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,81 +24,80 @@ from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The combinations of an audit in the order of their distance on the choosing half."""
+class Ranking(NamedTuple):
+    """The combinations of an audit in the order of their distance on the choosing half.
+
+    Attributes
+    ----------
+    audit : Audit
+    cells : DataFrame
+        A line per combination and published number that was measured: `combination` and `number`,
+        places in the audit's grid and in the target's numbers, and the columns of `published`.
+    table : DataFrame
+        See `table_of`.
+    """
 
     audit: Audit
-    # A line per combination and published number that was measured: `combination` and `number`,
-    # places in the audit's grid and in the target's numbers, and the columns of `published`.
     cells: pd.DataFrame
-    # Combinations that the folder holds trials of, those of earlier audits too. Those that are read
-    # by another metric share their trials: so they may seem fewer than this audit has.
-    in_folder: int = 0
-
-    @property
-    def tried(self) -> int:
-        """The number of combinations of this audit."""
-        return len(self.audit.experiments)
+    table: pd.DataFrame
 
     @property
     def incomplete(self) -> int:
         """The number of combinations that lack a number: not run yet, or failed."""
-        return self.tried - len(self.table)
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One line per combination that has all numbers, the nearest first; ties in their order.
-
-        The index is the combination. Columns: ``place`` (from 1; those that are equally near share
-        one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
-        differences of the halves, see `_wide`, NaN where there is none), ``largest_difference`` of
-        all, ``cells``, ``trials`` (the smallest number behind a cell), ``tried``, ``stand_in``,
-        ``as_configured`` (whether the line is the configuration itself) and, per number,
-        ``measured METHOD SIZE METRIC``, ``paired`` and ``half`` of the same (see `paired`), and
-        ``protocol``, that of the configuration.
-        """
-        choosing, confirming = self.audit.target.halves()
-        gaps = self._wide("difference").dropna()
-        table = self.audit.grid.loc[gaps.index]
-        table.insert(0, "place", 0)
-        table["rms_choosing"] = _rms(gaps[choosing])
-        table["rms_confirming"] = _rms(gaps[confirming])
-        table["largest_difference"] = gaps.abs().max(axis=1)
-        table["cells"] = len(self.audit.target.numbers)
-        table["trials"] = self._wide("trials").loc[gaps.index].min(axis=1).astype(int)
-        table["tried"] = max(self.tried, self.in_folder)
-        table["stand_in"] = bool(self.cells["stand_in"].any())
-        table["as_configured"] = table.index == self.audit.as_it_stands
-        table[PROTOCOL] = self.audit.experiments[0].protocol
-        starts = {"measured": MEASURED, "paired": PAIRED, "half": HALF}
-        known = {start: name for name, start in starts.items() if name in self.cells}
-        wide = {start: self._wide(name).loc[gaps.index] for start, name in known.items()}
-        columns = {
-            start + cell(number): values[i]
-            for start, values in wide.items()
-            for i, number in enumerate(self.audit.target.numbers)
-        }
-        table = pd.concat([table, pd.DataFrame(columns)], axis=1)
-        table["place"] = places(table["rms_choosing"])
-        return table.sort_values("place", kind="stable")
-
-    def _wide(self, column: str) -> pd.DataFrame:
-        """Return a column of the cells, one line per combination, one column per number.
-
-        Differences are in points, or in percent of numbers without a unit.
-        """
-        wide = self.cells.pivot(index="combination", columns="number", values=column)
-        numbers = self.audit.target.numbers
-        wide = pd.DataFrame(wide, columns=range(len(numbers)))
-        if column == "difference":
-            wide = wide * [100 / each.value if each.unit == PLAIN else 1.0 for each in numbers]
-        return wide
+        return len(self.audit.experiments) - len(self.table)
 
 
 def rank(audit: Audit, results: Results) -> Ranking:
     """Hold every combination against the target, from the folder that the trials were run into."""
-    return Ranking(audit, measured(audit, results), tried_in(results.folder))
+    cells = measured(audit, results)
+    return Ranking(audit, cells, table_of(audit, cells, tried_in(results.folder)))
+
+
+def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
+    """Return one line per combination that has all numbers, the nearest first, else in their order.
+
+    `in_folder` combinations have trials in the folder, those of earlier audits too. Those that are
+    read by another metric share their trials: so they may seem fewer than this audit has.
+
+    The index is the combination. Columns: ``place`` (from 1; those that are equally near share
+    one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
+    differences of the halves in points, or in percent of numbers without a unit; NaN where there
+    is none), ``largest_difference`` of all, ``cells``, ``trials`` (the smallest number behind a
+    cell), ``tried``, ``stand_in``, ``as_configured`` (whether the line is the configuration
+    itself) and, per number, ``measured METHOD SIZE METRIC``, ``paired`` and ``half`` of the same
+    (see `paired`), and ``protocol``, that of the configuration.
+    """
+    numbers = audit.target.numbers
+
+    def wide(column: str) -> pd.DataFrame:
+        pivoted = cells.pivot(index="combination", columns="number", values=column)
+        return pd.DataFrame(pivoted, columns=range(len(numbers)))
+
+    percent = [100 / each.value if each.unit == PLAIN else 1.0 for each in numbers]
+    gaps = (wide("difference") * percent).dropna()
+    table = audit.grid.loc[gaps.index]
+    table.insert(0, "place", 0)
+    for name, half in zip(("rms_choosing", "rms_confirming"), audit.target.halves(), strict=True):
+        # NaN of none, or with one that is not known
+        table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
+    table["largest_difference"] = gaps.abs().max(axis=1)
+    table["cells"] = len(numbers)
+    table["trials"] = wide("trials").loc[gaps.index].min(axis=1).astype(int)
+    table["tried"] = max(len(audit.experiments), in_folder)
+    table["stand_in"] = bool(cells["stand_in"].any())
+    table["as_configured"] = table.index == audit.as_it_stands
+    table[PROTOCOL] = audit.experiments[0].protocol
+    starts = {"measured": MEASURED, "paired": PAIRED, "half": HALF}
+    columns = {
+        start + cell(number): values[i]
+        for name, start in starts.items()
+        if name in cells
+        for values in [wide(name).loc[gaps.index]]
+        for i, number in enumerate(numbers)
+    }
+    table = pd.concat([table, pd.DataFrame(columns)], axis=1)
+    table["place"] = places(table["rms_choosing"])
+    return table.sort_values("place", kind="stable")
 
 
 def measured(audit: Audit, results: Results) -> pd.DataFrame:
@@ -167,8 +165,3 @@ def tried_in(folder: Path) -> int:
         return 0
     settings = rows[rows["variant"] != ""].groupby(["variant", "label"])["setting"].nunique()
     return int(settings.groupby("variant").max().sum())
-
-
-def _rms(values: pd.DataFrame) -> pd.Series[float]:
-    """Return the root mean square of each line, NaN with a value that is not known or none."""
-    return (values**2).mean(axis=1, skipna=False).astype(float) ** 0.5

@@ -33,12 +33,7 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
 
     every = tables.read_all(tables.near(verification.paths))
     return {
-        paper: render(
-            "audit/audits.md.j2",
-            audits=tables.audits(own),
-            confirmed=tables.confirmed(own),
-            out=out,
-        )
+        paper: render("audit/audits.md.j2", audits=tables.audits(own), out=out)
         for paper in dict.fromkeys(table.place[0] for table in every)
         for own in [[table for table in every if table.place[0] == paper]]
     }

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,18 +20,12 @@ TABLE = "audit.csv"
 MEASURED = "measured "
 # Of the same trials less the configuration itself: the mean, and half of its 90 % interval.
 PAIRED, HALF = "paired ", "half "
-FEW = 8  # numbers: with fewer nothing is chosen for other data
 DISTANCE = "%.6g"  # in a table; what is then equal is a tie
 MEASURES = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
 PROTOCOL = "protocol"  # of the configuration
-COLUMNS = (
-    "page", "paper", "items", "dataset", "methods", "combinations", "tied", "chosen", "low", "high",
-    "numbers", "trials", "stand_in", "choices",
-)  # fmt: skip
-CONFIRMED = ("page", "paper", "items", "chosen_on", "dataset", "shared", "distance", "place", "of")
 
 
 @dataclass(frozen=True)
@@ -63,14 +56,6 @@ class AuditTable:
         """The columns that are choices."""
         names = map(str, self.table)
         return [c for c in names if c not in (*MEASURES, PROTOCOL) and not _of_a_number(c)]
-
-    @cached_property
-    def distance(self) -> pd.Series[float]:
-        """The root mean square difference over both halves, in points."""
-        squares = self.table[["rms_choosing", "rms_confirming"]].fillna(0.0) ** 2
-        n, first = self.table["cells"], (self.table["cells"] + 1) // 2
-        total = first * squares["rms_choosing"] + (n - first) * squares["rms_confirming"]
-        return pd.Series((total / n) ** 0.5)
 
 
 def near(paths: Iterable[str | Path]) -> list[Path]:
@@ -120,83 +105,38 @@ def places(distances: pd.Series[float]) -> pd.Series[int]:
     return rounded.rank(method="min").astype(int)
 
 
-def audits(every: Iterable[AuditTable]) -> pd.DataFrame:
+def audits(every: Iterable[AuditTable]) -> list[dict[str, Any]]:
     """Sum up what came nearest in each audit.
 
     Returns
     -------
-    DataFrame
-        One line per audit: ``page``, its Markdown file; ``paper``, ``items``, ``dataset``, and
-        ``methods`` where only some were measured; ``combinations`` that were tried; ``tied``,
-        how many share the first place; ``chosen``, their root mean square difference in points on
-        the half that chose, and ``low`` and ``high``, the least and the largest on the other one,
-        NaN where there is none; ``numbers`` and ``trials`` behind it; ``stand_in``; ``choices``,
-        the options that those in the first place have.
-    """
-    lines = [_nearest(audit) for audit in every if audit.kind == "audit"]
-    return pd.DataFrame(lines, columns=COLUMNS)
-
-
-def _nearest(audit: AuditTable) -> tuple[Any, ...]:
-    first = audit.table.iloc[0]
-    nearest = audit.table[audit.table["place"] == first["place"]]
-    confirming = nearest["rms_confirming"]
-    distances = first["rms_choosing"], confirming.min(), confirming.max()
-    behind = int(first["cells"]), int(first["trials"]), bool(first["stand_in"])
-    choices = {name: list(nearest[name].unique()) for name in audit.choices}
-    key = (audit.page, *audit.place, int(first["tried"]), len(nearest))
-    return *key, *distances, *behind, choices
-
-
-def confirmed(every: Iterable[AuditTable]) -> pd.DataFrame:
-    """Choose on one data set and look on the others of the same items, choice by choice the same.
-
-    What is chosen is the combination of the smallest distance over all numbers of the one; where
-    the other one varies fewer choices, it counts by those that both vary. Audits of fewer than
-    `FEW` numbers choose nothing.
-
-    Returns
-    -------
-    DataFrame
-        One line per pair of audits: ``page`` of the other one, ``paper``, ``items``,
-        ``chosen_on``, ``dataset``; ``shared``, the choices that both vary, with their options;
-        ``distance`` in points of the chosen combination on the other data, ``place`` there and
-        the number of combinations that it is ``of``. Of several that share these options the
-        farthest counts.
+    list of dict
+        ``page``, its Markdown file; ``paper``, ``items``, ``dataset``, and ``methods`` where only
+        some were measured; ``combinations`` that were tried; ``tied``, how many share the first
+        place; ``chosen``, their root mean square difference in points on the half that chose, and
+        ``low`` and ``high``, the least and the largest on the other one, NaN where there is none;
+        ``numbers`` and ``trials`` behind it; ``stand_in``; ``choices``, the options that those in
+        the first place have.
     """
     lines = []
-    tables = [audit for audit in every if audit.kind == "audit"]
-    for audit, other in itertools.permutations(tables, 2):
-        paper, items, dataset, methods = other.place
-        *own_place, chosen_on, my_methods = audit.place
-        shared, few = other.choices, audit.table["cells"].iloc[0] < FEW
-        alike = (*own_place, my_methods) == (paper, items, methods) and set(shared) <= set(
-            audit.choices
-        )
-        if few or not alike:
-            continue
-        best = audit.table[shared].iloc[int(audit.distance.argmin())]
-        there = other.table[(other.table[shared] == best).all(axis=1)]
-        if len(there):
-            at = int(there.index[int(other.distance[there.index].argmax())])
-            facts = dict(best), other.distance[at], places(other.distance)[at], len(other.table)
-            lines.append((other.page, paper, items, chosen_on, dataset, *facts))
-    return pd.DataFrame(lines, columns=CONFIRMED)
-
-
-def worth(table: pd.DataFrame, choices: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Return the nearest combinations of a table that have each option, see `Ranking.worth`."""
-    lines = []
-    for name, options in choices.items():
-        for option in options:
-            here = table[table[name] == option]
-            near = here[here["place"] == here["place"].min()]
-            if len(near):
-                confirms, nearest = near["rms_confirming"], near.iloc[0]
-                ends = confirms.min(), confirms.max()
-                lines.append((name, option, nearest["rms_choosing"], *ends, nearest["place"]))
-    columns = ["choice", "option", "chosen", "low", "high", "place"]
-    return pd.DataFrame(lines, columns=columns)
+    for audit in every:
+        first = audit.table.iloc[0]
+        nearest = audit.table[audit.table["place"] == first["place"]]
+        facts = {
+            **dict(zip(("paper", "items", "dataset", "methods"), audit.place, strict=True)),
+            "page": audit.page,
+            "combinations": int(first["tried"]),
+            "tied": len(nearest),
+            "chosen": first["rms_choosing"],
+            "low": nearest["rms_confirming"].min(),
+            "high": nearest["rms_confirming"].max(),
+            "numbers": int(first["cells"]),
+            "trials": int(first["trials"]),
+            "stand_in": bool(first["stand_in"]),
+            "choices": {name: list(nearest[name].unique()) for name in audit.choices},
+        }
+        lines += [facts] if audit.kind == "audit" else []
+    return lines
 
 
 def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -44,44 +44,23 @@ FIRST_LOOK, FEW_SEEDS = 200, 20
 BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
 DISTANCES = (0.5, 1.0, 2.0)
 COLUMNS = 5
-SLOWEST = 2.0  # times the error of a rate of 1 / sqrt(M)
+TESTED = slice(0, -1)  # of the pairs: the one further out is for the error alone
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of rows, in bandwidths, and the rows that a map is fitted on.
+class Pairs(NamedTuple):
+    """The rows that a map is fitted on, real ones first, and the pairs of rows that end them.
 
-    Attributes
-    ----------
-    rows : array of shape (n, d)
-        Rows of real data first, then the left and the right rows of the pairs.
-    left, right : arrays of shape (pairs,)
-        Numbers of rows.
-    names : list of str
+    `left` and `right` have the shape (pairs, d); `rows` are some of real data, then both of these.
     """
 
+    names: Sequence[str]
+    left: Array
+    right: Array
     rows: Array
-    left: Any
-    right: Any
-    names: list[str]
-
-    def products(self, Z: Any) -> Array:
-        """Return z(x)'z(y) of each pair."""
-        return np.asarray(np.einsum("ij,ij->i", Z[self.left], Z[self.right]))
 
     def kernel(self, kernel: Kernel, sign: float = 1.0) -> Array:
         """Return k(x, y) of each pair, or k(x, -y) with a sign of -1."""
-        return np.diag(kernel(self.rows[self.left], sign * self.rows[self.right])).copy()
-
-    @property
-    def gaps(self) -> Array:
-        """x - y of each pair."""
-        return np.asarray(self.rows[self.left] - self.rows[self.right])
-
-    @property
-    def sums(self) -> Array:
-        """x + y of each pair."""
-        return np.asarray(self.rows[self.left] + self.rows[self.right])
+        return np.diag(kernel(self.left, sign * self.right)).copy()
 
 
 def pairs_of(bandwidth: float) -> Pairs:
@@ -101,30 +80,25 @@ def pairs_of(bandwidth: float) -> Pairs:
         drawn = generator.standard_normal(COLUMNS)
         directions[name] = drawn / np.linalg.norm(drawn)
     centre = 0.3 * ones
-    left, right, names = [], [], []
-    for name, direction in directions.items():
-        for distance in DISTANCES:
-            left.append(centre + direction * distance / 2)
-            right.append(centre - direction * distance / 2)
-            names.append(f"distance {distance:g} along {name}")
-    for name, row in (("all-ones", 0.5 * ones), ("an axis", 0.5 * np.eye(COLUMNS)[0])):
-        left.append(row)
-        right.append(row)
-        names.append(f"a row with itself on {name}")
+    made = [
+        (f"distance {length:g} along {name}", centre + way * length / 2, centre - way * length / 2)
+        for name, way in directions.items()
+        for length in DISTANCES
+    ]
+    for name, way in list(directions.items())[1::-1]:
+        made.append((f"a row with itself on {name}", 0.5 * way, 0.5 * way))
     gaps = np.linalg.norm(real[:, None] - real, axis=2)
     sums = np.linalg.norm(real[:, None] + real, axis=2)
-    for distance in DISTANCES:
-        off = np.where(sums < 1.0, np.abs(gaps - distance), np.inf)
+    for length in DISTANCES:
+        off = np.where(sums < 1.0, np.abs(gaps - length), np.inf)
         i, j = np.unravel_index(off.argmin(), off.shape)
-        left.append(real[i])
-        right.append(real[j])
-        names.append(f"distance {gaps[i, j]:.2g} between rows of data")
-    left.append(centre + ones + directions["a random direction"] / 2)
-    right.append(centre + ones - directions["a random direction"] / 2)
-    names.append("a bandwidth further out")
-    numbers = len(real) + np.arange(2 * len(left)).reshape(2, -1)
-    rows = bandwidth * np.vstack([real, left, right])
-    return Pairs(rows, numbers[0], numbers[1], names)
+        made.append((f"distance {gaps[i, j]:.2g} between rows of data", real[i], real[j]))
+    out, way = centre + ones, directions["a random direction"]
+    made.append(("a bandwidth further out", out + way / 2, out - way / 2))
+    names, *sides = zip(*made, strict=True)
+    rows = bandwidth * np.vstack([real, *sides])
+    left, right = np.split(rows[len(real) :], 2)
+    return Pairs(names, left, right, rows)
 
 
 @dataclass
@@ -144,6 +118,15 @@ class Measurement:
         p of an error that falls as M^p; NaN where it was not measured.
     seconds : float
         Of CPU.
+    exact, bias, spread, error, z, squared : arrays of shape (pairs,)
+        The kernel; the mean over seeds less it; the error of one draw; the standard error of the
+        bias; the bias in standard errors; the mean squared error.
+    limit : float
+        The score beyond which a map is refused.
+    largest_z, biased : float, bool
+        The largest score, and whether it lies beyond: then the mean over seeds is not the kernel.
+    shown : int
+        The number of the pair with the largest bias, among those beyond `PLAIN` if any is.
     """
 
     kernel: Kernel
@@ -154,64 +137,25 @@ class Measurement:
     out_of_time: bool = False
     rate: float = math.nan
     seconds: float = 0.0
-    exact: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compute the kernel."""
+        """Compute what follows from the estimates."""
+        self.seeds = len(self.estimates)
         self.exact = self.pairs.kernel(self.kernel)
-
-    @property
-    def seeds(self) -> int:
-        """How many seeds were drawn."""
-        return len(self.estimates)
-
-    @property
-    def tested(self) -> Any:
-        """Which pairs count: the one further out is for the error alone, see `further_out`."""
-        return slice(0, -1)
-
-    @property
-    def bias(self) -> Array:
-        """Mean over seeds less the kernel."""
-        return np.asarray(self.estimates.mean(axis=0) - self.exact)
-
-    @cached_property
-    def spread(self) -> Array:
-        """The error of one draw; what does not vary has a small number."""
-        least = 1e-9 * np.abs(self.exact).max()
-        return np.asarray(np.maximum(self.estimates.std(axis=0, ddof=1), least))
-
-    @property
-    def error(self) -> Array:
-        """Standard error of the bias, no smaller than the rounding of float32."""
-        rounding = 1e-6 * np.abs(self.exact).max()
-        return np.asarray(np.maximum(self.spread / math.sqrt(self.seeds), rounding))
-
-    @property
-    def z(self) -> Array:
-        """Bias in standard errors."""
-        return np.asarray(self.bias / self.error)
-
-    @property
-    def worst(self) -> int:
-        """The number of the pair with the largest score."""
-        return int(np.abs(self.z[self.tested]).argmax())
-
-    @property
-    def shown(self) -> int:
-        """The number of the pair with the largest bias, among those beyond `PLAIN` if any is."""
-        clear = np.abs(self.z) >= min(PLAIN, abs(self.z[self.worst]))
-        return int(np.where(clear, np.abs(self.bias), -1.0)[self.tested].argmax())
-
-    @property
-    def limit(self) -> float:
-        """The score beyond which a map is refused."""
-        return float(stats.t.isf(LEVEL / 2 / (len(self.exact) - 1), self.seeds - 1))
-
-    @property
-    def biased(self) -> bool:
-        """Whether the mean over seeds is not the kernel."""
-        return bool(np.abs(self.z[self.worst]) > self.limit)
+        self.bias: Array = self.estimates.mean(axis=0) - self.exact
+        largest = np.abs(self.exact).max()
+        # What does not vary has a small number; a mean is rounded as float32 is.
+        self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
+        self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
+        self.z: Array = self.bias / self.error
+        self.squared: Array = ((self.estimates - self.exact) ** 2).mean(axis=0)
+        tests = len(self.exact[TESTED])
+        self.limit = float(stats.t.isf(LEVEL / 2 / tests, self.seeds - 1))
+        scores = np.abs(self.z[TESTED])
+        self.largest_z = float(self.z[scores.argmax()])
+        self.biased = abs(self.largest_z) > self.limit
+        clear = scores >= min(PLAIN, scores.max())
+        self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
     @property
     def falls(self) -> bool:
@@ -223,11 +167,6 @@ class Measurement:
         """The bias, in errors of one draw, that these seeds find with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
-    @property
-    def squared(self) -> Array:
-        """Mean squared error of each pair."""
-        return np.asarray(((self.estimates - self.exact) ** 2).mean(axis=0))
-
     @cached_property
     def relative_error(self) -> float:
         """Mean squared error over that of independent draws of the same form and columns.
@@ -237,7 +176,7 @@ class Measurement:
         one = independent(self)
         if one is None:
             return math.nan
-        return float(self.squared[self.tested].sum() / one[self.tested].sum())
+        return float(self.squared[TESTED].sum() / one[TESTED].sum())
 
     @property
     def further_out(self) -> float:
@@ -259,33 +198,21 @@ def independent(measured: Measurement) -> Array | None:
     offset; of the softmax kernel, positive features.
     """
     kernel, pairs = measured.kernel, measured.pairs
-    generator = np.random.default_rng(5)
-    try:
-        W = kernel.frequencies(generator, pairs.rows.shape[1], 40_000)
-    except (TypeError, AttributeError):  # a kernel without a spectral measure
-        if kernel.name != "softmax":
-            return None
-        W = generator.standard_normal((40_000, pairs.rows.shape[1])) / kernel.bandwidth
-    per_feature = 1
-    if kernel.feature == "coordinate":
-        phases = pairs.rows[:, W[:, 0].astype(int)]
-        sides = phases[pairs.left] * phases[pairs.right]
-    else:
-        phases = pairs.rows @ W.T
-        left, right = phases[pairs.left], phases[pairs.right]
-        if kernel.name == "softmax":
-            norms = (pairs.rows**2).sum(axis=1) / kernel.bandwidth**2
-            lengths = (norms[pairs.left] + norms[pairs.right])[:, None]
-            sides = np.exp(left + right - lengths / 2)
-        elif kernel.feature == "arc-cosine":
-            both = (left > 0) & (right > 0)
-            sides = 2 * np.where(both, (left * right) ** kernel.order, 0.0)
-        elif measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
-            sides, per_feature = np.cos(left - right), 2
-        else:
-            offsets = generator.uniform(0, 2 * np.pi, len(W))
-            sides = 2 * np.cos(left + offsets) * np.cos(right + offsets)
-    return np.asarray(sides.var(axis=1) * per_feature / measured.columns)
+    generator, d = np.random.default_rng(5), pairs.rows.shape[1]
+    if kernel.name == "softmax":
+        W = generator.standard_normal((40_000, d)) / kernel.bandwidth
+        norms = ((pairs.left**2 + pairs.right**2).sum(axis=1) / kernel.bandwidth**2)[:, None]
+        positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
+        return np.asarray(positive.var(axis=1) / measured.columns)
+    if kernel.feature != "wave" or kernel.name == "polynomial":
+        return None
+    W = kernel.frequencies(generator, d, 40_000)
+    left, right = pairs.left @ W.T, pairs.right @ W.T
+    if measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
+        return np.asarray(2 * np.cos(left - right).var(axis=1) / measured.columns)
+    offsets = generator.uniform(0, 2 * np.pi, len(W))
+    cosines = 2 * np.cos(left + offsets) * np.cos(right + offsets)
+    return np.asarray(cosines.var(axis=1) / measured.columns)
 
 
 def seeds_needed(pairs: int) -> int:
@@ -319,8 +246,8 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
         drawn = draw(pairs.rows, M, seed)
         Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
         Z = np.asarray(Z, np.float64)
-        columns = Z.shape[1]
-        return np.asarray(pairs.products(Z) + constant)
+        columns, n = Z.shape[1], len(pairs.names)
+        return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)
 
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
     estimates: list[Array] = []
@@ -332,16 +259,14 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
             estimates.append(one(sizes[0], len(estimates)))
             late = time.process_time() - start > seconds and len(estimates) > FEW_SEEDS
         found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
-        clear = abs(found.z[found.worst]) > PLAIN
+        clear = abs(found.largest_z) > PLAIN
         if late or clear or (len(estimates) >= needed and (most or not found.biased)):
             break
         look = 2 * look if 2 * look < needed or look >= needed else needed
     found.out_of_time = late and len(estimates) < needed
-    errors = (
-        np.sqrt(((large - found.exact) ** 2)[:, :-1].mean()),
-        np.sqrt(found.squared[:-1].mean()),
-    )
-    if errors[1] > 1e-9:
-        found.rate = math.log(max(errors[0], 1e-12) / errors[1]) / math.log(sizes[1] / sizes[0])
+    few = math.sqrt(found.squared[TESTED].mean())
+    many = math.sqrt(((large - found.exact) ** 2)[:, TESTED].mean())
+    if few > 1e-9:
+        found.rate = math.log(max(many, 1e-12) / few) / math.log(sizes[1] / sizes[0])
     found.seconds = time.process_time() - start
     return found

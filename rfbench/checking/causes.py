@@ -7,14 +7,14 @@ another length, by simulating the wrong frequencies where they have another law.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from rfbench.arrays import Array
-from rfbench.checking.bias import Measurement, Pairs
+from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import kernel_of
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
@@ -94,31 +94,26 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 }
 
 
-def causes_of(found: Measurement) -> list[Cause]:
-    """Return the causes whose signature explains a bias, the best first; none if none does."""
+def cause_of(found: Measurement) -> Cause | None:
+    """Return the cause whose signature explains a bias best; None if none does.
+
+    One fits that leaves a small share of the bias, or no more than chance does.
+    """
     if not found.biased:
-        return []
+        return None
     if (found.estimates.std(axis=0) < 1e-7 * np.abs(found.exact).max()).all():
-        return [Cause(*CONSTANT, found.estimates.mean(axis=0))]
+        return Cause(*CONSTANT, found.estimates.mean(axis=0))
+    bias, error = found.bias[TESTED], found.error[TESTED]
     for signatures in (_closed_forms(found), _simulated(found)):
-        if fitting := _fitting(found, signatures):
-            return fitting
-    return []
-
-
-def _fitting(found: Measurement, signatures: Iterable[Cause]) -> list[Cause]:
-    """Return the causes that explain a bias, the best first, and what fits as well as that."""
-    tested = found.tested
-    bias, error = found.bias[tested], found.error[tested]
-    fitting = []
-    for cause in signatures:
-        left = (found.exact + found.bias - cause.mean)[tested]
-        share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
-        if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
-            fitting.append((share, cause))
-    fitting.sort(key=lambda each: each[0])
-    kept = [cause for share, cause in fitting if share <= 1.5 * fitting[0][0] + 0.01]
-    return list({cause.what: cause for cause in kept}.values())
+        fitting = []
+        for cause in signatures:
+            left = (found.exact + found.bias - cause.mean)[TESTED]
+            share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
+            if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
+                fitting.append((share, cause))
+        if fitting:
+            return min(fitting, key=lambda each: each[0])[1]
+    return None
 
 
 def _sizes(found: Measurement) -> list[int]:
@@ -127,79 +122,61 @@ def _sizes(found: Measurement) -> list[int]:
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
+    """Yield the causes of a mean that is the kernel scaled, of another bandwidth, or with sums."""
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
-    d = pairs.rows.shape[1]
-    yield from _factors(found, sizes)
-    if kernel.has_bandwidth:
-        yield from _lengths(found, d, sizes)
-    if kernel.feature == "wave":
-        sums = pairs.kernel(kernel, -1.0)
-        for factor in (1.0, 0.5):
-            yield Cause(
-                "offsets missing: k(x + y) is added",
-                "Draw an offset uniformly from [0, 2 pi) per cosine, or take cosine and sine.",
-                factor * (exact + sums),
-            )
-
-
-def _simulated(found: Measurement) -> Iterator[Cause]:
-    kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
-    d = pairs.rows.shape[1]
-    gaussian = isinstance(kernel, GaussianMeasure) and not isinstance(kernel, ArcCosine)
-    if gaussian or kernel.name == "softmax":
-        for law, words in LAWS.items():
-            for m in sizes[-1:] if sizes[-1] == found.M else sizes:
-                W = law(np.random.default_rng(3), d, m, SIMULATED // m).reshape(-1, d)
-                W *= getattr(kernel, "spread", 1.0 / kernel.bandwidth)
-                for mean in _means(W, pairs, exact, kernel.name == "softmax"):
-                    yield Cause(*words, mean)
-
-
-def _means(W: Array, pairs: Pairs, exact: Array, softmax: bool) -> Iterator[Array]:
-    """Yield the mean of the waves, or of the positive features, with given frequencies."""
-    if not softmax:
-        yield np.cos(pairs.gaps @ W.T).mean(axis=1)
-    plain = np.random.default_rng(4).standard_normal(W.shape) * W.std()
-    both = [np.exp(pairs.sums @ V.T).mean(axis=1) for V in (W, plain)]
-    yield exact * both[0] / np.exp((pairs.sums**2).sum(axis=1) * (plain**2).mean() / 2)
-
-
-def _factors(found: Measurement, sizes: list[int]) -> Iterator[Cause]:
-    """Yield the causes of a mean that is the kernel times a number."""
-    mean, exact = found.exact + found.bias, found.exact
-    factor = float((mean @ exact) / (exact @ exact))
-    known = {
+    s, d = kernel.bandwidth, pairs.rows.shape[1]
+    factor = float(((exact + found.bias) @ exact) / (exact @ exact))
+    factors = {
         **{float(m): "M forgotten: the features are not divided by its root" for m in sizes},
-        **{1.0 / m: "divided by M where its root should stand" for m in sizes},
         2.0: "a factor of root 2 too many",
         0.5: "a factor of root 2 missing",
     }
-    what = next((words for c, words in known.items() if abs(np.log(abs(factor) / c)) < 0.1), "")
+    near = [what for known, what in factors.items() if abs(np.log(abs(factor) / known)) < 0.1]
     yield Cause(
-        what or f"the features are scaled by the root of {factor:.3g}",
+        near[0] if near else f"the features are scaled by the root of {factor:.3g}",
         "Divide the features by the root of the number of frequencies, so that z(x)'z(x) is "
         "k(x, x) in the mean.",
         factor * exact,
     )
-
-
-def _lengths(found: Measurement, d: int, sizes: list[int]) -> Iterator[Cause]:
-    """Yield the causes of a mean that is the kernel with another bandwidth."""
-    s = found.kernel.bandwidth
-    known = {
+    lengths = {
         s: "bandwidth squared: the frequencies are divided by its square",
         1 / s: "bandwidth ignored: the frequencies have that of 1",
         1 / s**2: "bandwidth inverted: the frequencies are multiplied by it",
         2**0.5: "frequencies too short by root 2, say exp(-|x - y|^2 / (4 s^2)) for / (2 s^2)",
         0.5**0.5: "frequencies too long by root 2, say exp(-|x - y|^2 / s^2) for / (2 s^2)",
+        **{
+            (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes
+        },
     }
-    for m in sizes:
-        known[(m / d) ** 0.5] = f"frequencies too short by sqrt(d / M), d = {d}, M = {m}"
-        known[(d / m) ** 0.5] = f"frequencies too long by sqrt(M / d), d = {d}, M = {m}"
-    for factor, what in known.items():
+    mend = "Draw frequencies of the kernel's own spread, 1 / bandwidth."
+    for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
-            mend = "Draw frequencies of the kernel's own spread, 1 / bandwidth."
-            yield Cause(what, mend, found.pairs.kernel(kernel_of(found.kernel.name, s * factor)))
-            if found.kernel.name in ("gaussian", "softmax"):  # as positive features have it
-                squares = (found.pairs.sums**2).sum(axis=1) / s**2
-                yield Cause(what, mend, found.exact * np.exp((factor**-2 - 1) * squares / 2))
+            yield Cause(what, mend, pairs.kernel(kernel_of(kernel.name, s * factor)))
+            if kernel.name in ("gaussian", "softmax"):  # as positive features have it
+                squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
+                yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
+    for share in (1.0, 0.5) if kernel.feature == "wave" else ():
+        yield Cause(
+            "offsets missing: k(x + y) is added",
+            "Draw an offset uniformly from [0, 2 pi) per cosine, or take cosine and sine.",
+            share * (exact + pairs.kernel(kernel, -1.0)),
+        )
+
+
+def _simulated(found: Measurement) -> Iterator[Cause]:
+    """Yield the causes of frequencies of another law, as waves and as positive features."""
+    kernel, pairs, sizes = found.kernel, found.pairs, _sizes(found)
+    softmax, d = kernel.name == "softmax", pairs.rows.shape[1]
+    if not softmax and (not isinstance(kernel, GaussianMeasure) or isinstance(kernel, ArcCosine)):
+        return
+    gaps, sums = pairs.left - pairs.right, pairs.left + pairs.right
+    for law, words in LAWS.items():
+        for m in sizes[-1:] if sizes[-1] == found.M else sizes:
+            W = law(np.random.default_rng(3), d, m, SIMULATED // m).reshape(-1, d)
+            W *= getattr(kernel, "spread", 1.0 / kernel.bandwidth)
+            if not softmax:
+                yield Cause(*words, np.cos(gaps @ W.T).mean(axis=1))
+            positive = np.exp(sums @ W.T).mean(axis=1)
+            yield Cause(
+                *words, found.exact * positive / np.exp((sums**2).sum(axis=1) * W.var() / 2)
+            )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
 from rfbench.errors import unknown
-from rfbench.kernels import Kernel, doubles, make, squared_distances
+from rfbench.kernels import Kernel, doubles, make
 from rfbench.registry import KERNELS
 
 
@@ -17,6 +17,12 @@ class Matern(Kernel):
     """Matern kernels of order nu; frequencies have a multivariate t law of 2 nu degrees."""
 
     nu: float
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        from sklearn.gaussian_process import kernels  # a second to import
+
+        return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(doubles(X), doubles(Y)))
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies, shape (m, d)."""
@@ -30,22 +36,12 @@ class Matern32(Matern):
     name = "matern32"
     nu = 1.5
 
-    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
-        r = np.sqrt(3 * squared_distances(X, Y)) / self.bandwidth
-        return np.asarray((1 + r) * np.exp(-r))
-
 
 class Matern52(Matern):
     """(1 + r + r^2 / 3) exp(-r), r = sqrt(5) |x - y| / s."""
 
     name = "matern52"
     nu = 2.5
-
-    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
-        r = np.sqrt(5 * squared_distances(X, Y)) / self.bandwidth
-        return np.asarray((1 + r + r**2 / 3) * np.exp(-r))
 
 
 class Softmax(Kernel):

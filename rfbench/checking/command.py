@@ -66,15 +66,12 @@ def test(
 
 
 def _say(path: str, report: Report) -> None:
-    from rfbench.checking.answers import HEAD, answer, explained, facts, table
+    from rfbench.checking.run import HEAD, answer, explained, facts, table
 
-    for claim, found in report.measured:
-        right = (claim, found) not in report.wrong
-        echo(
-            answer(claim, found),
-            mark=f"{'yes' if right else 'NO':5}",
-            colour="green" if right else "red",
-        )
+    for each in report.measured:
+        right = each not in report.wrong
+        mark, colour = ("yes", "green") if right else ("NO", "red")
+        echo(answer(*each), mark=f"{mark:5}", colour=colour)
     for _, found in report.measured[:1]:
         for line in explained(found):
             echo(f"     {line}")
@@ -85,12 +82,6 @@ def _say(path: str, report: Report) -> None:
     if report.why_not:
         echo(f"No kernel is measured: {report.why_not}.")
     for promise in report.broken:
-        first, *others = promise.explanation().splitlines()
-        echo(first, mark=f"{'FAILED':8}")
-        for line in others:
-            echo(line)
-    kept = [each for each in report.promises if not each.got and not each.why_not]
-    echo(f"{path}: {len(kept)} of {len(kept) + len(report.broken)} promises are kept")
-    for promise in report.promises:
-        if promise.why_not:
-            echo(f"not tested: {promise.name}, because {promise.why_not}")
+        echo(str(promise), mark=f"{'FAILED':8}")
+    kept = len(report.promises) - len(report.broken)
+    echo(f"{path}: {kept} of {len(report.promises)} promises are kept")

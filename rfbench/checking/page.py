@@ -1,23 +1,68 @@
-"""The page of all maps, from the published rows."""
+"""What is published of maps: a row per map and kernel, and the page that is made of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from scipy import stats
 
-from rfbench.checking.bias import POWER, seeds_needed
-from rfbench.checking.rows import BIASED, RIGHT, SLOW, read
+from rfbench.checking.bias import POWER, MapClaim, measure, seeds_needed
+from rfbench.checking.causes import cause_of
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import number, signed
 
 PAGE, NAME = "maps.md", "maps"
+FOLDER = Path("results/published/maps")
+COLUMNS = (
+    "code", "option", "map", "kernel", "how", "version", "file", "date", "M", "columns", "seeds",
+    "at", "exact", "bias", "error", "z", "largest_z", "limit", "relative_error", "rate",
+    "further_out", "verdict", "cause", "said", "mend",
+)  # fmt: skip
+MEASURED = (
+    "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
+)  # fmt: skip
+TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "said", "mend")
+KEY = ["code", "option", "map", "kernel"]
+RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 HEAD = ("code", "map", "version", "how", "kernel", "its value", "at", "bias", "z", "error", "rate")
+
+
+def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
+    """Measure a map, and return its row; `facts` are those that are not measured."""
+    found = measure(claim, most=most, seconds=600.0)
+    i, cause = found.shown, cause_of(found)
+    return {
+        **facts,
+        **{name: getattr(found, name) for name in MEASURED},
+        "kernel": found.kernel.name,
+        "at": found.pairs.names[i],
+        "exact": found.exact[i],
+        "bias": found.bias[i],
+        "error": found.spread[i],
+        "z": found.z[i],
+        "verdict": BIASED if found.biased else RIGHT if found.falls else SLOW,
+        "cause": cause.what if cause else "",
+    }
+
+
+def read(file: Path) -> pd.DataFrame:
+    """Read published rows; texts that are absent are empty."""
+    table = pd.read_csv(file, dtype={"version": str}).reindex(columns=list(COLUMNS))
+    table[list(TEXTS)] = table[list(TEXTS)].astype(object).fillna("")
+    return table
+
+
+def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows in the place of those of the same code, and keep the others."""
+    table, old = pd.DataFrame(rows, columns=list(COLUMNS)), read(file)
+    table = pd.concat([old[~old["code"].isin(table["code"])], table])
+    table = table.sort_values(KEY, kind="stable", key=lambda column: column.astype(str))
+    table.to_csv(file, index=False, float_format="%.6g")
 
 
 def folder_of(paths: Iterable[str | Path]) -> Path | None:
@@ -31,42 +76,30 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
 
 def page(folder: Path) -> str:
     """Write the page from the rows in a folder."""
-    others = read(folder / "others.csv")
-    run = others[others["verdict"] != ""]
-    wrong, slow = run[run["verdict"] == BIASED], run[run["verdict"] == SLOW]
-    right = run[run["verdict"] == RIGHT]
+    others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
+    wrong, slow, right, not_run = (
+        others[others["verdict"] == verdict] for verdict in (BIASED, SLOW, RIGHT, "")
+    )
+    run, claimed = own[own["verdict"] != ""], own[own["said"] == ""]
+    seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
-        others=run.to_dict("records"),
+        measured=len(others) - len(not_run),
         needed=seeds_needed(17),
         wrong=_grid(wrong),
         faults=wrong.to_dict("records"),
         slow=slow.to_dict("records"),
         right=_grid(right),
         remarks=right[right["said"] != ""].to_dict("records"),
-        read=others[others["verdict"] == ""].to_dict("records"),
-        own=_own(folder / "own.csv"),
+        read=not_run.to_dict("records"),
+        seeds=seeds,
+        limit=limit,
+        seen=(limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
+        own=_grid(claimed),
+        own_right=int((claimed["verdict"] == RIGHT).sum()),
+        own_biased=_grid(run[run["said"] != ""]),
+        silent=list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
     )
-
-
-def _own(file: Path) -> dict[str, Any] | None:
-    """Return what the page says of rfbench's samplers; None where they were not measured."""
-    if not file.is_file():
-        return None
-    own = read(file)
-    measured = own[own["verdict"] != ""]
-    claimed = measured[measured["said"] == ""]
-    seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
-    return {
-        "seeds": seeds,
-        "seen": (limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
-        "right": int((claimed["verdict"] == RIGHT).sum()),
-        "claimed": len(claimed),
-        "limit": limit,
-        "table": _summary(claimed),
-        "biased": _summary(measured[measured["said"] != ""]),
-        "silent": list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
-    }
 
 
 def _grid(rows: pd.DataFrame) -> Grid:
@@ -74,9 +107,11 @@ def _grid(rows: pd.DataFrame) -> Grid:
         HEAD,
         [
             [
-                *(str(row[name]) for name in ("code", "option", "version", "how", "kernel")),
+                row["code"],
+                ", ".join(filter(None, (row["option"], row["map"]))),
+                *(row[name] for name in ("version", "how", "kernel")),
                 number(row["exact"], 3),
-                str(row["at"]),
+                row["at"],
                 signed(row["bias"], 3),
                 signed(row["z"], 1) if abs(row["z"]) < 1000 else "beyond 1000",
                 number(row["relative_error"], 2),
@@ -85,18 +120,3 @@ def _grid(rows: pd.DataFrame) -> Grid:
             for row in rows.to_dict("records")
         ],
     )
-
-
-def _summary(rows: pd.DataFrame) -> Grid:
-    """Return a line per sampler and option: how many combinations, and the worst of them."""
-    head = ("sampler", "options", "kernels and maps", "biased", "largest", "error", "rate")
-    lines: list[list[str]] = []
-    for (code, option), group in rows.groupby(["code", "option"], sort=True):
-        gaussian: Any = group[group["kernel"] == "gaussian"]
-        last = gaussian.iloc[-1] if len(gaussian) else group.iloc[0]
-        worst = max(group["largest_z"], key=abs)
-        biased = int((group["verdict"] == BIASED).sum())
-        error, rate = (number(last[name], 2) for name in ("relative_error", "rate"))
-        score = signed(worst, 1) if abs(worst) < 1000 else "beyond 1000"
-        lines.append([str(code), str(option), str(len(group)), str(biased), score, error, rate])
-    return Grid(head, lines)

@@ -1,22 +1,20 @@
-"""Checking a map: the kernel that it claims, and what is promised of every map."""
+"""Checking a map: the kernel that it claims, what is promised of every map, and both in words."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rfbench.checking import samplers
-from rfbench.checking.answers import answer, explained
-from rfbench.checking.bias import BANDWIDTH, SECONDS, MapClaim, Measurement, measure
-from rfbench.checking.maps import OF_EVERY_MAP, ForeignMap, MapSubject
+from rfbench.checking.bias import SECONDS, SEEN, MapClaim, Measurement, measure
+from rfbench.checking.causes import cause_of
 from rfbench.checking.promises import CheckFailed as CheckFailed
-from rfbench.checking.promises import NotApplicable as NotApplicable
 from rfbench.checking.promises import Promise, run_checks
-from rfbench.errors import MethodError
-from rfbench.registry import KERNELS
-from rfbench.samplers import RandomFeatures
+from rfbench.checking.samplers import subject_of
+
+HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
 
 @dataclass
@@ -25,62 +23,27 @@ class Report:
 
     Attributes
     ----------
-    measured : list of (MapClaim, Measurement)
-        The kernels that it claims, those that it has not first.
     promises : list of Promise
         What is promised of every map, kept or not.
+    measured : list of (MapClaim, Measurement)
+        The kernels that it claims, those that it has not first.
     why_not : str
         Why no kernel was measured.
     """
 
+    promises: list[Promise]
     measured: list[tuple[MapClaim, Measurement]] = field(default_factory=list)
-    promises: list[Promise] = field(default_factory=list)
     why_not: str = ""
 
     @property
     def broken(self) -> list[Promise]:
         """The promises that are not kept."""
-        return [promise for promise in self.promises if promise.got]
+        return [promise for promise in self.promises if promise.fault]
 
     @property
     def wrong(self) -> list[tuple[MapClaim, Measurement]]:
         """The kernels that it claims and does not have."""
         return [each for each in self.measured if each[1].biased or not each[1].falls]
-
-
-def subject_of(
-    thing: Any,
-    kernel: str | None = None,
-    bandwidth: float | None = None,
-    parameters: Mapping[str, Any] | None = None,
-) -> MapSubject:
-    """Return a class or function as a subject of the checks; `check` has the parameters.
-
-    Raises
-    ------
-    MethodError
-        It is neither a sampler, a transformer nor a function.
-    """
-    if isinstance(thing, type) and issubclass(thing, RandomFeatures):
-        served = [name for name, each in KERNELS.items() if thing.serves(each)]
-        declared = getattr(thing, "declaration", None)
-        differs = dict(declared.contract) if declared else {}
-        if kernel and KERNELS.published(kernel) not in served:
-            raise MethodError(
-                f"{thing.__name__} does not serve the kernel '{kernel}'.",
-                f"It serves {', '.join(served)}.",
-            )
-        differs |= {"kernels_served": tuple(served)}
-        return samplers.SamplerSubject(thing, parameters or {}, **differs)
-    transformer = hasattr(thing, "fit") and hasattr(thing, "transform")
-    if callable(thing) and (transformer or not isinstance(thing, type)):
-        return ForeignMap.of(thing, parameters or {}, kernel or "gaussian", bandwidth)
-    raise MethodError(
-        f"{getattr(thing, '__name__', repr(thing))} is no map.",
-        "It has no fit with transform, and is no function.",
-        "Name a sampler, a transformer or a function f(X, M, seed). Of a solver or an estimator "
-        "scikit-learn's check_estimator tests the interface.",
-    )
 
 
 def check(
@@ -113,31 +76,15 @@ def check(
     MethodError
         It is no map.
     """
-    subject = subject_of(thing, kernel, bandwidth, parameters)
-    checks = OF_EVERY_MAP if isinstance(subject, ForeignMap) else samplers.CONTRACT
-    report = Report()
+    subject = subject_of(thing, parameters, kernel)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report.promises = run_checks(subject, checks)
-        if report.promises[0].got:
-            return report
-        try:
-            claims = _claims(subject, kernel, bandwidth)
-        except NotApplicable as error:
-            report.why_not = str(error)
-            return report
-        report.measured = [(claim, measure(claim, seconds=seconds)) for claim in claims]
+        report = Report(run_checks(subject, subject.checks), why_not=subject.claims_none)
+        if not report.promises[0].fault and not report.why_not:
+            claims = subject.claims(kernel, bandwidth)
+            report.measured = [(claim, measure(claim, seconds=seconds)) for claim in claims]
     report.measured.sort(key=lambda each: each not in report.wrong)
     return report
-
-
-def _claims(subject: Any, kernel: str | None, bandwidth: float | None) -> list[MapClaim]:
-    """Return what is measured: of a sampler its first kernel in both maps, others in one."""
-    if isinstance(subject, ForeignMap):
-        return subject.claims()
-    every = subject.claims(KERNELS.published(kernel) if kernel else None, bandwidth or BANDWIDTH)
-    first = every[0].kernel.name
-    return [claim for claim in every if claim.kernel.name == first or claim.name != "paired"]
 
 
 def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
@@ -146,12 +93,59 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
     Raises
     ------
     CheckFailed
-        It has not the kernel that it claims, or a promise is not kept. The message says what was
-        expected, what came instead, and what to do.
+        It has not the kernel that it claims, or a promise is not kept. The message says what came
+        instead, and what to do.
     """
     report = check(thing, *args, **kwargs)
-    failed = [promise.explanation() for promise in report.broken]
-    for claim, found in report.wrong:
-        failed.append("\n".join([answer(claim, found), *explained(found)]))
+    failed = [str(promise) for promise in report.broken]
+    failed += ["\n".join([answer(*each), *explained(each[1])]) for each in report.wrong]
     if failed:
         raise CheckFailed("\n\n".join(failed))
+
+
+def answer(claim: MapClaim, found: Measurement) -> str:
+    """Return one sentence: is it this kernel?"""
+    i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
+    if found.biased:
+        z = found.z[i]
+        beyond = f"z = {z:.0f}" if abs(z) < 1000 else f"z beyond {math.copysign(1000, z):.0f}"
+        return (
+            f"no {name} kernel: biased by {found.bias[i]:.2g} (the kernel is "
+            f"{found.exact[i]:.3g}) at {found.pairs.names[i]}, {beyond}; M = {found.M}"
+        )
+    if not found.falls:
+        return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
+    seen = max(found.seen, SEEN)
+    text = f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
+    return text + (f", after {found.seeds} seeds the time was up" if found.out_of_time else "")
+
+
+def explained(found: Measurement) -> list[str]:
+    """Return what usually causes such a bias, and how to mend it; nothing without a bias."""
+    if not found.biased:
+        return []
+    cause = cause_of(found)
+    fits = [f"cause: {cause.what}", f"to do: {cause.mend}"] if cause else []
+    return fits or ["cause: none of the usual ones fits"]
+
+
+def facts(found: Measurement) -> list[str]:
+    """Return what was measured beside the bias, one sentence per line."""
+    lines = {
+        f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
+        f"mean squared error: {found.relative_error:.2f} times that of independent draws "
+        "with as many columns": found.relative_error,
+        f"the error falls as M^{found.rate:.2f}": found.rate,
+        f"a bandwidth further out the error is {found.further_out:.2f} times as "
+        "large": found.further_out,
+    }
+    return [line for line, value in lines.items() if not math.isnan(value)]
+
+
+def table(found: Measurement) -> list[list[str]]:
+    """Return a line per pair of rows, see `HEAD`."""
+    columns = (found.exact, found.bias, found.spread, found.z)
+    return [
+        [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]
+        for name, k, bias, spread, z in zip(found.pairs.names, *columns, strict=True)
+    ]

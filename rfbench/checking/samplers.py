@@ -1,222 +1,302 @@
-"""What every sampler promises, beside what every map does."""
+"""What is promised of every map: samplers, transformers, and functions f(X, M, seed)."""
 
 from __future__ import annotations
 
+import inspect
+import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
 from rfbench.checking.bias import BANDWIDTH, MapClaim
-from rfbench.checking.maps import NEW_ROWS as NEW_ROWS
-from rfbench.checking.maps import OF_EVERY_MAP, MapSubject
-from rfbench.checking.maps import ROWS as ROWS
-from rfbench.checking.maps import TARGET as TARGET
-from rfbench.checking.promises import (
-    NotApplicable,
-    checks_of,
-    expect,
-    expect_finite,
-    expect_refusal,
-    expect_same,
-)
+from rfbench.checking.closed_forms import kernel_of
+from rfbench.checking.promises import Check, expect, expect_finite, expect_refusal, expect_same
 from rfbench.errors import MethodError
-from rfbench.kernels import make
+from rfbench.kernels import dense
 from rfbench.registry import KERNELS
 from rfbench.samplers import RandomFeatures
 
+ROWS = np.random.default_rng(7).standard_normal((60, 5))
+TARGET = np.where(np.linalg.norm(ROWS, axis=1) > 2.0, 1.0, -1.0)
+NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
 MAPS = ("offset", "paired")
+SIZES = ("n_components", "n_features", "M")
+SEEDS = ("random_state", "seed")
+WIDTHS = ("bandwidth", "length_scale", "lengthscale", "sigma", "gamma")
+POLYNOMIAL = ("gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True)
-class SamplerSubject(MapSubject):
-    """A sampler, how it is built, and in what it differs from others.
+class MapSubject:
+    """A map, how it is built, and in what it differs from others.
 
     Attributes
     ----------
-    thing : the class
-    options : its parameters beside n_components and random_state, small enough for 60 rows
-    kernels_served : names of the kernels that it must serve; all others it must refuse
+    thing : a sampler, a transformer, or a function f(X, M, seed)
+    options : what it is built with beside the number of features and the seed
+    kernels_served : names of the kernels that it claims; a sampler must refuse all others
     float32_tolerance : absolute
-    sizes : some n_components that it can serve on rows of 5 columns
     refuses : words of its MethodError for rows that the checks of scikit-learn have, if for any
-    columns_per_component : of the features, in either map; None: 2 in the paired map, 1 otherwise
-    small_components : n_components that it can serve on 10 rows
-    random_frequencies : whether another seed draws others, and not other offsets alone
-    kernel_sizes : two n_components, at which its estimates of a kernel are measured
+    columns_per_component : of a sampler, in either map; None: 2 in the paired map, 1 otherwise
+    kernel_sizes : two numbers of components, at which its estimates of a kernel are measured
     unbiased : whether these options leave its estimates without bias, if the class says so
     """
 
-    kernels_served: Sequence[str] = tuple(KERNELS)
-    float32_tolerance: float = 1e-4
-    sizes: Sequence[int] = (1, 2, 5, 7, 16)
+    thing: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kernels_served: Sequence[str] = ("gaussian",)
+    float32_tolerance: float = 1e-3
     refuses: str = ""
     columns_per_component: int | None = None
-    small_components: int = 3
-    random_frequencies: bool = True
     kernel_sizes: tuple[int, int] = (16, 256)
     unbiased: bool = True
-    must_take_sparse = True
 
-    def make(self, M: int = 8, seed: Any = 0, **options: Any) -> RandomFeatures:
-        """Build the sampler."""
-        kwargs = {"bandwidth": 2.0, **self.options, **options}
-        made: RandomFeatures = self.thing(n_components=M, random_state=seed, **kwargs)
-        return made
+    @property
+    def own(self) -> bool:
+        """Whether it is a sampler of rfbench's interface."""
+        return isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
 
-    def fit(self, sampler: RandomFeatures, X: Any = ROWS, y: Any = TARGET) -> RandomFeatures:
-        """Fit it, with the target where it needs one."""
-        return sampler.fit(X, y) if self.thing.needs_target else sampler.fit(X)
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What is promised of it."""
+        if self.own:
+            return OF_EVERY_MAP + OF_SAMPLERS
+        return OF_EVERY_MAP if isinstance(self.thing, type) else OF_EVERY_MAP[:3]
 
-    def fitted(self, X: Any = ROWS, M: int = 8, seed: Any = 0, **options: Any) -> RandomFeatures:
-        """Build it and fit it."""
-        return self.fit(self.make(M, seed, **options), X)
+    @property
+    def claims_none(self) -> str:
+        """Why no kernel is claimed; empty if one is."""
+        if self.own and not self.thing.approximates_kernel:
+            return "it says that it estimates no kernel (approximates_kernel)"
+        if self.own and not (self.thing.unbiased and self.unbiased):
+            return "it says that its estimates have a bias (unbiased)"
+        return ""
 
-    def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **kwargs: Any) -> Any:
-        """Return the features of new rows after a fit."""
-        return self.fitted(X, **kwargs).transform(new)
+    def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
+        """Return the parameter that says a bandwidth, if none is given, and the bandwidth.
 
-    def claims(self, kernel: str | None = None, bandwidth: float = BANDWIDTH) -> list[MapClaim]:
-        """Return the kernels that it claims, or one of them, in each of its maps.
-
-        Raises
-        ------
-        NotApplicable
-            It says that it claims none.
+        It is the first of `WIDTHS` that the map takes; without one, rows are in bandwidths.
         """
-        if not self.thing.approximates_kernel:
-            raise NotApplicable("it says that it estimates no kernel (approximates_kernel)")
-        if not (self.thing.unbiased and self.unbiased):
-            raise NotApplicable("it says that its estimates have a bias (unbiased)")
-        served = [kernel] if kernel else self.kernels_served
-        return [
-            self.claim(name, feature_map, bandwidth)
-            for name in served
-            for feature_map in self.maps(name)
-        ]
+        taken = inspect.signature(self.thing).parameters
+        name = next((name for name in WIDTHS if name in taken), None)
+        if name is None or kernel == "polynomial":
+            return {}, bandwidth or 1.0
+        # scikit-learn's gamma is factor / s^power of a bandwidth s.
+        factor, power = (0.5 if kernel == "gaussian" else 1.0), (2 if "gaussian" in kernel else 1)
+        given, s = self.options.get(name), bandwidth or BANDWIDTH
+        if not isinstance(given, int | float):
+            return {name: factor / s**power if name == "gamma" else s}, s
+        own = (factor / given) ** (1 / power) if name == "gamma" else float(given)
+        return {}, bandwidth or own
 
-    @staticmethod
-    def maps(kernel: str) -> Sequence[str]:
-        """Return the maps that differ with a kernel."""
-        return MAPS if KERNELS[kernel].feature == "wave" else MAPS[:1]
+    def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
+        """Build a class with those of the usual names that it takes."""
+        taken = inspect.signature(self.thing).parameters
+        usual = {**dict.fromkeys(SIZES, M), **dict.fromkeys(SEEDS, seed)}
+        usual = {name: value for name, value in usual.items() if name in taken}
+        width, _ = self.width(self.kernels_served[0])
+        return self.thing(**{**usual, **width, **self.options, **options})
 
-    def claim(self, kernel: str, feature_map: str, bandwidth: float = BANDWIDTH) -> MapClaim:
-        """Return one of its kernels, with the map to be measured."""
-        words: Mapping[str, Any] = {"bandwidth": bandwidth, "kernel": kernel}
+    def fit(self, made: Any, X: Any = ROWS, y: Any = TARGET) -> Any:
+        """Fit what was built, a sampler with the target only where it needs one."""
+        return made.fit(X) if self.own and not self.thing.needs_target else made.fit(X, y)
+
+    def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
+        """Return the features of new rows after a fit."""
+        if isinstance(self.thing, type):
+            return np.asarray(dense(self.fit(self.make(**options), X).transform(new)))
+        words = {**self.width(self.kernels_served[0])[0], **self.options}
+        return np.asarray(self.thing(new, 8, 0, **words))
+
+    def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
+        """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
+        claims = []
+        for each in [KERNELS.published(kernel)] if kernel else self.kernels_served:
+            waves = self.own and KERNELS[each].feature == "wave"
+            for name in MAPS if waves else ("",):
+                words = {"kernel": each, "feature_map": name or MAPS[0]} if self.own else {}
+                claims.append(self._claim(name, each, bandwidth, words))
+        return claims
+
+    def _claim(
+        self, name: str, kernel: str, bandwidth: float | None, words: Mapping[str, Any]
+    ) -> MapClaim:
+        width, s = self.width(kernel, bandwidth)
+        words, of_kernel = {**self.options, **width, **words}, {}
+        if kernel == "polynomial":
+            taken = inspect.signature(self.thing).parameters
+            of_kernel = {
+                each: words.get(each, taken[each].default) for each in POLYNOMIAL if each in taken
+            }
 
         def draw(X: Any, M: int, seed: int) -> Any:
-            sampler = self.make(M, seed, feature_map=feature_map, **words)
-            y = np.arange(len(X)) % 2 if self.thing.needs_target else None
-            Z = sampler.fit(X, y).transform(X)
-            return Z, getattr(sampler.feature_map_, "kernel_constant", 0.0)
+            if not isinstance(self.thing, type):
+                return self.thing(X, M, seed, **words)
+            made = self.fit(self.make(M, seed, **words), X, np.arange(len(X)) % 2)
+            constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
+            return dense(made.transform(X)), constant
 
-        name = feature_map if KERNELS[kernel].feature == "wave" else ""
-        return MapClaim(name, draw, make(kernel, bandwidth), self.kernel_sizes)
+        return MapClaim(name, draw, kernel_of(kernel, s, **of_kernel), self.kernel_sizes)
 
 
-def has_exactly_the_columns_asked_for(subject: SamplerSubject) -> None:
-    """M frequencies give M columns, twice as many in the paired map.
+def subject_of(
+    thing: Any,
+    options: Mapping[str, Any] | None = None,
+    kernel: str | None = None,
+    **differs: Any,
+) -> MapSubject:
+    """Return a map as a subject, of a sampler as its declaration says.
 
-    To do: return as many frequencies from `_draw` as `n_components` says, or set
-    `columns_per_component`.
+    Raises
+    ------
+    MethodError
+        It is neither a sampler, a transformer nor a function, or a sampler refuses the kernel.
     """
-    for size in subject.sizes:
-        for feature_map in MAPS:
-            sampler = subject.fitted(M=size, feature_map=feature_map)
-            shape = sampler.transform(NEW_ROWS).shape
-            per_component = subject.columns_per_component or (2 if feature_map == "paired" else 1)
-            expected = (len(NEW_ROWS), size * per_component)
-            expect(shape == expected, f"M = {size} gives the shape {shape} in place of {expected}")
-            columns = sampler.feature_map_.n_columns
-            expect(columns == expected[1], f"with M = {size} feature_map_.n_columns is {columns}")
-            names = len(sampler.get_feature_names_out())
-            expect(names == expected[1], f"with M = {size} there are {names} names of features")
+    kernels = [kernel or "gaussian"]
+    if isinstance(thing, type) and issubclass(thing, RandomFeatures):
+        if kernel:
+            thing(kernel=kernel).check_parameters()
+        kernels = [name for name, each in KERNELS.items() if thing.serves(each)]
+        declared = getattr(thing, "declaration", None)
+        differs = {**(declared.contract if declared else {}), **differs}
+    elif not callable(thing) or (isinstance(thing, type) and not hasattr(thing, "transform")):
+        raise MethodError(
+            f"{getattr(thing, '__name__', repr(thing))} is no map.",
+            "It has no fit with transform, and is no function.",
+            "Name a sampler, a transformer or a function f(X, M, seed). Of a solver or an "
+            "estimator scikit-learn's check_estimator tests the interface.",
+        )
+    return MapSubject(thing, options or {}, **{"kernels_served": kernels, **differs})
 
 
-def seeds_of_any_kind_decide_the_features(subject: SamplerSubject) -> None:
-    """A SeedSequence or a generator as random_state is a seed too, and another gives others.
+def features_are_a_matrix_of_finite_numbers(subject: MapSubject) -> None:
+    """One line of finite numbers per row, shape (n, columns), is returned: correct this first."""
+    features = subject.features()
+    right = features.ndim == 2 and len(features) == len(NEW_ROWS)
+    expect(right, f"{len(NEW_ROWS)} rows give the shape {features.shape}")
+    expect_finite(features)
 
-    To do: draw from the generators that `_draw` is given.
+
+def same_seed_same_features(subject: MapSubject) -> None:
+    """Draw from a generator made of the seed in `fit`, never from numpy's global one."""
+    expect_same(subject.features(), subject.features(), "the features of two fits")
+
+
+def rows_are_left_alone(subject: MapSubject) -> None:
+    """Copy the rows before you centre or scale."""
+    X, new = ROWS.copy(), NEW_ROWS.copy()
+    subject.features(X, new)
+    expect_same(X, ROWS, "the rows after `fit`")
+    expect_same(new, NEW_ROWS, "the rows after `transform`")
+
+
+def features_are_a_function_of_each_row(subject: MapSubject) -> None:
+    """Learn in `fit` whatever is a mean, a scale or a rank over rows."""
+    few, all_rows = subject.features(new=NEW_ROWS[3:9]), subject.features()[3:9]
+    expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
+
+
+def clones_and_copies(subject: MapSubject) -> None:
+    """It is cloned unfitted, and pickled fitted.
+
+    Inherit sklearn.base.BaseEstimator, let the constructor only store its parameters, and keep no
+    lambdas or open files.
     """
-    for feature_map in MAPS:
-        for kind in (np.random.SeedSequence, np.random.default_rng, np.random.RandomState):
-            one, other = (subject.features(seed=kind(3), feature_map=feature_map) for _ in range(2))
-            expect_same(one, other, f"the features of two fits with {kind.__name__}(3)")
-        first, second = (subject.features(seed=s, feature_map=feature_map) for s in (0, 1))
-        if feature_map == "paired" and not subject.random_frequencies:
-            expect_same(first, second, "the features of seeds 0 and 1, which draw offsets alone")
-        else:
-            differ = np.mean(np.abs(first - second)) > 1e-3
-            expect(differ, "the features of seeds 0 and 1 are the same")
+    fitted = subject.fit(clone(subject.make()))
+    copy = pickle.loads(pickle.dumps(fitted))
+    results, expected = (dense(made.transform(NEW_ROWS)) for made in (copy, fitted))
+    expect_same(results, expected, "the features of a pickle")
 
 
-def float32_stays_float32(subject: SamplerSubject) -> None:
-    """Rows in float32 give features in float32, and sparse rows dense features.
+def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
+    """Use products that take both; do not index X with a dense mask.
 
-    To do: let `fit` convert the map.
+    A map from elsewhere may refuse CSR rows.
     """
-    features = subject.features(ROWS, NEW_ROWS.astype(np.float32))
-    expect(features.dtype == np.float32, f"rows in float32 give features in {features.dtype}")
+    rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (ROWS, NEW_ROWS))
+    for of in (sparse.csr_array, sparse.csr_matrix):
+        try:
+            features = subject.features(of(rows), of(new))
+        except (TypeError, ValueError):
+            if subject.own:
+                raise
+            return
+        expect_same(features, subject.features(rows, new), f"the features of {of.__name__}", 1e-9)
 
 
-def finite_on_constant_columns(subject: SamplerSubject) -> None:
-    """Columns without any spread give finite features.
+def float32_gives_nearly_the_features_of_float64(subject: MapSubject) -> None:
+    """Draw and decide in float64; a sampler lets `fit` convert the map."""
+    narrow, new = ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
+    for rows, what in ((ROWS, "new rows in float32"), (narrow, "all rows in float32")):
+        features = subject.features(rows, new)
+        tolerance = subject.float32_tolerance
+        expect_same(features, subject.features(), f"the features of {what}", tolerance)
+        narrowed = features.dtype == np.float32 or not subject.own
+        expect(narrowed, f"rows in float32 give features in {features.dtype}")
 
-    To do: look for divisions by a standard deviation or a distance of 0.
-    """
+
+def constant_columns_give_finite_features(subject: MapSubject) -> None:
+    """Look for divisions by a standard deviation or a distance of 0."""
     for constant in (slice(1, 2), slice(None)):
         rows = ROWS.copy()
         rows[:, constant] = 3.0
         expect_finite(subject.features(rows, rows))
 
 
-def serves_a_kernel_or_refuses_it_without_data(subject: SamplerSubject) -> None:
-    """Each kernel is served, or refused before any data are seen.
+def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
+    """Each kernel has a column per frequency, two in the paired map, or is refused.
 
-    To do: name what `_draw` can make in `features_served`, or override `serves`.
+    Name what `_draw` can make in `features_served`, or override `serves`; return as many
+    frequencies as `n_components` says, or set `columns_per_component`.
     """
-    for kernel in KERNELS:
+    for kernel, each in KERNELS.items():
         for feature_map in MAPS:
-            words = {"kernel": kernel, "feature_map": feature_map}
-            sampler = subject.make(max(4, subject.sizes[0]), **words)
-            if kernel in subject.kernels_served:
-                sampler.check_parameters()
-                features = subject.fit(sampler).transform(NEW_ROWS)
-                columns = sampler.feature_map_.n_columns
-                wide = features.shape[1]
-                expect(wide == columns, f"{kernel}: {wide} columns, not {columns}")
-                expect_finite(features)
-            else:
+            words: dict[str, Any] = {"kernel": kernel, "feature_map": feature_map}
+            if kernel not in subject.kernels_served:
                 with expect_refusal(MethodError, f"{kernel} is not supported", f"'{kernel}'"):
-                    sampler.check_parameters()
+                    subject.make(**words).check_parameters()
+                continue
+            pairs = feature_map == "paired" and each.feature == "wave"
+            columns = subject.columns_per_component or (2 if pairs else 1)
+            for M in (5, 16) if each.feature != "coordinate" else (5,):
+                made = subject.fit(subject.make(M, **words))
+                names, fitted = made.get_feature_names_out(), made.feature_map_.n_columns
+                wide = made.transform(NEW_ROWS).shape[1], fitted, len(names)
+                expect(
+                    set(wide) == {M * columns},
+                    f"with M = {M} there are {wide[0]} columns, not {M * columns}; "
+                    f"feature_map_.n_columns is {fitted}, and {len(names)} have names",
+                )
 
 
-def target_is_asked_for_where_it_is_needed(subject: SamplerSubject) -> None:
-    """A target is asked for with `needs_target` and changes the features, and has no
-    influence without it.
-
-    To do: set `needs_target = True` if `_draw` uses its targets, and only then.
-    """
-    if not subject.thing.needs_target:
-        features = subject.make().fit(ROWS, TARGET).transform(NEW_ROWS)
-        expect_same(features, subject.features(), "the features with a target and without one")
-        return
-    shuffled = np.random.default_rng(9).permutation(TARGET)
-    features = subject.make().fit(ROWS, shuffled).transform(NEW_ROWS)
-    expect_finite(features)
-    expect(
-        not np.array_equal(features, subject.features()),
-        "the features are the same with shuffled labels: the target is not used",
-    )
-    unusable = {
-        "requires y": (),
-        "59 values for 60 rows": (TARGET[:-1],),
-        "NaN": (np.where(ROWS[:, 0] > 0, np.nan, TARGET),),
-    }
-    for words, target in unusable.items():
-        with expect_refusal(MethodError, "a target that cannot be used", words):
-            subject.make().fit(ROWS, *target)
+def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
+    """Set `needs_target = True` if `_draw` uses its targets, and only then."""
+    other = np.random.default_rng(9).permutation(TARGET)
+    features = subject.make().fit(ROWS, other).transform(NEW_ROWS)
+    same = np.array_equal(features, subject.features())
+    if subject.thing.needs_target:
+        expect(not same, "the features are the same with shuffled labels: the target is not used")
+        with expect_refusal(MethodError, "no target", "requires y"):
+            subject.make().fit(ROWS)
+    else:
+        expect(same, "the features with a target are not those without one")
 
 
-CONTRACT = [*OF_EVERY_MAP, *checks_of(SamplerSubject)]
+OF_EVERY_MAP: tuple[Check, ...] = (
+    features_are_a_matrix_of_finite_numbers,
+    same_seed_same_features,
+    rows_are_left_alone,
+    features_are_a_function_of_each_row,
+    clones_and_copies,
+    sparse_rows_give_the_features_of_dense_ones,
+    float32_gives_nearly_the_features_of_float64,
+)
+OF_SAMPLERS: tuple[Check, ...] = (
+    constant_columns_give_finite_features,
+    serves_its_kernels_with_the_columns_asked_for,
+    the_target_is_used_where_it_is_needed,
+)

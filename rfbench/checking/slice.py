@@ -18,7 +18,7 @@ def commands() -> dict[str, str]:
 
 def check(thing: Any, parameters: Mapping[str, Any]) -> str:
     """Say in a line whether a class has the Gaussian kernel, and which promises it breaks."""
-    from rfbench.checking.answers import answer
+    from rfbench.checking.run import answer
     from rfbench.checking.run import check as found_of
     from rfbench.errors import MethodError
 

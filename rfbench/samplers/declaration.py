@@ -24,7 +24,7 @@ ANY = tuple(KERNELS)
 class Form(NamedTuple):
     """Parameters that the checks are run with, small enough for 60 rows.
 
-    `contract` has attributes of the checks' `SamplerSubject` that differ for this form alone.
+    `contract` has attributes of the checks' `MapSubject` that differ for this form alone.
     """
 
     options: Mapping[str, Any] = NOTHING
@@ -67,7 +67,7 @@ def sampler(
     labels : mapping of str to str
         The same of its forms that a shipped comparison gives a label of their own.
     contract : mapping
-        Attributes of the checks' `SamplerSubject` that differ for this sampler.
+        Attributes of the checks' `MapSubject` that differ for this sampler.
     forms : sequence of Form
         What the checks are run on; the bare class if nothing is said.
 

@@ -31,7 +31,7 @@ _EDGE = 2.0**-31
         Form({"sequence": "halton"}),
         Form({"sequence": "generalized-halton"}, {"unbiased": False}),
         # Points of a lattice that is not shifted have a bias.
-        Form({"scramble": False}, {"random_frequencies": False, "unbiased": False}),
+        Form({"scramble": False}, {"unbiased": False}),
     ),
 )
 class QMC(RandomFeatures):

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rfbench.checking import samplers
 from rfbench.checking.bias import Draw, MapClaim
 from rfbench.checking.closed_forms import kernel_of
-from rfbench.checking.rows import FOLDER, row_of, write
+from rfbench.checking.page import FOLDER, row_of, write
+from rfbench.checking.samplers import subject_of
 from rfbench.registry import SAMPLERS
 from scripts.foreign import transcribed
 
@@ -110,25 +110,16 @@ def own(most: int | None, first: bool) -> Rows:
     """Measure each sampler of rfbench, also those that say of themselves that they have a bias."""
     rows: Rows = []
     for name, cls in SAMPLERS.items():
-        declared = cls.declaration
-        for form in declared.forms:
-            differs: Any = {**declared.contract, **form.contract}
-            subject = samplers.SamplerSubject(
-                cls, form.options, kernels_served=declared.kernels, **{**differs, "unbiased": True}
-            )
+        for form in cls.declaration.forms:
+            kernels = cls.declaration.kernels[: 1 if first else None]
+            subject = subject_of(cls, form.options, kernels_served=kernels, **form.contract)
             option = ", ".join(f"{key}={value}" for key, value in form.options.items())
-            says = cls.unbiased and differs.get("unbiased", True)
             known = {"code": name, "option": option, "how": "own", "version": cls.revision}
             if not cls.approximates_kernel or cls.needs_target:
                 rows.append({**known, "said": "claims no kernel"})
                 continue
-            claims = [
-                subject.claim(kernel, feature_map)
-                for kernel in declared.kernels[: 1 if first else None]
-                for feature_map in subject.maps(kernel)
-            ]
-            for each in claims:
-                said = "" if says else "says that it has a bias"
+            said = "says that it has a bias" if subject.claims_none else ""
+            for each in subject.claims():
                 rows.append(row_of(each, {**known, "map": each.name, "said": said}, most))
                 print(name, option, each.kernel.name, each.name, rows[-1]["z"], flush=True)
     return rows

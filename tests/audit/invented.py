@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.audit import choices
 from rfbench.audit.plan import Audit, Question, plan
-from rfbench.audit.ranking import Ranking
+from rfbench.audit.ranking import Ranking, table_of
 from rfbench.audit.target import Target, find
 from rfbench.config import Experiment, sweeps
 from rfbench.papers.models import Published
@@ -113,7 +113,8 @@ def ranked(
     target = Target("p", ("t",), "D", numbers)
     question = Question(Path("made.yaml"), target)
     audit = Audit(question, target, varied, grid, [experiment] * len(grid), **keywords)
-    return Ranking(audit, pd.DataFrame(cells), in_folder)
+    table = pd.DataFrame(cells)
+    return Ranking(audit, table, table_of(audit, table, in_folder))
 
 
 TIED = ((1.0, 4.0), (1.0, 2.0), (3.0, 3.0), (3.0, 1.0))

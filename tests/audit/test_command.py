@@ -55,11 +55,6 @@ def test_combinations_of_earlier_audits_count_as_tried(here):
     assert (len(part), set(part["tried"])) == (3, {6 + 2})
 
 
-def test_what_is_confirmed_is_audited_as_well(here):
-    said = call(*AGAIN, "--confirm", AIM)
-    assert said.count("0 run, 0 failed, 72 were there") == 2
-
-
 def ended(monkeypatch, **summary):
     """Let nothing be run, and every run end like this."""
 
@@ -93,11 +88,9 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
         (["--vary", "M=10,7"], "no size"),
-        (["--vary", "scaling=none", "--vary", "scaling=minmax"], "twice"),
         (["--set", "dataset=letter"], "measures letter"),
         (["--vary", "dataset=digits,letter"], "measures letter"),
         (["--only", "M=10"], "--only"),
-        (["--gaps", "--confirm", AIM], "--gaps"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(here, words, said):

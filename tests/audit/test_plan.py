@@ -7,9 +7,7 @@ from rfbench.audit import choices
 from rfbench.audit.plan import Question, plan
 from rfbench.audit.target import find
 from rfbench.config import sweeps
-from rfbench.errors import ConfigError
-from tests.audit.invented import AIM, planned
-from tests.audit.invented import CONFIG as INVENTED
+from tests.audit.invented import planned
 
 
 def test_controls_and_kernel_errors_are_not_measured(invented):
@@ -49,22 +47,6 @@ def test_a_fixed_key_is_no_open_choice():
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
     assert sweeps.size(audit.choices) == 192
-
-
-def test_of_several_runs_the_only_one_that_fits_is_taken(tmp_path, invented):
-    text = INVENTED.replace("dataset: digits\n", "")
-    assert text != INVENTED
-    path = tmp_path / "several.yaml"
-    runs = "datasets: {digits: , letter: }\n"
-    path.write_text(f"{text}{runs}")
-    target = find(AIM)
-    (first, *_) = plan(Question(path, target, most=3)).experiments
-    assert (first.name, first.dataset[0].name) == ("several_digits", "digits")
-    path.write_text(f"{text}{runs}protocols: {{printed: , tuned: }}\n")
-    with pytest.raises(ConfigError, match=r"digits\.printed, digits\.tuned\."):
-        plan(Question(path, target))
-    audit = plan(Question(path, target, most=3, run="digits.tuned"))
-    assert audit.experiments[0].name == "several_digits.tuned"
 
 
 def test_gaps_leave_alone_what_the_paper_prints():

@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis.unprinted import EffectRange
-from rfbench.audit.tables import COLUMNS, audits, confirmed, effect_range, ranges, read_all
+from rfbench.audit.tables import audits, effect_range, ranges, read_all
 from rfbench.pages.templates import render
 
 HEAD = (
@@ -27,7 +27,7 @@ def overview(root, *lines, name="audit_liu2020_table3+table4_cod-RNA"):
 
 
 def test_the_first_row_of_the_table_counts(tmp_path):
-    (line,) = overview(tmp_path, HEAD, NEAREST, OTHER).to_dict("records")
+    (line,) = overview(tmp_path, HEAD, NEAREST, OTHER)
     page = Path("results/audits/audit_liu2020_table3+table4_cod-RNA/audit.md")
     assert line.pop("page") == tmp_path / page
     assert line == {
@@ -48,20 +48,20 @@ def test_the_first_row_of_the_table_counts(tmp_path):
 
 
 def test_those_that_tie_for_the_first_place_are_counted(tmp_path):
-    (line,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER).to_dict("records")
+    (line,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER)
     assert (line["tied"], line["low"], line["high"]) == (2, 0.4831, 1.4)
     assert line["choices"]["weights"] == ["kept, 1/sqrt(q)", "drawn"]
 
 
 def test_the_methods_of_a_part_of_the_row_are_named(tmp_path):
     name = "audit_lkrf2016_table2_adult_lkrf+joint"
-    (line,) = overview(tmp_path, HEAD, NEAREST, name=name).to_dict("records")
+    (line,) = overview(tmp_path, HEAD, NEAREST, name=name)
     assert (line["items"], line["dataset"], line["methods"]) == ("table2", "adult", "lkrf+joint")
 
 
 def test_a_stand_in_and_a_single_number(tmp_path):
     line = NEAREST.replace("False,", "True,").replace("0.4831", "")
-    (line,) = overview(tmp_path, HEAD, line).to_dict("records")
+    (line,) = overview(tmp_path, HEAD, line)
     assert line["stand_in"]
     assert math.isnan(line["low"])
 
@@ -69,8 +69,8 @@ def test_a_stand_in_and_a_single_number(tmp_path):
 @pytest.mark.parametrize("lines", [(), ("a,b", "1,2"), (HEAD,)])
 def test_what_is_no_audit_is_passed_over(tmp_path, lines):
     found = overview(tmp_path, *lines)
-    assert (list(found), len(found)) == (list(COLUMNS), 0)
-    assert render("audit/audits.md.j2", audits=found, confirmed=[], out=tmp_path).strip() == ""
+    assert found == []
+    assert render("audit/audits.md.j2", audits=found, out=tmp_path).strip() == ""
 
 
 def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
@@ -84,7 +84,7 @@ def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
 def test_the_page_links_each_audit_and_doubts_few_numbers(tmp_path, numbers, trials, few):
     line = NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},")
     found = overview(tmp_path, HEAD, line)
-    text = render("audit/audits.md.j2", audits=found, confirmed=[], out=tmp_path / "results")
+    text = render("audit/audits.md.j2", audits=found, out=tmp_path / "results")
     assert "(audits/audit_liu2020_table3%2Btable4_cod-RNA/audit.md): nearest of 9 " in text
     assert ("confirm nothing" in text) == few
 
@@ -93,36 +93,6 @@ def write(root, name, head, *lines):
     folder = root / name
     folder.mkdir(parents=True)
     (folder / "audit.csv").write_text("\n".join([head, *lines, ""]))
-
-
-def test_what_one_data_set_chooses_is_looked_for_on_another(tmp_path):
-    """EEG has one more choice, and its place by all numbers is not that of the half that chose."""
-    end = "cells,trials,tried,stand_in,as_configured"
-    numbers = "rms_choosing,rms_confirming,largest_difference"
-    write(
-        tmp_path, "audit_liu2020_table3_EEG", f"place,scaling,kernel,{numbers},{end}",
-        "1,none,a,1.0,7.0,9,16,2,3,False,False",
-        "2,minmax,b,3.0,4.0,9,16,2,3,False,False",
-        "3,standard,b,6.0,6.0,9,16,2,3,False,False",
-    )  # fmt: skip
-    write(
-        tmp_path, "audit_liu2020_table3_magic04", f"place,scaling,{numbers},{end}",
-        "1,none,1.0,1.0,9,16,2,3,False,False",
-        "2,standard,2.0,2.0,9,16,2,3,False,False",
-        "3,minmax,3.0,1.0,9,16,2,3,False,False",
-    )  # fmt: skip
-    (line,) = confirmed(read_all([tmp_path])).to_dict("records")
-    assert (line["chosen_on"], line["dataset"]) == ("EEG", "magic04")
-    assert line["shared"] == {"scaling": "minmax"}
-    assert line["distance"] == pytest.approx(math.sqrt((9 + 1) / 2))
-    assert (line["place"], line["of"]) == (3, 3)
-
-
-def test_few_numbers_choose_nothing_for_other_data(tmp_path):
-    for name in ("EEG", "magic04"):
-        few = [line.replace(",16,2,9", ",7,2,9") for line in (NEAREST, OTHER)]
-        write(tmp_path, f"audit_liu2020_table3_{name}", HEAD, *few)
-    assert confirmed(read_all([tmp_path])).empty
 
 
 PAIRED = "measured rks 28 accuracy,paired rks 28 accuracy,half rks 28 accuracy"
