@@ -426,8 +426,9 @@ class Rounds:
         setting = candidate.setting
         assert setting is not None
         factors = contenders()["kernels"][setting.parameters["kernel"]]
+        learnt = {"metric": kind, "metric_landmarks": contenders()["metric_landmarks"]}
         label = f"{setting.label}, {kind} metric"
-        return setting.at(label, factors=factors, alphas=self.alphas, metric=kind)
+        return setting.at(label, factors=factors, alphas=self.alphas, **learnt)
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first.
