@@ -14,7 +14,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -24,24 +24,24 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from rfbench import files
-from rfbench.choosing.judge import Contender, Judge, average, pipeline_of
+from rfbench.choosing.judge import Contender, Judge, average
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
-from rfbench.choosing.model import Card, Model, save
-from rfbench.choosing.problem import LearningProblem, absent_classes
+from rfbench.choosing.model import Model, save
+from rfbench.choosing.parts import pipeline_of
+from rfbench.choosing.problem import LearningProblem
 from rfbench.choosing.rounds import Candidate, Rounds
 from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
-from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.preparation import describe
 from rfbench.datasets.values import DATE
-from rfbench.errors import ConfigError, unknown
+from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.escaping import json_value
 from rfbench.experiment import children
-from rfbench.memory import check_fits, limited_to
+from rfbench.memory import check_fits
 
 __all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
 
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
-RARE = 0.2  # a class of a smaller share is rare
 REPR = 10_000  # characters of the model as scikit-learn prints it
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
@@ -53,16 +53,12 @@ class Choice:
 
     folder: Path
     data: str
-    notes: tuple[str, ...]  # what the target is
+    notes: tuple[str, ...]  # what the rows say of themselves
     preparation: tuple[str, ...]  # what was done to the columns
     metric: str
-    metric_given: bool
-    regression: bool
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # nothing of a regression
     shares: tuple[float, ...]  # of the classes
-    rare: bool  # a class is below a fifth
     allow_rows: bool
-    log_tried: bool
     log_target: bool
     grouped: bool
     in_time: bool  # the last rows were held out
@@ -70,7 +66,6 @@ class Choice:
     rows: int
     n_train: int  # training and validation rows
     n_test: int  # rows held out
-    columns: int
     nothing_learnt: bool
     overturned: bool  # the rows held out said otherwise than those that chose
     taken: Contender
@@ -84,7 +79,7 @@ class Choice:
     seed: int
     model: Model  # fitted on all rows, see `rfbench.choosing.judge.Judge.final`
     others: Mapping[str, Model]  # of each kind, not fitted
-    card: Card
+    card: Mapping[str, Any]  # see `rfbench.choosing.model`
 
     def contender(self, family: str) -> Contender | None:
         """Return the best of a kind, if there is one."""
@@ -104,11 +99,9 @@ def choose(
     budget: float = 60.0,
     n_jobs: int | None = None,
     allow_rows: bool = True,
-    memory: float | None = None,
     out: str | Path | None = None,
     seed: int = 0,
     on_candidate: Callable[[Candidate], None] | None = None,
-    started: float | None = None,
     **reading: Any,
 ) -> Choice:
     """Choose a model for a table, and fit it.
@@ -136,15 +129,10 @@ def choose(
         Trials side by side, by default one per core.
     allow_rows : bool
         Whether the model may hold training rows (landmarks).
-    memory : float, optional
-        Bytes that this process may take, by default what is free. A number of features whose Gram
-        matrices do not fit is left out; a table that does not fit is an error.
     out : path, optional
-        Folder of what is written: ``results/choose-NAME`` by default.
+        Folder of what is written: ``results/choose`` by default.
     on_candidate : callable, optional
-        Called with each model that was fitted.
-    started : float, optional
-        When the budget began, in the seconds of `time.monotonic`; by default now.
+        Called with each model that was measured.
     **reading : Any
         How a file is read, see `rfbench.datasets.files.read`.
 
@@ -153,104 +141,75 @@ def choose(
     RfbenchError
         The table cannot be read or learnt from, or a parameter is wrong.
     """
-    started = monotonic() if started is None else started
-    with limited_to(memory):
-        # Processes take seconds to begin: they do it while the table is read.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(children.prepare, n_jobs or os.cpu_count() or 1)
-            if isinstance(X, str | Path):
-                table = read_table(
-                    X, target=target, task=task, drop=drop, groups=groups, time=time, **reading
-                )
-            else:
-                table = table_of(X, y, task=task, groups=groups, time=time)
-        folder = Path(out) if out is not None else Path("results") / "choose"
-        workers = n_jobs or os.cpu_count() or 1
-        table = table if allow_rows else without_rows(table)
-        return _chosen(
-            table, metric, budget, workers, allow_rows, folder, seed, on_candidate, started
-        )
-
-
-def _chosen(
-    table: LabelledTable,
-    metric: str | None,
-    budget: float,
-    workers: int,
-    allow_rows: bool,
-    out: Path,
-    seed: int,
-    on_candidate: Callable[[Candidate], None] | None,
-    started: float,
-) -> Choice:
-    allowed = NUMBER_METRICS if table.regression else CLASS_METRICS
-    if metric not in (None, *allowed):
-        kind = "numbers" if table.regression else "classes"
-        raise unknown(f"metric of {kind}", metric, allowed, ConfigError)
-    used = metric or allowed[0]
+    started, workers = monotonic(), n_jobs or os.cpu_count() or 1
     deadline = started + budget - max(WRITING, WRITING_SHARE * budget)
+    folder = Path(out) if out is not None else Path("results") / "choose"
+    # Processes take seconds to begin: they do it while the table is read.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(children.prepare, workers)
+        keys: dict[str, Any] = {"task": task, "groups": groups, "time": time}
+        if isinstance(X, str | Path):
+            table = read_table(X, target=target, drop=drop, **keys, **reading)
+        else:
+            table = table_of(X, y, **keys)
+    table = table if allow_rows else without_rows(table)
+    metrics = NUMBER_METRICS if table.regression else CLASS_METRICS
+    if metric not in (None, *metrics):
+        kind = "numbers" if table.regression else "classes"
+        raise unknown(f"metric of {kind}", metric, metrics, ConfigError)
     # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
-        table, problem, left_out, kept = _with_classes_on_both_sides(table, used, seed, budget)
-        sides = train, test = problem.held_out(budget)
+        table, problem, left_out, kept = _parted(table, metric or metrics[0], seed, budget)
+        train, test = problem.held_out(budget)
         n, d = len(train) + len(test), table.X.shape[1]
         check_fits(
             TABLES * 8.0 * n * d,
             f"To prepare {n:,} rows of {d:,} columns and to scale them",
             "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
         )
-        rounds, log_tried = _searched(
-            problem.take(train),
-            deadline,
-            folder=out,
-            workers=workers,
-            allow_rows=allow_rows,
-            on_candidate=on_candidate,
+        first = Rounds(
+            problem.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
         )
-        judged = Judge(rounds, problem, sides, deadline)
+        rounds = _searched(first)
+        judged = Judge(rounds, problem, (train, test), deadline)
         taken, overturned, nothing = judged.decide()
         model, fitted = judged.final(taken, table, deadline)
         rounds.clear()
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
     winner = next(c for c in contenders if c.family == taken.family)
+    classes = tuple(str(label) for label in table.classes)
+    model.reading_ = table.how
     card = save(
         model,
-        out,
+        folder,
         data=table.name,
         data_sha256=table.sha256,
-        task="regression" if table.regression else "classification",
-        classes=[str(label) for label in table.classes],
+        classes=classes,
         columns=[str(column) for column in table.X.columns],
         label=winner.label,
-        metric=used,
+        metric=problem.metric,
         error=winner.error,
         standard_error=winner.standard_error,
         rows=fitted,
         held_out=len(test),
         holds_rows=winner.holds_rows,
-        reading=table.how,
     )
-    np.savez(out / "rows.npz", train=kept[train], test=kept[test])
+    np.savez(folder / "rows.npz", train=kept[train], test=kept[test])
     tried = pd.DataFrame(
         [(c.label, c.family, c.M, c.loss.value, c.seconds) for c in rounds.candidates],
         columns=["label", "family", "M", "loss", "seconds"],
     )
-    shares = np.bincount(table.target) / len(table.y) if not table.regression else np.empty(0)
     choice = Choice(
-        folder=out,
+        folder=folder,
         data=table.name,
         notes=table.notes,
-        preparation=described(model[0]),
-        metric=used,
-        metric_given=metric is not None,
-        regression=table.regression,
-        classes=tuple(card.classes),
-        shares=tuple(shares.tolist()),
-        rare=bool(len(shares) and shares.min() < RARE and shares.max() > 0.5),
+        preparation=tuple(describe(model[0].notes_)),
+        metric=problem.metric,
+        classes=classes,
+        shares=tuple(np.bincount(table.target) / len(table.y)) if classes else (),
         allow_rows=allow_rows,
-        log_tried=log_tried,
         log_target=rounds.log,
         grouped=table.groups is not None,
         in_time=table.time is not None,
@@ -258,7 +217,6 @@ def _chosen(
         rows=len(table.y),
         n_train=len(train),
         n_test=len(test),
-        columns=table.X.shape[1],
         nothing_learnt=nothing,
         overturned=overturned,
         taken=winner,
@@ -271,17 +229,14 @@ def _chosen(
         spent=monotonic() - started,
         seed=seed,
         model=model,
-        others={
-            family: pipeline_of(candidate, rounds, regression=table.regression)
-            for family, candidate in judged.contenders.items()
-        },
+        others={family: pipeline_of(c, rounds) for family, c in judged.contenders.items()},
         card=card,
     )
     _write(choice)
     return choice
 
 
-def _with_classes_on_both_sides(
+def _parted(
     table: LabelledTable, metric: str, seed: int, budget: float
 ) -> tuple[LabelledTable, LearningProblem, dict[str, int], Any]:
     """Leave out the classes that a side of a split lacks; return their rows, and those kept."""
@@ -291,43 +246,36 @@ def _with_classes_on_both_sides(
         problem = LearningProblem(
             table.X, table.target, len(table.classes), table.groups, metric, seed, table.time
         )
-        absent = sorted(absent_classes(problem, budget))
+        absent = problem.absent_classes(budget)
         if not absent:
             return table, problem, left_out, kept
         if problem.n_classes - len(absent) < 2:
-            raise ConfigError(
-                "Fewer than two classes have rows on both sides of every split.",
+            raise DataError(
+                f"Of {table.name}, fewer than two classes have rows on both sides of every split.",
                 "A class has to be learnt from some rows and checked on others.",
                 "Put rare classes together, or split otherwise (--groups, --time).",
             )
         counts = np.bincount(problem.y)
         left_out |= {str(table.classes[code]): int(counts[code]) for code in absent}
         rows = np.flatnonzero(~np.isin(problem.y, absent))
-        kept = kept[rows]
-        table = table.take(rows)
+        kept, table = kept[rows], table.take(rows)
 
 
-def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tuple[Rounds, bool]:
+def _searched(rounds: Rounds) -> Rounds:
     """Go through the rounds, of a positive target over several decades for its logarithm too.
 
     That is what goes on after the first round if it is better. An interruption ends the rounds, and
     what was measured before it counts.
     """
-    rounds, tried = Rounds(problem, deadline, **options), False
     rounds.clear()
     try:
         rounds.first()
-        tried = bool(rounds.candidates) and not (rounds.interrupted or problem.n_classes)
-        tried = tried and spans_decades(problem.y)
-        if tried:
-            rival = Rounds(problem, deadline, log=True, planned=rounds.planned, **options)
+        y, going = rounds.problem.y, rounds.candidates and not rounds.interrupted
+        if going and not rounds.problem.n_classes and spans_decades(y):
+            rival = replace(rounds, log=True, candidates=[], _packs={})
             rival.first()
-            least = [
-                min((c.loss.value for c in each.candidates), default=np.inf)
-                for each in (rounds, rival)
-            ]
-            rival.interrupted |= rounds.interrupted
-            rounds.interrupted |= rival.interrupted
+            least = [min((c.fine for c in r.candidates), default=np.inf) for r in (rounds, rival)]
+            rounds.interrupted = rival.interrupted
             rounds = rival if least[1] < least[0] else rounds
         rounds.run()
         average(rounds)
@@ -335,42 +283,30 @@ def _searched(problem: LearningProblem, deadline: float, **options: Any) -> tupl
         rounds.interrupted = True
     if not rounds.candidates:
         raise ConfigError(
-            f"Nothing was measured within {deadline - monotonic():.3g} s.",
+            f"Nothing was measured within {rounds.deadline - monotonic():.3g} s.",
             "Not even the constant was.",
             "Allow a larger budget, or more memory.",
         )
-    return rounds, tried
+    return rounds
 
 
 def spans_decades(y: Any) -> bool:
     """Tell whether a target is positive and its quantiles lie two decades or more apart."""
-    if not y.min() > 0:
-        return False
     low, high = np.quantile(y, [0.01, 0.99])
-    return bool(high > DECADES * low)
+    return bool(y.min() > 0 and high > DECADES * low)
 
 
 def _write(choice: Choice) -> None:
     """Write answer.json; WriteError if it cannot be written."""
-    facts = {
-        name: getattr(choice, name)
-        for name in Choice.__dataclass_fields__
-        if name not in ("model", "others", "card", "tried", "folder", "taken", "contenders")
-    }
+    beside = ("model", "others", "tried", "folder", "taken", "contenders", "card")
+    facts = {key: value for key, value in vars(choice).items() if key not in beside}
     answer = {
         "take": asdict(choice.taken),
         "contenders": [asdict(contender) for contender in choice.contenders],
         **facts,
-        "model": choice.card.model_dump(),
+        "model": choice.card,
         "estimator": choice.model.__repr__(N_CHAR_MAX=REPR),  # type: ignore[call-arg]
         "tried": choice.tried.to_dict("records"),
     }
     text = json.dumps(json_value(answer), indent=1) + "\n"
     files.replace(choice.folder / "answer.json", text.encode())
-
-
-def described(preparation: Preparation) -> tuple[str, ...]:
-    """Return in sentences what was done to the columns."""
-    from rfbench.datasets.preparation import describe
-
-    return tuple(describe(preparation.notes_))

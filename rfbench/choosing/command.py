@@ -29,15 +29,7 @@ from rfbench.cli.terminal import echo, echo_json
 from rfbench.escaping import as_csv
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
-METRICS = ("error", "balanced-error", "log-loss", "auc", "rmse", "mae")
-
-
-def size(text: str) -> float:
-    """Return the bytes of a size: 500kB, 1MB, 2GB, or a number."""
-    match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|B|kB|MB|GB)", text, re.IGNORECASE)
-    if not match or float(match[1]) <= 0:
-        raise click.BadParameter(f"'{text}' is no size; write 500kB or 1MB.")
-    return float(match[1]) * {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9}[match[2].upper()]
+METRICS = ("log-loss", "error", "balanced-error", "rmse", "mae")
 
 
 @click.command()
@@ -68,9 +60,6 @@ def size(text: str) -> float:
 )
 @click.option("--jobs", type=WHOLE, help="Trials side by side; default: one per core.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option(
-    "--memory", type=size, metavar="SIZE", help="Memory for all of it: 2GB; default: what is free."
-)
 @click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @AS_JSON
@@ -114,7 +103,6 @@ def choose(
         allow_rows=not no_rows,
         out=folder,
         on_candidate=progress,
-        started=started,
         **kwargs,
     )
     if form == "json":
@@ -150,19 +138,21 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import check_rows, load, predictions, read_card
+    from rfbench.choosing.model import check_rows, load, other_versions, predictions, read_card
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
     model = model.resolve()
     card = read_card(model)
-    for name, (then, now) in card.other_versions().items():
-        echo(f"note: the model was made with {name} {then}, and here is {now}", err=True)
+    for version in other_versions(card):
+        echo(f"note: the model was made with {version}", err=True)
     fitted = load(model, card, allow_imports=allow_imports)
-    rows = read_new_rows(file, card.reading, lambda rows: fitted.differences(rows).odd, **reading)
+    rows = read_new_rows(
+        file, fitted.reading_, lambda rows: fitted.differences(rows).odd, **reading
+    )
     check_rows(card, file, rows)
     for line in lines("choosing/predict.j2", "differences", table=fitted.differences(rows)):
         echo(f"note: {line}", err=True)
-    made = predictions(fitted, card, rows, float(level))
+    made = predictions(fitted, rows, float(level))
     files.write_named(out, as_csv(made).encode())
     echo(f"{out}: {len(made)} predictions")

@@ -24,7 +24,6 @@ from rfbench.datasets.values import (
     text_of,
 )
 
-TIME, GROUPS, DUPLICATES, TELLS = "time", "groups", "duplicates", "tells"
 LEAST = 20  # rows, or different values, of which no order and no agreement is chance
 ROWS_PER_NAME = 10  # words with fewer rows each are names of somebody or something
 COPIES = 0.01  # share of rows from which on exact duplicates count
@@ -35,12 +34,13 @@ _OWNERS = re.compile(
 )
 
 
-class Fact(NamedTuple):
-    """What was found: of which column, what follows, and which option says otherwise."""
+class HeldOut(NamedTuple):
+    """How rows are to be held out, as they say it themselves."""
 
-    kind: str  # `TIME`, `GROUPS`, `DUPLICATES` or `TELLS`
-    column: str  # nothing where it is all of them
-    sentence: str
+    sentence: str  # with the option that says otherwise
+    column: str  # that says it; nothing where it is all of them
+    in_time: bool  # later rows are held out, else whole groups
+    values: Any  # the times or the groups of the rows
 
 
 def values_of(name: str, column: pd.Series[Any]) -> Array | pd.Series[Any]:
@@ -65,10 +65,8 @@ def first_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.sort(np.unique(numbers, return_index=True)[1])
 
 
-def of_rows(
-    X: pd.DataFrame, y: pd.Series[Any], numbers: NDArray[np.int64]
-) -> tuple[Fact | None, Any]:
-    """Return how rows are to be held out, and the times or the groups; None: at random.
+def of_rows(X: pd.DataFrame, y: pd.Series[Any], numbers: NDArray[np.int64]) -> HeldOut | None:
+    """Return how rows are to be held out; None: at random.
 
     By time if they are sorted by a date, else by a column that names whose they are and repeats,
     else exact duplicates together, see `copies` for their numbers.
@@ -82,7 +80,7 @@ def of_rows(
                     f"The rows are sorted by {name}: the last ones are held out, as if later rows "
                     "are to be predicted. --time none draws rows at random."
                 )
-                return Fact(TIME, str(name), sentence), time
+                return HeldOut(sentence, str(name), True, time)
     owners = {str(name): _owners(str(name), column) for name, column in X.items()}
     found = {name: different for name, different in owners.items() if different}
     for name in sorted(found, key=lambda name: (not _names_owners(name), -found[name]))[:1]:
@@ -90,7 +88,7 @@ def of_rows(
             f"Column {name} has {found[name]:,} different values in {len(X):,} rows: all rows of "
             "one are held out together. --groups none draws rows at random."
         )
-        return Fact(GROUPS, name, sentence), X[name]
+        return HeldOut(sentence, name, False, X[name])
     first = first_of(numbers)
     different = max(X.iloc[first].nunique().max(), y.iloc[first].nunique())
     again = len(X) - len(first)
@@ -100,8 +98,8 @@ def of_rows(
             f"{again:,} rows repeat another one exactly: such rows are held out together. "
             "--groups none draws each by itself."
         )
-        return Fact(DUPLICATES, "", sentence), numbers
-    return None, None
+        return HeldOut(sentence, "", False, numbers)
+    return None
 
 
 def _names_owners(name: str) -> bool:
@@ -122,8 +120,8 @@ def _owners(name: str, column: pd.Series[Any]) -> int:
     return len(counts) if named or ROWS_PER_NAME * len(counts) > len(column) else 0
 
 
-def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[Fact]:
-    """Return the columns that determine the target: it follows from them, or has their order.
+def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[str]:
+    """Name the columns that determine the target: it follows from them, or has their order.
 
     Of rows that belong together, one is to be given: their values agree without any such rule.
     """
@@ -134,11 +132,10 @@ def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[Fa
             _tells(values_of(str(name), column.iloc[rows]), target[rows], regression=regression)
             for rows in (some, slice(None))[: 1 + (len(some) < len(X))]
         ):
-            sentence = (
+            told.append(
                 f"Column {name} determines the target: if it is known only when the target is, "
                 f"leave it out with --drop {name}."
             )
-            told.append(Fact(TELLS, str(name), sentence))
     return told
 
 

@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import optimize
-from sklearn.base import clone
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.pipeline import make_pipeline
 
-from rfbench import plugins
 from rfbench.arrays import Array
 from rfbench.choosing.losses import (
     CLASS_METRICS,
@@ -23,17 +18,19 @@ from rfbench.choosing.losses import (
     Difference,
     Loss,
     Predicted,
+    area_above,
     difference,
     loss,
 )
-from rfbench.choosing.model import Model, half_widths, loss_of
-from rfbench.choosing.parts import SCALERS, InMetric, WeightedClasses
+from rfbench.choosing.model import Model, half_widths
+from rfbench.choosing.parts import SCALERS, in_metric, mean_root, pipeline_of
 from rfbench.choosing.problem import LearningProblem, Sides
 from rfbench.choosing.rounds import (
     BLEND,
     BOOSTING,
     CONSTANT,
     FEATURES,
+    FITS,
     LINEAR,
     Candidate,
     Rounds,
@@ -51,22 +48,19 @@ SUM_TO_ONE = 1e3  # how much the weights' sum counts, relative to all rows
 
 def average(rounds: Rounds) -> None:
     """Add averages by non-negative least squares: of features, and of them with the rest."""
-    features = sorted(
-        (c for c in rounds.candidates if c.family == FEATURES), key=lambda c: c.loss.value
-    )
+    features = [c for c in rounds.candidates if c.family == FEATURES]
     members = rounds.leading(features, MEMBERS)
     # Every member is fitted again, and the best one is counted already.
     while len(members) > 1 and rounds.left(sum(c.seconds for c in members[1:])) < 0:
         members.pop()
     _average(rounds, members, FEATURES, "average of")
     best = rounds.best_of_families()
-    _average(
-        rounds, [*members, *(best[f] for f in (BOOSTING, LINEAR) if f in best)], BLEND, "blend of"
-    )
+    others = [best[family] for family in (BOOSTING, LINEAR) if family in best]
+    _average(rounds, [*members, *others], BLEND, "blend of")
 
 
 def _average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
-    K, held = rounds.problem.n_classes, np.concatenate([held for _, held in rounds.splits])
+    K, held = rounds.problem.n_classes, rounds.held
     if min(len(members), len(held)) < 2:
         return
     target = np.eye(K)[rounds.truth] if K else rounds.target[held][:, None]
@@ -74,9 +68,11 @@ def _average(rounds: Rounds, members: Sequence[Candidate], family: str, label: s
     weights = weights_of(every, target)
     # Weights judged by the rows that they were fitted on look too good: so each half of the rows
     # is averaged with the weights of the other one.
-    scores, groups = np.empty_like(members[0].scores), rounds.groups
-    whole = groups is not None and len(np.unique(groups)) > 1
-    halves = whole_groups(groups if whole else np.arange(len(held)), None, 2, rounds.problem.seed)  # type: ignore[arg-type]
+    groups = rounds.groups
+    if groups is None or len(np.unique(groups)) < 2:
+        groups = np.arange(len(held))
+    halves = whole_groups(groups, None, 2, rounds.problem.seed)
+    scores = np.empty_like(members[0].scores)
     for half in (0, 1):
         fitted = weights_of(every[halves != half], target[halves != half])
         scores[halves == half] = every[halves == half] @ fitted
@@ -112,7 +108,7 @@ class Contender:
     M: int  # features of kernels; 0 of other models
     error: float  # its loss in the metric, see `rfbench.choosing.losses`
     standard_error: float
-    others: Mapping[str, float]  # its losses in the other metrics
+    others: Mapping[str, float]  # its losses in the other metrics, and of classes 1 - AUC
     against_taken: Difference  # its loss less that of the model that is taken
     against_constant: Difference
     fit_seconds: float
@@ -127,8 +123,6 @@ class Judge:
         self.rounds, self.problem, (self.train, self.test) = rounds, problem, sides
         self.truth = problem.y[self.test]
         self.groups = None if problem.groups is None else problem.groups[self.test]
-        self.losses: dict[str, Loss] = {}
-        self.predicted: dict[str, Predicted] = {}
         best = rounds.best_of_families()
         every = [f for f in (CONSTANT, *SIMPLEST) if f in best]
         ahead = [f for f in every if f != CONSTANT] or every
@@ -142,28 +136,20 @@ class Judge:
         self.contenders = {
             f: best[f] for f in every if all(part in self.fitted for part in best[f].parts)
         }
-        for family, candidate in self.contenders.items():
-            words = "probabilities" if problem.n_classes else "predictions"
-            members = candidate.members or ((candidate, 1.0),)
-            said = np.average(
-                [self.fitted[member][1][words] for member, _ in members],
-                axis=0,
-                weights=[weight for _, weight in members],
-            )
-            self.predicted[family] = rounds.predicted(said, candidate.weights)
-            self.losses[family] = loss(problem.metric, self.truth, self.predicted[family])
+        self.predicted = {f: self._said(candidate) for f, candidate in self.contenders.items()}
+        self.losses = {f: self._loss(f, problem.metric) for f in self.contenders}
 
     def _measured(self, parts: Sequence[Candidate], end: float | None) -> dict[Candidate, Any]:
         """Fit candidates on the training rows, and let them predict the rows held out."""
         rounds, trials = self.rounds, []
         for part in parts:
-            assert part.setting is not None
+            setting = part.setting
+            assert setting is not None
             X, target, n = self.rows
-            if basis := part.setting.basis:
-                scaling, roots = rounds.metrics[basis]
-                scaled = SCALERS[scaling]().fit(X[:n]).transform(X)
-                X = InMetric(mean_root(roots)).transform(scaled)
-            trials.append((part.setting, rounds.pack(("held out", basis), X, target, n)))
+            if setting.basis:
+                scaled = SCALERS[setting.scaling]().fit(X[:n]).transform(X)
+                X = in_metric(scaled, mean_root(rounds.metrics[setting.basis]))
+            trials.append((setting, rounds.pack(("held out", setting.basis), X, target, n)))
         results = rounds.measured(trials, "", end) if trials else []
         return {part: each for part, each in zip(parts, results, strict=True) if each is not None}
 
@@ -176,10 +162,20 @@ class Judge:
         made = np.asarray(prepared, dtype=np.float64)
         return made, np.log(y) if self.rounds.log else y, len(self.train)
 
+    def _said(self, candidate: Candidate) -> Predicted:
+        words = "probabilities" if self.problem.n_classes else "predictions"
+        members = candidate.members or ((candidate, 1.0),)
+        scores = [self.fitted[member][1][words] for member, _ in members]
+        weights = [weight for _, weight in members]
+        return self.rounds.predicted(np.average(scores, axis=0, weights=weights))
+
+    def _loss(self, family: str, metric: str) -> Loss:
+        return loss(metric, self.truth, self.predicted[family])
+
     def _costs(self, candidate: Candidate) -> tuple[float, float]:
         """Return the seconds of a fit and of 1,000 predictions, as fitted here."""
         rows = [self.fitted[part][0] for part in candidate.parts]
-        fit = sum(float(row[t]) for row in rows for t in ("t_pp", "t_features", "t_train"))
+        fit = sum(float(row[t]) for row in rows for t in FITS)
         predict = sum(float(row["t_test"]) for row in rows) / len(self.test)
         return fit, 1000 * predict
 
@@ -191,14 +187,12 @@ class Judge:
 
         The simplest model that is as good as the best on the validation rows, unless another is
         significantly better on the rows held out. Nothing was learnt where no model is
-        significantly better there than the constant: in the metric, or of two classes in their
-        order (AUC), which shows it with fewer rows; at 5 % over all of these tests (Bonferroni).
+        significantly better there than the constant, at 5 % over all of them (Bonferroni): of
+        classes by the log-loss, which shows it with fewer rows than errors do.
         """
         families = [f for f in SIMPLEST if f in self.contenders]
-        second = ["auc"] if self.problem.n_classes == 2 else []
-        metrics = dict.fromkeys([self.problem.metric, *second])
-        level = SIGNIFICANT / max(1, len(families) * len(metrics))
-        if not any(self._learnt(f, metric, level) for f in families for metric in metrics):
+        level = SIGNIFICANT / max(1, len(families))
+        if not any(self._learnt(f, level) for f in families):
             return self.contenders[CONSTANT], False, True
         close = self.rounds.close([self.contenders[f] for f in families])
         taken = next(f for f in families if self.contenders[f] in close)
@@ -207,9 +201,10 @@ class Judge:
             taken = min(rivals, key=lambda f: self.losses[f].value)
         return self.contenders[taken], bool(rivals), False
 
-    def _learnt(self, family: str, metric: str, level: float) -> bool:
-        """Tell whether a model is better than the constant in a metric, at a level."""
-        own, constant = (loss(metric, self.truth, self.predicted[f]) for f in (family, CONSTANT))
+    def _learnt(self, family: str, level: float) -> bool:
+        """Tell whether a model is better than the constant, at a level."""
+        metric = "log-loss" if self.problem.n_classes else self.problem.metric
+        own, constant = self._loss(family, metric), self._loss(CONSTANT, metric)
         gain = difference(own, constant, metric, self.groups)
         return gain.value < 0 and gain.p < level
 
@@ -218,22 +213,22 @@ class Judge:
         family = candidate.family
         fit, predict = self._costs(candidate)
         metrics = CLASS_METRICS if self.problem.n_classes else NUMBER_METRICS
+        others = {m: self._loss(family, m).value for m in metrics if m != self.problem.metric}
+        shares = self.predicted[family].probabilities
+        if shares is not None:
+            others["1 - AUC"] = area_above(self.truth, shares)
         return Contender(
             label=candidate.label,
             family=family,
             M=candidate.M,
             error=self.losses[family].value,
             standard_error=self.losses[family].standard_error(self.groups),
-            others={
-                metric: loss(metric, self.truth, self.predicted[family]).value
-                for metric in metrics
-                if metric != self.problem.metric
-            },
+            others=others,
             against_taken=self._against(family, taken.family),
             against_constant=self._against(family, CONSTANT),
             fit_seconds=fit,
             predict_seconds=predict,
-            holds_rows=any(holds_rows(part) for part in candidate.parts),
+            holds_rows=self.rounds.allow_rows and candidate.M > 0,
         )
 
     def final(self, taken: Candidate, table: LabelledTable, end: float) -> tuple[Model, int]:
@@ -244,26 +239,23 @@ class Judge:
         worse on the rows held out, which it has seen, or where there is no time for it, it is
         fitted on the rows that it was measured with.
         """
-        every = np.sort(np.concatenate([self.train, self.test]))
-        seconds = self._costs(taken)[0]
-        rows = (
-            every
-            if monotonic() + seconds * len(every) / len(self.train) < end + LATE
-            else self.train
-        )
+        every, model = np.sort(np.concatenate([self.train, self.test])), None
+        seconds = self._costs(taken)[0] * len(every) / len(self.train)
+        rows = every if monotonic() + seconds < end + LATE else self.train
         model = self._fitted(taken, table, rows)
         if len(rows) > len(self.train) and self._is_worse(model, taken, table):
-            rows, model = self.train, self._fitted(taken, table, self.train)
+            rows = self.train
+            model = self._fitted(taken, table, rows)
         model.half_widths_, model.log_target_ = {}, self.rounds.log
         if table.regression:
-            pair = (self.truth, self.predicted[taken.family].values)
-            truth, predicted = (np.log(part) for part in pair) if self.rounds.log else pair
+            pair = self.truth, self.predicted[taken.family].values
+            truth, predicted = np.log(pair) if self.rounds.log else pair
             model.half_widths_ = half_widths(truth - predicted)
         return model, len(rows)
 
     def _fitted(self, taken: Candidate, table: LabelledTable, rows: Any) -> Model:
-        model = pipeline_of(taken, self.rounds, regression=table.regression)
-        return model.fit(table.X.iloc[rows], table.y[rows])  # type: ignore[no-any-return]
+        fitted: Model = pipeline_of(taken, self.rounds).fit(table.X.iloc[rows], table.y[rows])
+        return fitted
 
     def _is_worse(self, model: Model, taken: Candidate, table: LabelledTable) -> bool:
         metric, unseen = self.problem.metric, self.losses[taken.family]
@@ -271,50 +263,11 @@ class Judge:
         return difference(seen, unseen, metric, self.groups).verdict == "worse"
 
 
-def pipeline_of(candidate: Candidate, rounds: Rounds, *, regression: bool) -> Model:
-    """Return the model of a candidate, not fitted."""
-    built = [_estimator(part, rounds) for part in candidate.parts]
-    estimator: Any = built[0]
-    if candidate.members:
-        voting = VotingRegressor if regression else VotingClassifier
-        keys = {} if regression else {"voting": "soft"}
-        weights = [weight for _, weight in candidate.members]
-        names = [f"m{number}" for number in range(len(built))]
-        estimator = voting(list(zip(names, built, strict=True)), weights=weights, **keys)
-    if candidate.weights:
-        estimator = WeightedClasses(estimator, candidate.weights)
-    if rounds.log:
-        estimator = TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
-    return Model([("prepare", Preparation()), ("predict", clone(estimator))])
-
-
-def _estimator(part: Candidate, rounds: Rounds) -> Any:
-    """Return the estimator of prepared rows that a candidate stands for, not fitted."""
-    setting, steps = part.setting, []
-    assert setting is not None
-    if setting.basis:
-        scaling, roots = rounds.metrics[setting.basis]
-        steps = [SCALERS[scaling](), InMetric(mean_root(roots))]
-    elif setting.scaling != "none":
-        steps = [SCALERS[setting.scaling]()]
-    model = plugins.load_class(setting.estimator)(**setting.parameters)
-    return make_pipeline(*steps, model) if steps else model
-
-
-def mean_root(roots: Sequence[Array]) -> Array:
-    """Return the root of the mean of the metrics of all splits."""
-    if len(roots) == 1:
-        return roots[0]
-    if all(root.ndim == 1 for root in roots):
-        return np.asarray(np.sqrt(np.mean(np.square(roots), axis=0)))
-    full = [np.diag(root) if root.ndim == 1 else root for root in roots]
-    values, vectors = np.linalg.eigh(np.mean([root @ root for root in full], axis=0))
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
-
-
-def holds_rows(candidate: Candidate) -> bool:
-    """Tell whether a candidate holds training rows: landmarks."""
-    setting = candidate.setting
-    return bool(
-        setting and setting.M and setting.parameters["features"] not in ("frequencies", "trained")
+def loss_of(metric: str, model: Any, X: Any, y: Any) -> Loss:
+    """Return the loss of a fitted model, see `rfbench.choosing.losses`."""
+    if metric in NUMBER_METRICS:
+        return loss(metric, y, Predicted(np.asarray(model.predict(X), dtype=float)))
+    codes = np.searchsorted(model.classes_, model.predict(X))
+    return loss(
+        metric, np.searchsorted(model.classes_, y), Predicted(codes, model.predict_proba(X))
     )

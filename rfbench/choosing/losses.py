@@ -3,24 +3,23 @@
 Every metric is a loss: smaller is better. Its value is a smooth function of sums over the rows, so
 that its error follows from the rows' *influences* (the delta method): how far the value moves, in
 units of 1/n, where a row gets more weight. Two models are compared by the difference of their
-influences row by row; where the metric is a mean over rows whose losses have no bound, a few of
-which can outweigh all others, by the signed ranks of the rows' differences. Where rows come in
-groups, those of a group are added up first.
+influences row by row; where the losses of rows have no bound, and a few can outweigh all others, by
+the signed ranks of the rows' differences. Where rows come in groups, those of a group are added up
+first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.metrics import roc_auc_score
 
 from rfbench.arrays import Array
-from rfbench.errors import DataError
 
-CLASS_METRICS = ("log-loss", "error", "balanced-error", "auc")
+CLASS_METRICS = ("log-loss", "error", "balanced-error")
 NUMBER_METRICS = ("rmse", "mae")
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 RANKED = ("log-loss", *NUMBER_METRICS)  # compared by signed ranks
@@ -42,9 +41,7 @@ class Loss:
 
     value: float
     influences: NDArray[np.float64]  # shape (n,), mean 0
-    rows: NDArray[np.float64] | None = (
-        None  # the losses of the rows, where it is made of their mean
-    )
+    rows: NDArray[np.float64]  # the losses of the rows, shape (n,)
 
     def standard_error(self, groups: NDArray[np.int64] | None = None) -> float:
         """Return the standard error of the value: other rows (groups) in the place of these."""
@@ -75,48 +72,38 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
     ----------
     metric : str
         ``error``: share of wrong classes, in %. ``balanced-error``: its mean over the classes, in
-        %. ``log-loss``: mean of -log of the probability of the right class. ``auc``: 1 - AUC, of
-        several classes the mean over each against the others, of one class NaN. ``rmse`` and
-        ``mae``.
+        %. ``log-loss``: mean of -log of the probability of the right class. ``rmse`` and ``mae``.
     truth : array of shape (n,)
         Numbers, or class codes 0 .. K-1.
     """
     n, values = len(truth), predicted.values
-    if metric in ("error", "mae"):
-        each = 100.0 * (values != truth) if metric == "error" else np.abs(values - truth)
-        return _mean_of_rows(each)
-    if metric == "balanced-error":
-        wrong, counts = 100.0 * (values != truth), np.bincount(truth)
-        present = np.flatnonzero(counts)
-        errors = np.bincount(truth, wrong, len(counts)) / np.maximum(counts, 1)
-        influences = n / (len(present) * counts[truth]) * (wrong - errors[truth])
-        return Loss(float(errors[present].mean()), influences)
-    if metric == "rmse":
-        squares = _mean_of_rows((values - truth) ** 2)
-        root = float(np.sqrt(squares.value))
-        influences = squares.influences / (2 * root) if root else squares.influences
-        return Loss(root, influences, squares.rows)
-    assert predicted.probabilities is not None
     if metric == "log-loss":
+        assert predicted.probabilities is not None
         right = predicted.probabilities[np.arange(n), truth]
-        return _mean_of_rows(-np.log(np.clip(right, SMALLEST, None)))
-    return _auc(truth, predicted.probabilities)
+        each = -np.log(np.clip(right, SMALLEST, None))
+    elif metric in NUMBER_METRICS:
+        each = np.abs(values - truth) ** (2 if metric == "rmse" else 1)
+    else:
+        each = 100.0 * (values != truth)
+    mean = float(each.mean())
+    if metric == "rmse":
+        return Loss(np.sqrt(mean), (each - mean) / (2 * np.sqrt(mean) or 1.0), each)
+    if metric == "balanced-error":
+        counts = np.bincount(truth)
+        present = np.flatnonzero(counts)
+        errors = np.bincount(truth, each, len(counts)) / np.maximum(counts, 1)
+        influences = n / (len(present) * counts[truth]) * (each - errors[truth])
+        return Loss(float(errors[present].mean()), influences, each)
+    return Loss(mean, each - mean, each)
 
 
-def joined(losses: Sequence[Loss]) -> Loss:
-    """Return the loss on the rows of several losses, one after the other; all rows count alike.
-
-    Where it is undefined it is left out, as the AUC of one class. DataError if it is so everywhere.
-    """
-    sizes = [0 if np.isnan(each.value) else len(each.influences) for each in losses]
-    if not any(sizes):
-        raise DataError(
-            "The AUC is undefined.",
-            "The rows on which models are judged are of one class.",
-            "Take another metric, or draw rows at random: --time none.",
-        )
-    value = float(np.average(np.nan_to_num([each.value for each in losses]), weights=sizes))
-    return Loss(value, np.concatenate([each.influences for each in losses]))
+def area_above(truth: Array, probabilities: Array) -> float:
+    """Return 1 - AUC: of several classes the mean over each against the others, of one NaN."""
+    present = np.unique(truth)
+    if len(present) < 2:
+        return float("nan")
+    columns = [1] if probabilities.shape[1] == 2 else present
+    return 1 - float(np.mean([roc_auc_score(truth == k, probabilities[:, k]) for k in columns]))
 
 
 def difference(
@@ -129,25 +116,19 @@ def difference(
     of the t test of the influences' differences. All per group where there are groups.
     """
     value = first.value - second.value
-    influences = first.influences - second.influences
-    error, freedom = _standard_error(influences, groups)
+    error, freedom = _standard_error(first.influences - second.influences, groups)
     reach = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error if freedom else np.inf
-    if metric == "error" and groups is None:
-        moved = influences + value  # +-100 where one of the two alone is right
-        worse, better = int((moved > 50).sum()), int((moved < -50).sum())
+    each = _summed(first.rows - second.rows, groups)
+    if metric in RANKED:
+        p = _by_ranks(each, value)
+    elif metric == "error" and groups is None:  # where one of the two alone is right
+        worse, better = int((each > 0).sum()), int((each < 0).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
-    elif metric in RANKED and first.rows is not None and second.rows is not None:
-        p = _by_ranks(_summed(first.rows - second.rows, groups), value)
     elif error == 0 or not freedom:
         p = 1.0
     else:
         p = float(2 * stats.t.sf(abs(value) / error, freedom))
     return Difference(value, value - reach, value + reach, p)
-
-
-def _mean_of_rows(each: Array) -> Loss:
-    mean = float(each.mean())
-    return Loss(mean, each - mean, each)
 
 
 def _by_ranks(each: Array, value: float) -> float:
@@ -157,36 +138,6 @@ def _by_ranks(each: Array, value: float) -> float:
         return 1.0
     ranks = np.sign(each) @ stats.rankdata(np.abs(each))
     return float(stats.wilcoxon(each).pvalue) if ranks * value > 0 else 1.0
-
-
-def _auc(truth: Array, probabilities: Array) -> Loss:
-    """Return 1 - AUC; its influences are the placements of DeLong et al. (1988)."""
-    n, K = probabilities.shape
-    columns = [1] if K == 2 else range(K)
-    total, influences, count = 0.0, np.zeros(n), 0
-    for column in columns:
-        positive, score = truth == column, probabilities[:, column]
-        if positive.all() or not positive.any():
-            continue
-        count += 1
-        here, there = score[positive], score[~positive]
-        above = _share_below(there, here)  # of the negatives, below each positive
-        below = 1 - _share_below(here, there)  # of the positives, above each negative
-        area = float(above.mean())
-        total += 1 - area
-        influences[positive] -= n / len(here) * (above - area)
-        influences[~positive] -= n / len(there) * (below - area)
-    if not count:  # rows of one class have no order
-        return Loss(float("nan"), influences)
-    return Loss(total / count, influences / count)
-
-
-def _share_below(values: Array, points: Array) -> Array:
-    """Return which share of the values is below each point; of equal ones, half."""
-    ordered = np.sort(values)
-    low = np.searchsorted(ordered, points, "left")
-    high = np.searchsorted(ordered, points, "right")
-    return np.asarray((low + high) / (2.0 * len(values)), dtype=np.float64)
 
 
 def _standard_error(influences: Array, groups: NDArray[np.int64] | None) -> tuple[float, int]:

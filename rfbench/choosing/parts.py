@@ -1,19 +1,26 @@
-"""The parts of the models that `choose` makes beside those of scikit-learn and the core."""
+"""From a candidate to an estimator of scikit-learn that takes a table as it was read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from rfbench import plugins
 from rfbench.arrays import Array
-from rfbench.choosing.losses import Predicted, difference, loss
+from rfbench.choosing.model import Model
+from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.samplers.metric import into
+
+if TYPE_CHECKING:
+    from rfbench.choosing.rounds import Candidate, Rounds
 
 # By the name of the core's scaling.
 SCALERS: dict[str, Any] = {
@@ -23,52 +30,37 @@ SCALERS: dict[str, Any] = {
 }
 
 
-class InMetric(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Rows in a metric that was learnt before.
-
-    Parameters
-    ----------
-    root : array of shape (d,) or (d, d)
-        The root of the metric.
-    """
-
-    def __init__(self, root: Any) -> None:
-        self.root = root
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn nothing."""
-        self.n_features_in_ = X.shape[1]
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """Return the rows times the root, shape (n, d)."""
-        return np.asarray(into(np.asarray(self.root), X))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return True: there is nothing to learn."""
-        return True
+def in_metric(X: Any, root: Array) -> Array:
+    """Return rows of shape (n, d) times the root of a metric, of shape (d,) or (d, d)."""
+    return np.asarray(into(root, np.asarray(X)))
 
 
-class WeightedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that takes the class with the largest weight times probability.
+def mean_root(roots: Sequence[Array]) -> Array:
+    """Return the root of the mean of metrics that are given by their roots."""
+    if all(root.ndim == 1 for root in roots):
+        return np.asarray(np.sqrt(np.mean(np.square(roots), axis=0)))
+    full = [np.diag(root) if root.ndim == 1 else root for root in roots]
+    values, vectors = np.linalg.eigh(np.mean([root @ root for root in full], axis=0))
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
+class BalancedDecision(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that takes the class with the largest probability over its share of the rows.
 
     Parameters
     ----------
     estimator : estimator
         A classifier with `predict_proba`.
-    weights : sequence of K floats
-        One per class, in sorted order. Of two classes (w, 1 - w): the second from the probability
-        w on.
     """
 
-    def __init__(self, estimator: Any, weights: Sequence[float] = ()) -> None:
+    def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
-        self.weights = weights
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier."""
         self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.shares_ = counts / len(y)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -77,30 +69,34 @@ class WeightedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row, shape (n,)."""
-        return self.classes_[(self.predict_proba(X) * np.asarray(self.weights)).argmax(axis=1)]
+        return self.classes_[(self.predict_proba(X) / self.shares_).argmax(axis=1)]
 
 
-def class_weights(
-    metric: str, truth: NDArray[Any], probabilities: Array, n_classes: int
-) -> tuple[float, ...]:
-    """Return the weights of the classes with which the decision is best for a metric.
+def pipeline_of(candidate: Candidate, rounds: Rounds) -> Model:
+    """Return the model of a candidate, not fitted."""
+    regression = not rounds.problem.n_classes
+    built = [_estimator(part, rounds) for part in candidate.parts]
+    estimator: Any = built[0]
+    if candidate.members:
+        voting = VotingRegressor if regression else VotingClassifier
+        keys = {} if regression else {"voting": "soft"}
+        weights = [weight for _, weight in candidate.members]
+        names = [f"m{number}" for number in range(len(built))]
+        estimator = voting(list(zip(names, built, strict=True)), weights=weights, **keys)
+    if rounds.problem.metric == "balanced-error":
+        estimator = BalancedDecision(estimator)
+    if rounds.log:
+        estimator = TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
+    return Model([("prepare", Preparation()), ("predict", clone(estimator))])
 
-    Of two classes the threshold is the best of a grid if it is significantly better than a half.
-    Of more, the balanced error weighs each class by one over its share, and others weigh none.
-    """
-    if n_classes < 2 or metric not in ("error", "balanced-error"):
-        return ()
-    if n_classes == 2:
-        grid = sorted(np.linspace(0.02, 0.98, 49).round(4).tolist(), key=lambda t: abs(t - 0.5))
-        no, yes = probabilities.T
-        losses = [
-            loss(metric, truth, Predicted((yes * (1 - t) > no * t).astype(np.int64))) for t in grid
-        ]
-        best = int(np.argmin([each.value for each in losses]))
-        if difference(losses[best], losses[0], metric).verdict != "better":
-            return ()
-        return grid[best], round(1 - grid[best], 4)
-    if metric == "error":
-        return ()
-    shares = np.bincount(truth, minlength=n_classes) / len(truth)
-    return tuple(float(f"{1 / max(share, 1 / len(truth)):.4g}") for share in shares)
+
+def _estimator(part: Candidate, rounds: Rounds) -> Any:
+    """Return the estimator of prepared rows that a candidate stands for, not fitted."""
+    setting, steps = part.setting, []
+    assert setting is not None
+    if setting.scaling != "none":
+        steps.append(SCALERS[setting.scaling]())
+    if setting.basis:
+        root = mean_root(rounds.metrics[setting.basis])
+        steps.append(FunctionTransformer(in_metric, kw_args={"root": root}))
+    return make_pipeline(*steps, plugins.load_class(setting.estimator)(**setting.parameters))

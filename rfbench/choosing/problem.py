@@ -27,7 +27,7 @@ ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 
 @dataclass(frozen=True)
 class LearningProblem:
-    """The validation and training rows."""
+    """Rows with a target, and how they are parted."""
 
     X: pd.DataFrame  # of shape (n, columns), as it was read
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
@@ -48,14 +48,14 @@ class LearningProblem:
         if self.time is not None:
             return self._split_in_time(size, folds)
         codes = self.y if self.n_classes else None
-        if self.groups is not None or folds > 1:
-            groups = np.arange(n) if self.groups is None else self.groups
-            count = folds if folds > 1 else max(2, round(n / size))
-            numbers = whole_groups(groups, codes, count, self.seed)
-            wanted = range(int(numbers.max()) + 1) if folds > 1 else [0]
-            return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
-        held = drawn(n, size, codes, np.random.default_rng(self.seed))
-        return [(np.setdiff1d(np.arange(n), held), held)]
+        if self.groups is None and folds == 1:
+            held = drawn(n, size, codes, self.seed)
+            return [(np.setdiff1d(np.arange(n), held), held)]
+        groups = np.arange(n) if self.groups is None else self.groups
+        count = folds if folds > 1 else max(2, round(n / size))
+        numbers = whole_groups(groups, codes, count, self.seed)
+        wanted = range(int(numbers.max()) + 1) if folds > 1 else [0]
+        return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
 
     def _split_in_time(self, size: int, folds: int) -> list[Sides]:
         """Return the last rows, or the last folds, each with all rows before it."""
@@ -82,11 +82,8 @@ class LearningProblem:
         """Return so many of the rows, of each class its share and a few at least."""
         if len(rows) <= size:
             return rows
-        codes, generator = (
-            self.y[rows] if self.n_classes else None,
-            np.random.default_rng(self.seed),
-        )
-        return np.asarray(rows[drawn(len(rows), size, codes, generator, least=FEW, rest=0)])
+        codes = self.y[rows] if self.n_classes else None
+        return rows[drawn(len(rows), size, codes, self.seed, least=FEW, rest=0)]
 
     def validation(self) -> list[Sides]:
         """Return the splits by which models are chosen: one, or of few rows several folds."""
@@ -98,14 +95,26 @@ class LearningProblem:
         time = None if self.time is None else self.time[rows]
         return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups, time=time)
 
+    def absent_classes(self, budget: float) -> list[int]:
+        """Return the classes that a side of some split lacks: these cannot be learnt and checked.
 
-def drawn(
-    n: int, size: int, codes: Any, generator: np.random.Generator, *, least: int = 1, rest: int = 1
-) -> Index:
+        Every fold has all of them where it is fitted; where it is judged, the folds together do.
+        """
+        train, test = self.held_out(budget)
+        inner = self.take(train)
+        splits = inner.validation()
+        judged = np.concatenate([held for _, held in splits])
+        sides = [self.y[test], *(inner.y[fit] for fit, _ in splits), inner.y[judged]]
+        every = set(range(self.n_classes))
+        return sorted(set().union(*(every - set(side.tolist()) for side in sides)))
+
+
+def drawn(n: int, size: int, codes: Any, seed: int, *, least: int = 1, rest: int = 1) -> Index:
     """Return `size` of n rows in ascending order, of each class its share.
 
     Of each class these are `least` rows at least, if it has more than the `rest` that is left.
     """
+    generator = np.random.default_rng(seed)
     if codes is None:
         return np.sort(generator.choice(n, size, replace=False))
     parts = []
@@ -115,20 +124,3 @@ def drawn(
         count = min(max(least, share), max(1, len(rows) - rest))
         parts.append(generator.choice(rows, count, replace=False))
     return np.sort(np.concatenate(parts))
-
-
-def absent_classes(problem: LearningProblem, budget: float) -> set[int]:
-    """Return the classes that a side of some split lacks: these cannot be learnt and checked.
-
-    Every fold has all of them where it is fitted; where it is judged, the folds together do.
-    """
-    if not problem.n_classes:
-        return set()
-    train, test = problem.held_out(budget)
-    inner = problem.take(train)
-    sides = [problem.y[test]]
-    splits = inner.validation()
-    sides += [inner.y[fit] for fit, _ in splits]
-    sides.append(inner.y[np.concatenate([held for _, held in splits])])
-    every = set(range(problem.n_classes))
-    return set().union(*(every - set(np.unique(side).tolist()) for side in sides))

@@ -8,7 +8,7 @@ training rows, or of few rows three folds. What looks at the target is fitted wi
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -20,8 +20,8 @@ import numpy as np
 
 from rfbench import config, grids, yamlfile
 from rfbench.arrays import Array
-from rfbench.choosing.losses import Loss, Predicted, joined, loss
-from rfbench.choosing.parts import SCALERS, InMetric, class_weights
+from rfbench.choosing.losses import Loss, Predicted, loss
+from rfbench.choosing.parts import SCALERS, in_metric
 from rfbench.choosing.problem import Index, LearningProblem, Sides
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
@@ -35,7 +35,10 @@ from rfbench.results.schema import METHOD, MODEL, VALIDATION
 from rfbench.results.store import Store
 
 CONSTANT, LINEAR, BOOSTING, FEATURES, BLEND = "constant", "linear", "boosting", "features", "blend"
+ALWAYS = (CONSTANT, LINEAR)  # measured whatever the budget
 KERNEL_MODEL = "rfbench.solvers.kernel_model.Kernel"
+RETRIED = ("timeout", "crashed")
+FITS = ("t_pp", "t_features", "t_train")
 # A fit is taken to grow like M (M + LINEAR_M) (rows + SOLVED M): up to so many features the
 # kernel's values take longer than their products; the products' system counts as more rows.
 LINEAR_M, SOLVED, OVERHEAD = 1_000, 8, 0.1
@@ -45,7 +48,7 @@ SPARE = 1.1  # times as long as they are reckoned to take is kept for the last f
 GAIN = 0.995  # more features are tried while the loss falls below this share
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
 STEPS = (1.0, 1.4, 2.0)  # of the bandwidth, at the middle number of landmarks
-FIRST_SHARE, METRIC_SHARE, MIDDLE_SHARE, MORE_SHARE = 0.4, 0.3, 0.5, 0.3  # of the time left then
+FIRST_SHARE, METRIC_SHARE, MIDDLE_SHARE = 0.4, 0.3, 0.5  # of the time left then
 
 
 @cache
@@ -65,12 +68,15 @@ class Setting:
     parameters: Mapping[str, Any]
     scaling: str = "none"
     basis: str = ""  # the learnt metric whose rows it sees; nothing: the rows as they are
-    M: int = 0
+
+    @property
+    def M(self) -> int:
+        """Features of kernels; 0 of other models."""
+        return int(self.parameters.get("n_components", 0))
 
     def at(self, label: str, **parameters: Any) -> Setting:
         """Return the same with other parameters."""
-        own = {**self.parameters, **parameters}
-        return replace(self, label=label, parameters=own, M=own.get("n_components", 0))
+        return replace(self, label=label, parameters={**self.parameters, **parameters})
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +89,6 @@ class Candidate:
     loss: Loss
     # The log-loss of classes, else the loss: what tells apart those that are close in the loss.
     fine: float
-    weights: tuple[float, ...] = ()  # of the classes, where the decision is moved
     setting: Setting | None = None  # with all chosen; None of an average
     seconds: float = 0.0  # of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial, on `rows` rows
@@ -113,12 +118,11 @@ class Rounds:
     log: bool = False  # the logarithm of the target is learnt
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
-    # What budget or memory cut off: ``boosting``, ``metric``, ``size``, ``memory``; or nothing.
-    stopped: str = ""
+    stopped: str = ""  # whether ``budget`` or ``memory`` cut off a contender
     interrupted: bool = False
     began: float = field(default_factory=monotonic)
-    # The learnt metrics by name: scaling, and the root of each split.
-    metrics: dict[str, tuple[str, list[Array]]] = field(default_factory=dict)
+    # The learnt metrics by name: the root of each split.
+    metrics: dict[str, list[Array]] = field(default_factory=dict)
     planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
     _packs: dict[Any, tuple[Path, int, int]] = field(default_factory=dict)
 
@@ -128,6 +132,11 @@ class Rounds:
     def splits(self) -> list[Sides]:
         """Rows to fit and to predict."""
         return self.problem.validation()
+
+    @cached_property
+    def held(self) -> Index:
+        """The validation rows, split after split."""
+        return np.concatenate([held for _, held in self.splits])
 
     @cached_property
     def prepared(self) -> list[Array]:
@@ -145,14 +154,13 @@ class Rounds:
 
     @cached_property
     def truth(self) -> Any:
-        """The target of the validation rows, split after split."""
-        return self.problem.y[np.concatenate([held for _, held in self.splits])]
+        """The target of the validation rows."""
+        return self.problem.y[self.held]
 
     @cached_property
     def groups(self) -> Index | None:
         """The groups of the validation rows."""
-        groups = self.problem.groups
-        return None if groups is None else groups[np.concatenate([h for _, h in self.splits])]
+        return None if self.problem.groups is None else self.problem.groups[self.held]
 
     @cached_property
     def n(self) -> int:
@@ -161,32 +169,29 @@ class Rounds:
 
     def pack(self, key: Any, X: Array, y: Any, n_fit: int) -> tuple[Path, int, int]:
         """Write rows for trials, those to fit first, unless they are there."""
-        if key not in self._packs:
-            place = self.folder / "rows" / f"{'log-' * self.log}{len(self._packs)}"
-            task = "regression" if not self.problem.n_classes else "multiclass"
-            if self.problem.n_classes == 2:
-                task = "binary"
-            counts = np.maximum(np.bincount(y), 1).tolist() if self.problem.n_classes else []
-            classes = {str(code): count for code, count in enumerate(counts)}
-            about = {"kind": "own", "task": task, "classes": classes, "note": ""}
-            packed.write(place, Parsed(X, y, n_fit, None, about))
-            self._packs[key] = place, n_fit, len(y) - n_fit
+        if key in self._packs:
+            return self._packs[key]
+        place = self.folder / "rows" / f"{'log-' * self.log}{len(self._packs)}"
+        task = {0: "regression", 2: "binary"}.get(self.problem.n_classes, "multiclass")
+        counts = np.maximum(np.bincount(y), 1).tolist() if self.problem.n_classes else []
+        classes = {str(code): count for code, count in enumerate(counts)}
+        about = {"kind": "own", "task": task, "classes": classes, "note": ""}
+        packed.write(place, Parsed(X, y, n_fit, None, about))
+        self._packs[key] = place, n_fit, len(y) - n_fit
         return self._packs[key]
 
-    def _split_pack(self, fold: int, rows: int, basis: str) -> tuple[Path, int, int]:
+    def _split_pack(self, fold: int, rows: int, setting: Setting) -> tuple[Path, int, int]:
         fit, held = self.splits[fold]
         some = self.problem.some(fit, rows)
-        key = fold, len(some), basis
+        key = fold, len(some), setting.basis
         if key in self._packs:
             return self._packs[key]
         X, order = self.prepared[fold], np.concatenate([some, held])
-        if basis:
-            scaling, roots = self.metrics[basis]
-            scaled = SCALERS[scaling]().fit(X[fit]).transform(X[order])
-            X = InMetric(roots[fold]).transform(scaled)
-        else:
-            X = X[order]
-        return self.pack(key, X, self.target[order], len(some))
+        Z = X[order]
+        if setting.basis:
+            scaled = SCALERS[setting.scaling]().fit(X[fit]).transform(Z)
+            Z = in_metric(scaled, self.metrics[setting.basis][fold])
+        return self.pack(key, Z, self.target[order], len(some))
 
     # Trials.
 
@@ -198,7 +203,7 @@ class Rounds:
             "rows": n_fit,
             "test_rows": n_held,
             "split": "given",
-            "scaling": setting.scaling,
+            "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
@@ -233,7 +238,7 @@ class Rounds:
         self.interrupted |= summary.interrupted
         rows = {row["trial_id"]: row for row in Store(self.folder).rows()}
         if any(rows[i]["status"] == "memory" for i in ids if i in rows):
-            self.stopped = self.stopped or "memory"
+            self.stopped = "memory"
         return [
             (rows[i], predictions.read(self.folder, i))
             if i in rows and rows[i]["status"] == "ok"
@@ -241,9 +246,7 @@ class Rounds:
             for i in ids
         ]
 
-    def round(
-        self, settings: Iterable[Setting], rows: int, share: float = 1.0, what: str = ""
-    ) -> list[Candidate]:
+    def round(self, settings: Sequence[Setting], rows: int, share: float = 1.0) -> list[Candidate]:
         """Measure those contenders for which a share of the time that is left is enough."""
         if self.interrupted:
             return []
@@ -254,15 +257,11 @@ class Rounds:
             wall = load + seconds * folds / self.workers
             always = setting.family in ALWAYS and not wall
             if not always and max(wall, seconds) > min(end - monotonic(), self.left(again)):
-                self.stopped = self.stopped or what
+                self.stopped = self.stopped or "budget"
                 continue
             load = wall
             taken.append(setting)
-        trials = [
-            (setting, self._split_pack(fold, rows, setting.basis))
-            for setting in taken
-            for fold in range(folds)
-        ]
+        trials = [(s, self._split_pack(fold, rows, s)) for s in taken for fold in range(folds)]
         if not trials:
             return []
         # The simple models have all the time. A child that is killed costs the start of another:
@@ -274,9 +273,9 @@ class Rounds:
         for number, setting in enumerate(taken):
             parts = results[number * folds : (number + 1) * folds]
             if all(part is not None for part in parts):
-                made.append(self._candidate(setting, [part for part in parts if part], rows))
+                made.append(self._candidate(setting, parts, rows))
             elif setting.family == BOOSTING:
-                self.stopped = self.stopped or "boosting"
+                self.stopped = self.stopped or "budget"
         return made
 
     def _candidate(self, setting: Setting, parts: Sequence[Any], rows: int) -> Candidate:
@@ -285,56 +284,39 @@ class Rounds:
         scores = np.vstack([arrays[words] for _, arrays in parts])
         times = [sum(float(row[t]) for t in FITS) for row, _ in parts]
         took, rows = float(np.mean(times)), min(rows, self.n)
-        own: dict[str, Any] = {}
-        seconds = took * _growth(setting.family, self.n / rows)
+        seconds, fixed = took * _growth(setting, self.n / rows), setting
         if setting.M:
             chosen = np.array([arrays["chosen"] for _, arrays in parts])
             factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # of all splits
-            own = {"factors": [_digits(factor)], "alphas": [_digits(alpha)]}
+            own = {"factors": [_digits(factor)], "alphas": [_digits(alpha)], "metric": "none"}
             own |= {"link": [_digits(each) for each in link]} if self.problem.n_classes else {}
+            fixed = setting.at(setting.label, **own)
             seconds = float(np.mean([arrays["seconds"] for _, arrays in parts]))
             seconds *= cost(setting.M, self.n) / cost(setting.M, rows)
-        basis = setting.basis
-        if "root" in parts[0][1]:
-            basis = setting.label
-            self.metrics[basis] = setting.scaling, [arrays["root"] for _, arrays in parts]
-            own |= {"metric": "none"}
-        scaling = "none" if basis else setting.scaling
-        fixed = replace(setting.at(setting.label, **own), scaling=scaling, basis=basis)
+            if setting.parameters["metric"] != "none":
+                self.metrics[setting.label] = [arrays["root"] for _, arrays in parts]
+                fixed = replace(fixed, basis=setting.label)
         facts = {"setting": fixed, "seconds": seconds, "took": took, "rows": rows}
         return self.add(setting.label, setting.family, scores, **facts)
 
     def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
         """Add a candidate from its scores of the validation rows."""
-        weights = class_weights(self.problem.metric, self.truth, scores, self.problem.n_classes)
-        value = self._loss(self.predicted(scores, weights))
-        fine = value.value
-        if self.problem.n_classes:
-            fine = loss("log-loss", self.truth, self.predicted(scores)).value
-        made = Candidate(label, family, scores, value, fine, weights, **keys)
+        predicted = self.predicted(scores)
+        value = loss(self.problem.metric, self.truth, predicted)
+        fine = loss("log-loss", self.truth, predicted) if self.problem.n_classes else value
+        made = Candidate(label, family, scores, value, fine.value, **keys)
         self.candidates.append(made)
         if self.on_candidate is not None:
             self.on_candidate(made)
         return made
 
-    def _loss(self, predicted: Predicted) -> Loss:
-        """Return the loss on the validation rows.
-
-        The AUC ranks rows: those of a fold, whose scores are of one model, and not of all folds.
-        """
-        metric, probabilities = self.problem.metric, predicted.probabilities
-        if metric != "auc" or probabilities is None:
-            return loss(metric, self.truth, predicted)
-        ends = np.cumsum([len(held) for _, held in self.splits])[:-1]
-        parts = (np.split(each, ends) for each in (self.truth, predicted.values, probabilities))
-        return joined([loss(metric, y, Predicted(v, p)) for y, v, p in zip(*parts, strict=True)])
-
-    def predicted(self, scores: Array, weights: tuple[float, ...] = ()) -> Predicted:
+    def predicted(self, scores: Array) -> Predicted:
         """Return what scores say: of a regression the numbers themselves."""
-        if self.problem.n_classes:
-            decided = scores * np.asarray(weights) if weights else scores
-            return Predicted(decided.argmax(axis=1), scores)
-        return Predicted(np.exp(scores[:, 0]) if self.log else scores[:, 0])
+        if not self.problem.n_classes:
+            return Predicted(np.exp(scores[:, 0]) if self.log else scores[:, 0])
+        balanced = self.problem.metric == "balanced-error"
+        decided = scores / np.bincount(self.problem.y) if balanced else scores
+        return Predicted(decided.argmax(axis=1), scores)
 
     # Time.
 
@@ -358,85 +340,66 @@ class Rounds:
         return self.deadline - monotonic() - fits - OVERHEAD * len(parts) - restart
 
     def _needed(self, setting: Setting, rows: int) -> tuple[float, float]:
-        """Return the seconds of a trial on one split, and those of a fit of it on all its rows."""
+        """Return the seconds of a trial on one split, and those of a fit of it on all its rows.
+
+        As those of the most alike that was measured tell them; 0 where there is none.
+        """
         rows = min(rows, self.n)
-        if setting.M:
-            done = [c for c in self.candidates if c.setting is not None and c.setting.M]
-            if not done:
-                return 0.0, 0.0
-            like = max(done, key=lambda c: (c.M, c.rows))
-            fit = like.seconds / cost(like.M, self.n)
-            trial = OVERHEAD + len(setting.parameters["factors"]) * fit * cost(setting.M, rows)
-            if setting.parameters["metric"] != "none":
-                learnt = [c.took for c in self.candidates if c.label in self.metrics]
-                scale = setting.parameters["metric_landmarks"] / contenders()["metric_landmarks"][0]
-                trial = scale * max(learnt, default=trial)
-            if setting.parameters["features"] == "trained":
-                trial = 10 * fit * cost(setting.M, min(rows, 6000))
-            return trial, fit * cost(setting.M, self.n)
-        like_it = [c for c in self.candidates if c.setting and c.family == setting.family]
-        if not like_it:
+        alike = [c for c in self.candidates if c.family == setting.family and c.setting]
+        if not alike:
             return 0.0, 0.0
-        same = max(like_it, key=lambda c: c.rows)
-        each = same.took * _leaves(setting) / _leaves(same.setting)
-        trial, fit = (each * _growth(setting.family, size / same.rows) for size in (rows, self.n))
-        return OVERHEAD + trial, fit
+        like = max(alike, key=lambda c: (c.M, c.rows))
+        if not setting.M:
+            trial, fit = (like.took * _growth(setting, n / like.rows) for n in (rows, self.n))
+            return OVERHEAD + trial, fit
+        fit = like.seconds / cost(like.M, self.n)
+        trial = OVERHEAD + len(setting.parameters["factors"]) * fit * cost(setting.M, rows)
+        if setting.parameters["metric"] != "none":
+            trial = max((c.took for c in alike if c.label in self.metrics), default=trial)
+        return trial, fit * cost(setting.M, self.n)
 
     # The rounds.
 
     def first(self) -> list[Candidate]:
         """Measure all contenders on few rows."""
-        kernels, models, rows = self._kernels(), self._models(), self._rows("few")
+        models, rows = self._models(), self._rows("few")
         made = self.round([m for m in models if m.family in ALWAYS], rows)
         others = [m for m in models if m.family not in ALWAYS]
-        made += self.round([*others, *kernels[:2]], rows, FIRST_SHARE, "boosting")
-        return made + self.round(kernels[2:], rows, FIRST_SHARE)
+        return made + self.round([*others, *self._kernels()], rows, FIRST_SHARE)
 
     def run(self) -> None:
         """Go through the rounds until there is no time, or nothing left to try."""
         small = [c for c in self.candidates or self.first() if c.family == FEATURES]
         if self._rows("few") < self.n:
-            self.round(self._models(), self.n, METRIC_SHARE, "boosting")
+            self.round(self._models(), self.n, METRIC_SHARE)
         self._learn_metrics(small)
-        middle = self._middle(small)
-        more = self._more(middle)
-        self.round(more, self.n, MORE_SHARE)
-        self._grow(middle)
-        done = {c.label for c in self.candidates}
-        self.round([each for each in more if each.label not in done], self.n, 1.0, "metric")
+        self._grow(self._middle(small))
 
     def _rows(self, which: str) -> int:
         return min(self.n, int(contenders()["rows"][which]))
 
     def _models(self) -> list[Setting]:
-        words = "classes" if self.problem.n_classes else "numbers"
-        every = contenders()["models"][words]
-        if self.problem.metric == "mae":
-            every = [{**m, "strategy": "median"} if "strategy" in m else m for m in every]
-        return [self._model(m) for m in every]
-
-    def _model(self, model: Mapping[str, Any]) -> Setting:
-        own = {key: value for key, value in model.items() if key not in ("family", "class")}
-        family, path = model["family"], model["class"]
-        label = NAMES.get(path.rpartition(".")[2], family)
-        if isinstance(own.get("alphas"), str):
-            own["alphas"] = grids.expand(own["alphas"])
-        if family == CONSTANT:
-            label = "the largest class" if self.problem.n_classes else f"the {own['strategy']}"
-        if family == BOOSTING:
-            label += f" ({', '.join(f'{k} {v}' for k, v in own.items())})" if own else ""
-            own["random_state"] = self.problem.seed
-        scaling = "standard" if family == LINEAR else "none"
-        return Setting(label, family, path, own, scaling)
+        own, made = contenders(), []
+        for model in own["models"]["classes" if self.problem.n_classes else "numbers"]:
+            keys = dict(model)
+            if self.problem.metric == "mae":
+                keys |= own["mae"].get(model["family"], {})
+            label, family, path = (keys.pop(name) for name in ("label", "family", "class"))
+            scaling = keys.pop("scaling", "none")
+            if "alphas" in keys:
+                keys["alphas"] = grids.expand(keys["alphas"])
+            if family == BOOSTING:
+                keys["random_state"] = self.problem.seed
+            made.append(Setting(label, family, path, keys, scaling))
+        return made
 
     def _kernels(self) -> list[Setting]:
         """Return features of each kernel and scaling at few landmarks."""
         own, M = contenders(), min(contenders()["sizes"]["few"], self._rows("few"))
-        path = KERNEL_MODEL + ("Classifier" if self.problem.n_classes else "Regressor")
         kind = "Nystroem" if self.allow_rows else "Fourier features"
         common = {
             "n_components": M,
-            "features": own["landmarks"] if self.allow_rows else "frequencies",
+            "features": "uniform" if self.allow_rows else "frequencies",
             "alphas": self.alphas,
             "metric": "none",
             "random_state": self.problem.seed,
@@ -445,10 +408,9 @@ class Rounds:
             Setting(
                 f"{kind}, {kernel} kernel, {scaling}, M = {M}",
                 FEATURES,
-                path,
+                KERNEL_MODEL + ("Classifier" if self.problem.n_classes else "Regressor"),
                 {**common, "kernel": kernel, "factors": factors},
                 scaling,
-                M=M,
             )
             for kernel, factors in own["kernels"].items()
             for scaling in own["scalings"]
@@ -459,25 +421,14 @@ class Rounds:
         """The penalties of ridge regression."""
         return [float(alpha) for alpha in grids.expand(contenders()["alphas"])]
 
-    def _in_metrics(
-        self, candidate: Candidate, kinds: Sequence[str], landmarks: int
-    ) -> list[Setting]:
-        """Return a candidate in metrics that are to be learnt."""
+    def _in_metric(self, candidate: Candidate, kind: str) -> Setting:
+        """Return a candidate in a metric that is to be learnt."""
         setting = candidate.setting
         assert setting is not None
         factors = contenders()["kernels"][setting.parameters["kernel"]]
-        factors = setting.parameters["factors"] if setting.basis else factors
-        fixed = replace(setting, scaling=self._scaling(setting), basis="")
-        return [
-            fixed.at(
-                f"{setting.label.partition(f', {kind} metric')[0]}, {kind} metric of {landmarks}",
-                factors=factors,
-                alphas=self.alphas,
-                metric=kind,
-                metric_landmarks=landmarks,
-            )
-            for kind in kinds
-        ]
+        learnt = {"metric": kind, "metric_landmarks": contenders()["metric_landmarks"]}
+        label = f"{setting.label}, {kind} metric"
+        return setting.at(label, factors=factors, alphas=self.alphas, **learnt)
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first.
@@ -488,31 +439,24 @@ class Rounds:
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
-            settings = self._in_metrics(
-                candidate, contenders()["metrics"], contenders()["metric_landmarks"][0]
-            )
-            made = self.round(settings, self._rows("middle"), METRIC_SHARE, "metric")
+            settings = [self._in_metric(candidate, kind) for kind in contenders()["metrics"]]
+            made = self.round(settings, self._rows("middle"), METRIC_SHARE)
             small += made
             if not made or min(c.loss.value for c in made) > GAIN * least:
                 break
 
     def leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-        """Return the best candidates, one per scaling, kernel and kind of features."""
+        """Return the best candidates, one per scaling and kernel."""
         first: dict[Any, Candidate] = {}
         for candidate in sorted(candidates, key=lambda c: c.loss.value):
-            if candidate.setting is not None:
-                own = candidate.setting.parameters
-                key = self._scaling(candidate.setting), own["kernel"], own["features"]
-                first.setdefault(key, candidate)
+            if (setting := candidate.setting) is not None:
+                first.setdefault((setting.scaling, setting.parameters["kernel"]), candidate)
         return list(first.values())[:count]
-
-    def _scaling(self, setting: Setting) -> str:
-        return self.metrics[setting.basis][0] if setting.basis else setting.scaling
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Setting:
         """Return a candidate with M features, at multiples of its bandwidth."""
-        assert candidate.setting is not None
         setting = candidate.setting
+        assert setting is not None
         (factor,) = setting.parameters["factors"]
         return setting.at(
             setting.label.replace(f"M = {setting.M}", f"M = {M}"),
@@ -527,49 +471,17 @@ class Rounds:
         near = [c for c in best if c.loss.value <= FAR * best[0].loss.value]
         M = min(contenders()["sizes"]["middle"], self.n)
         settings = [self._larger(c, M, STEPS) for c in near if M > c.M]
-        made = self.round(settings, self._rows("middle"), MIDDLE_SHARE, "size")
-        return made or best[:1]
-
-    def _more(self, middle: list[Candidate]) -> list[Setting]:
-        """Return a finer metric of the best, trained frequencies and other settings of models."""
-        own, settings = contenders(), []
-        for candidate in self.leading(middle, 1):
-            setting = candidate.setting
-            assert setting is not None
-            if setting.basis:
-                kind = setting.basis.rpartition(", ")[2].partition(" ")[0]
-                settings += self._in_metrics(candidate, [kind], own["metric_landmarks"][1])
-            if own["trained"]:
-                label = f"varpro, {self._scaling(setting)}, M = {own['trained']}"
-                M = min(own["trained"], self.n)
-                trained = {"features": "trained", "n_components": M, "factors": [2.0]}
-                settings.append(setting.at(label, **trained, alphas=self.alphas))
-        words = "classes" if self.problem.n_classes else "numbers"
-        settings += [self._model(model) for model in own["more"][words]]
-        boosting = next(m for m in own["models"][words] if m["family"] == BOOSTING)
-        every = own["more"]["boosting"]
-        if self.problem.metric == "mae":
-            every = [{"loss": "absolute_error"}, *every]
-        if any(c.family == BOOSTING for c in self.candidates):
-            settings += [self._model({**boosting, **more}) for more in every]
-        return settings
-
-    def _finer(self, middle: list[Candidate]) -> list[Candidate]:
-        """Return the candidates in a metric that was learnt with more landmarks."""
-        return [c for c in self.candidates if c.label in self.metrics and c.M == middle[0].M]
+        return self.round(settings, self._rows("middle"), MIDDLE_SHARE) or best[:1]
 
     def _grow(self, middle: list[Candidate]) -> None:
         """Take ever more landmarks for the best, as long as each of them gains by it."""
-        alive = self.leading([*middle, *self._finer(middle)], 3)
+        alive = self.leading(middle, 3)
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             wanted = [(c, M) for c, M in wanted if c.M < M <= contenders()["sizes"]["most"]]
-            settings = [self._larger(c, M) for c, M in wanted]
-            least = {
-                setting.label: GAIN * c.loss.value
-                for setting, (c, _) in zip(settings, wanted, strict=True)
-            }
-            made = self.round(settings, self.n, 1.0, "size")
+            larger = {self._larger(c, M): GAIN * c.loss.value for c, M in wanted}
+            least = {setting.label: value for setting, value in larger.items()}
+            made = self.round(list(larger), self.n)
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     # What was found.
@@ -611,34 +523,17 @@ class Rounds:
             Store(self.folder).csv.unlink(missing_ok=True)
 
 
-ALWAYS = (CONSTANT, LINEAR)  # whatever the budget
-RETRIED = ("timeout", "crashed")
-FITS = ("t_pp", "t_features", "t_train")
-NAMES = {
-    "LogisticRegression": "logistic regression",
-    "RidgeCV": "ridge regression",
-    "HistGradientBoostingClassifier": "boosting",
-    "HistGradientBoostingRegressor": "boosting",
-}
-
-
 def cost(M: int, rows: int) -> float:
     """Return the seconds of a fit of M features on so many rows, in proportion."""
     return float(M * (M + LINEAR_M) * (rows + SOLVED * M))
 
 
-def _growth(family: str, times: float) -> float:
+def _growth(setting: Setting, times: float) -> float:
     """Return how many times as long a fit takes on so many times the rows.
 
     Of boosting much is for each tree, whatever the rows.
     """
-    return 0.7 + 0.3 * times if family == BOOSTING else times
-
-
-def _leaves(setting: Setting | None) -> float:
-    """Return the leaves of all trees, per class: what a fit of boosting takes is in proportion."""
-    own = setting.parameters if setting else {}
-    return float(own.get("max_iter", 100) * own.get("max_leaf_nodes", 31))
+    return 0.7 + 0.3 * times if setting.family == BOOSTING else times
 
 
 def _digits(value: float) -> float:

@@ -29,7 +29,6 @@ from rfbench.datasets.values import (
     is_number,
     kind_of,
     moments,
-    named,
 )
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.memory import check_fits
@@ -102,19 +101,9 @@ def read_table(
     DataError
         There is no such file or column, or nothing can be learnt from it.
     """
-    own = target is not None or (Path(file).exists() and str(file) not in datasets.names())
-    special = {"target": target, "task": task, "drop": tuple(drop), "groups": groups, "time": time}
-    options = {**special, **reading}
-    given = {key: value for key, value in options.items() if value not in (None, ())}
-    if not own:
-        if str(file) not in datasets.names():
-            raise unknown("file or data set", str(file), datasets.names(), ConfigError)
-        if given:
-            raise ConfigError(
-                f"--{next(iter(given))} is for files, and {file} is a data set of the catalogue.",
-                todo="Leave it out.",
-            )
-        return _from_catalogue(str(file))
+    if target is None and not (Path(file).exists() and str(file) not in datasets.names()):
+        special = {"task": task, "drop": drop, "groups": groups, "time": time, **reading}
+        return _from_catalogue(str(file), [k for k, v in special.items() if v not in (None, ())])
     path = files.find(str(file), None)
     X, y, how = files.read(path, plain=True, target=target, **_given(reading))
     if how.unclear:
@@ -126,26 +115,20 @@ def read_table(
             f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
         )
     X = _dense(path.name, X)
-    owners = None if _is_none(groups) else groups
-    chosen = columns.chosen(
-        path.name, X, y, target=target if y is None else None, drop=tuple(drop), groups=owners
-    )
+    column = target if y is None else None
+    owners = None if groups == NONE else groups
+    chosen = columns.chosen(path.name, X, y, target=column, drop=tuple(drop), groups=owners)
     labels: Any = chosen.y
     more: tuple[str, ...] = ()
     if y is None and how.format in files.TEXT:
         labels, more = _labels(path, how, X, chosen.y)
-    when = None
-    if time is not None and not _is_none(time):
+    when: Any = time
+    if time is not None and time != NONE:
         when = X[columns.column_named(path.name, X, time, "time")]
         columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(when.name)})
-    told = groups is not None or time is not None
-    table = _table(path.name, chosen.X, labels, chosen.special.get("groups"), task, when, told)
-    return replace(
-        table,
-        sha256=files.content_sha256(path),
-        how=how,
-        notes=(*table.notes, *more),
-    )
+    table = _table(path.name, chosen.X, labels, chosen.special.get("groups", groups), when, task)
+    notes = (*table.notes, *more)
+    return replace(table, sha256=files.content_sha256(path), how=how, notes=notes)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -236,30 +219,25 @@ def table_of(
     rows, target = columns.tabled(name, X, y)
     if task is None and isinstance(np.asarray(y).dtype, np.dtype):
         task = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    told = groups is not None or time is not None
-    owners = None if _is_none(groups) else groups
-    when = None if _is_none(time) else pd.Series(np.asarray(time), name="time")
-    return _table(name, _dense(name, rows), target, owners, task, when, told)
+    return _table(name, _dense(name, rows), target, groups, time, task)
 
 
-def _is_none(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value == NONE)
+def _of_rows(values: Any, name: str) -> pd.Series[Any] | None:
+    """Return groups or times as a column, None where there are none."""
+    if values is None or (isinstance(values, str) and values == NONE):
+        return None
+    return pd.Series(np.asarray(values), name=getattr(values, "name", None) or name)
 
 
 def _table(
-    name: str,
-    X: pd.DataFrame,
-    y: Any,
-    groups: Any,
-    task: str | None,
-    when: pd.Series[Any] | None = None,
-    told: bool = False,
+    name: str, X: pd.DataFrame, y: Any, groups: Any, time: Any, task: str | None
 ) -> LabelledTable:
     """Leave out rows without a target, a group or a time, and tell the task.
 
     Where it is not told how rows are held out, they say it themselves.
     """
-    if groups is not None and when is not None:
+    owners, when = _of_rows(groups, "groups"), _of_rows(time, "time")
+    if owners is not None and when is not None:
         raise ConfigError(
             "Groups and time were both given.",
             "Rows are held out in whole groups, or the last ones.",
@@ -268,34 +246,34 @@ def _table(
     X = X.reset_index(drop=True)
     X.columns = pd.Index([str(column).strip() for column in X.columns])
     y = pd.Series(y).reset_index(drop=True)
-    there, notes = y.notna(), []
-    if groups is not None:
-        groups = pd.Series(np.asarray(groups))
-        there &= groups.notna()
-    time = None
     if when is not None:
-        time = moments(str(when.name), when.reset_index(drop=True))
-        there &= np.isfinite(time)
+        when = pd.Series(moments(str(when.name), when))  # days since an epoch, or numbers
+    there, notes = y.notna(), []
+    for column in (owners, when):
+        there &= True if column is None else column.notna()
     if not there.all():
-        missing = "a target" + (" or a group" if groups is not None else "")
-        missing += " or a time" if time is not None else ""
-        notes.append(f"{int((~there).sum()):,} rows without {missing} are left out.")
+        notes.append(f"{int((~there).sum()):,} rows without target, group or time are left out.")
         X, y = X[there].reset_index(drop=True), y[there].reset_index(drop=True)
-        groups = None if groups is None else groups[there].reset_index(drop=True)
-        time = None if time is None else time[there.to_numpy()]
-    _check_rows(name, len(y))
-    copies = facts.copies(X, y)
-    fact, found = (None, None) if told else facts.of_rows(X, y, copies)
-    if fact is not None:
-        notes.insert(0, fact.sentence)
-        if fact.kind == facts.TIME:
-            time = found
-        else:
-            groups = pd.Series(found)
-            X = X.drop(columns=[fact.column] if fact.column else [])
-    if groups is not None and groups.nunique() < LEAST_GROUPS:
+        owners = None if owners is None else owners[there].reset_index(drop=True)
+        when = None if when is None else when[there]
+    if len(y) < LEAST_ROWS:
         raise DataError(
-            f"The rows of {name} are in {groups.nunique()} groups.",
+            f"Too few rows have a target: {len(y)} in {name}.",
+            f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
+            "Measure more rows.",
+        )
+    copies = facts.copies(X, y)
+    found = facts.of_rows(X, y, copies) if groups is None and time is None else None
+    if found is not None:
+        notes.insert(0, found.sentence)
+        if found.in_time:
+            when = pd.Series(found.values)
+        else:
+            owners = pd.Series(found.values)
+            X = X.drop(columns=[found.column] if found.column else [])
+    if owners is not None and owners.nunique() < LEAST_GROUPS:
+        raise DataError(
+            f"The rows of {name} are in {owners.nunique()} groups.",
             f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
             "Name another column for groups, or none.",
         )
@@ -306,43 +284,18 @@ def _table(
     labels = np.unique(y.to_numpy()) if numeric else np.array(classes)
     target = codes.astype(np.float64) if regression else labels[codes]
     numbers = None
-    if groups is not None:
-        numbers = pd.factorize(groups, sort=True, use_na_sentinel=False)[0].astype(np.int64)
+    if owners is not None:
+        numbers = pd.factorize(owners, sort=True, use_na_sentinel=False)[0].astype(np.int64)
     digest = hashlib.sha256(pd.util.hash_pandas_object(X.astype(str)).to_numpy().tobytes())
     digest.update(repr(target.tolist()).encode())
     first = facts.first_of(copies if numbers is None else numbers)
-    told_by = facts.tells(X.iloc[first], codes[first], regression=regression)
-    notes = [*(each.sentence for each in told_by), *notes, *special.notes]
-    table = LabelledTable(
-        name, X, target, regression, numbers, time, digest.hexdigest(), tuple(notes)
+    notes = [
+        *facts.tells(X.iloc[first], codes[first], regression=regression), *notes, *special.notes
+    ]  # fmt: skip
+    times = None if when is None else np.asarray(when, dtype=np.float64)
+    return LabelledTable(
+        name, X, target, regression, numbers, times, digest.hexdigest(), tuple(notes)
     )
-    if regression:
-        return table
-    return _common_classes(table, numbers, 2 if groups is None else LEAST_GROUPS)
-
-
-def _common_classes(
-    table: LabelledTable, groups: NDArray[np.int64] | None, least: int, why: str = ""
-) -> LabelledTable:
-    """Leave out the classes that are in fewer groups, or rows where there are no groups."""
-    codes = table.target
-    pairs = np.column_stack([codes, np.arange(len(codes)) if groups is None else groups])
-    rare = np.bincount(np.unique(pairs, axis=0)[:, 0]) < least
-    if not rare.any():
-        return table
-    unit = "rows" if groups is None else "groups"
-    names = named([str(label) for label in table.classes[rare]])
-    note = why or f"Left out, since they are in fewer than {least} {unit}: the classes {names}."
-    if (~rare).sum() < 2:
-        raise DataError(
-            f"Of {table.name}, fewer than two classes are in {least} {unit} or more.",
-            "A class has to be learnt from some and checked on others.",
-            "Name other groups or none, or put rare classes together.",
-        )
-    kept = table.take(np.flatnonzero(~rare[codes]))
-    # Where rows are secret, so are the names of rare classes in other sentences.
-    notes = [each for each in table.notes if not why or "class" not in each or "--" in each]
-    return replace(kept, notes=(note, *notes))
 
 
 def without_rows(table: LabelledTable) -> LabelledTable:
@@ -361,9 +314,19 @@ def without_rows(table: LabelledTable) -> LabelledTable:
         digits = np.minimum(np.log10(np.ptp(table.y)) - 3, np.log10(least) - 2)
         step = 10.0 ** np.floor(digits)
         return replace(table, X=X, y=np.round(table.y / step) * step, notes=(*table.notes, note))
-    table = replace(table, X=X, notes=(*table.notes, note))
-    why = f"Classes of fewer than {LEAST_ROWS} rows are left out."
-    return _common_classes(table, None, LEAST_ROWS, why)
+    counts = np.bincount(table.target)
+    common = counts >= LEAST_ROWS
+    if common.sum() < 2:
+        raise DataError(
+            f"Of {table.name}, fewer than two classes are in {LEAST_ROWS} rows or more.",
+            "With fewer a class tells of its rows.",
+            "Put rare classes together.",
+        )
+    # The names of rare classes are secret, too, in whatever sentence they stand.
+    notes = [each for each in table.notes if "class" not in each or "--" in each]
+    if not common.all():
+        note = f"{note} Classes of fewer rows are left out."
+    return replace(table, X=X, notes=(*notes, note)).take(np.flatnonzero(common[table.target]))
 
 
 def _binned(name: str, column: pd.Series[Any]) -> pd.Series[Any] | None:
@@ -394,15 +357,20 @@ def _means(values: Array) -> Array:
     return made
 
 
-def _from_catalogue(name: str) -> LabelledTable:
+def _from_catalogue(name: str, given: Sequence[str] = ()) -> LabelledTable:
+    if name not in datasets.names():
+        raise unknown("file or data set", name, datasets.names(), ConfigError)
+    if given:
+        raise ConfigError(
+            f"--{given[0]} is for files, and {name} is a data set of the catalogue.",
+            todo="Leave it out.",
+        )
     data = datasets.load(name)
-    X = _dense(name, data.X)
     y: Any = data.y
     if data.task != "regression" and list(data.classes) == sorted(data.classes):
         y = np.array(data.classes)[data.y]
-    table = _table(
-        name, X, y, data.groups, "regression" if data.task == "regression" else "classification"
-    )
+    task = "regression" if data.task == "regression" else "classification"
+    table = _table(name, _dense(name, data.X), y, data.groups, None, task)
     return replace(table, sha256=data.sha256)
 
 
@@ -418,12 +386,3 @@ def _dense(name: str, X: Any) -> pd.DataFrame:
         return X
     values = np.asarray(X, dtype=np.float64)
     return pd.DataFrame(values, columns=[f"x{number}" for number in range(values.shape[1])])
-
-
-def _check_rows(name: str, n: int) -> None:
-    if n < LEAST_ROWS:
-        raise DataError(
-            f"Too few rows have a target: {n} in {name}.",
-            f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
-            "Measure more rows.",
-        )

@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array
 from rfbench.compute.ridge import solve_shifted
 from rfbench.errors import MethodError
-from rfbench.samplers import RKS, Nystroem, VariableProjection
+from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.metric import LearnedMetric, into
 from rfbench.solvers.probabilities import Link, fitted_link, linked
 
 ROWS_AT_ONCE = 4096
 JITTER = 1e-9  # added to the diagonal of the landmarks' kernel matrix, relative to its mean
-FREQUENCIES, TRAINED = "frequencies", "trained"
-ROUNDS, METRIC_ROWS, TRAINED_ROWS = 6, 4_500, 6_000
+FREQUENCIES = "frequencies"
+ROUNDS, METRIC_ROWS = 6, 4_500
 
 
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
@@ -40,7 +40,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     features : str
-        How landmarks are found (see `Nystroem`); ``frequencies`` and ``trained`` hold no rows.
+        How landmarks are found (see `Nystroem`); ``frequencies`` hold no rows.
     n_components : int
     kernel : str
     factors : sequence of float
@@ -95,11 +95,6 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     def chooses_by_evaluation(self) -> bool:
         """Whether there are several bandwidths or penalties, and `fit` needs rows to choose by."""
         return len(self.factors) > 1 or len(self.alphas) > 1
-
-    @property
-    def holds_rows(self) -> bool:
-        """Whether the fitted model holds training rows: landmarks."""
-        return self.features not in (FREQUENCIES, TRAINED)
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
         """Fit target columns Y, shape (n, k); choose by rows held out with their columns."""
@@ -173,10 +168,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     def _sampler(self, factor: float, n: int) -> Any:
         M, bandwidth = min(self.n_components, n), f"{factor:.4g}*median"
-        keys: dict[str, Any] = {"bandwidth": bandwidth, "random_state": self.random_state}
-        if self.features == TRAINED:
-            return VariableProjection(M, score_rows=min(TRAINED_ROWS, n), **keys)
-        keys["kernel"] = self.kernel
+        keys: dict[str, Any] = {
+            "kernel": self.kernel, "bandwidth": bandwidth, "random_state": self.random_state
+        }  # fmt: skip
         if self.features == FREQUENCIES:
             return RKS(M, **keys)
         return Nystroem(M, landmarks=self.features, **keys)

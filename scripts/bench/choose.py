@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.choosing import choose, read_table
+from rfbench.choosing.judge import loss_of
 from rfbench.choosing.losses import difference
-from rfbench.choosing.model import loss_of
 from rfbench.choosing.problem import LearningProblem
 from rfbench.choosing.table import LabelledTable
 from rfbench.datasets.preparation import Preparation

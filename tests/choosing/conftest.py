@@ -21,11 +21,9 @@ def shortened(**changes):
     }
     few = {
         "models": boosting,
-        "more": {"classes": [], "numbers": [], "boosting": []},
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
         "metrics": [],
         "sizes": {"few": 20, "middle": 40, "most": 80},
-        "trained": 0,
     }
     return own | few | changes
 

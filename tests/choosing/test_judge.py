@@ -103,6 +103,15 @@ def test_heavy_tails_hide_nothing():
     assert (taken.family, nothing) == (LINEAR, False)
 
 
+def test_of_models_that_are_as_good_the_simplest_is_taken():
+    random = np.random.default_rng(0)
+    y = random.standard_normal(400)
+    good = (y + 0.1 * random.standard_normal(400))[:, None]
+    same = {BLEND: good, BOOSTING: good, FEATURES: good}
+    judge = judged(y, 0, "rmse", **{CONSTANT: np.zeros((400, 1))}, **same)
+    assert judge.decide()[0].family == FEATURES
+
+
 @pytest.mark.parametrize("tables", [20, *at_night(200)])
 @pytest.mark.parametrize(("K", "metric"), [(0, "rmse"), (2, "log-loss"), (200, "log-loss")])
 def test_of_noise_nothing_is_learnt_in_all_but_one_of_twenty_tables(tables, K, metric):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import METRICS, NUMBER_METRICS, Predicted, difference, loss
+from rfbench.choosing.losses import METRICS, NUMBER_METRICS, Predicted, area_above, difference, loss
 
 RANDOM = np.random.default_rng(0)
 N = 400
@@ -44,11 +44,22 @@ def test_values_are_those_of_scikit_learn(metric):
         "error": lambda: 100 * metrics.zero_one_loss(truth, values),
         "balanced-error": lambda: 100 * (1 - metrics.balanced_accuracy_score(truth, values)),
         "log-loss": lambda: metrics.log_loss(truth, shares),
-        "auc": lambda: 1 - metrics.roc_auc_score(truth, shares, multi_class="ovr"),
         "rmse": lambda: metrics.root_mean_squared_error(truth, values),
         "mae": lambda: metrics.mean_absolute_error(truth, values),
     }
     assert loss(metric, truth, said).value == pytest.approx(expected[metric](), rel=1e-9)
+
+
+def test_the_area_is_that_of_scikit_learn_and_undefined_of_one_class():
+    truth, said = case("error", 0.6)
+    shares = said.probabilities
+    expected = 1 - metrics.roc_auc_score(truth, shares, multi_class="ovr")
+    assert area_above(truth, shares) == pytest.approx(expected)
+    two = shares[:, :2] / shares[:, :2].sum(axis=1, keepdims=True)
+    assert area_above(truth == 1, two) == pytest.approx(
+        1 - metrics.roc_auc_score(truth == 1, two[:, 1])
+    )
+    assert np.isnan(area_above(np.zeros(5, dtype=int), two[:5]))
 
 
 @pytest.mark.parametrize("metric", METRICS)

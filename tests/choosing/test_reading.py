@@ -30,11 +30,12 @@ def fitted(file, target="y", **reading):
     assert table.regression
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
     model.half_widths_, model.log_target_ = half_widths(np.zeros(150)), False
+    model.reading_ = table.how
     save(
         model, table_folder := file.parent / f"model-{file.name}", data=file.name,
-        data_sha256=table.sha256, task="regression", classes=[], columns=list(table.X.columns),
+        data_sha256=table.sha256, classes=[], columns=list(table.X.columns),
         label="ridge", metric="rmse", error=0.5, standard_error=0.01, rows=100, held_out=10,
-        holds_rows=False, reading=table.how,
+        holds_rows=False,
     )  # fmt: skip
     return table_folder / "model.joblib"
 
@@ -211,8 +212,8 @@ def test_marks_that_may_be_either_are_asked_about(tmp_path, content):
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
     output = " ".join(call("choose", path, "--target", "y", "--task", "regression", code=2).split())
     assert "1024 or 1.024" in output
-    point = read_table(path, target="y", task="regression", decimal=".").X
-    comma = read_table(path, target="y", task="regression", decimal=",").X
+    point = read_table(path, target="y", decimal=".").X
+    comma = read_table(path, target="y", decimal=",").X
     read = [Preparation().fit_transform(X)[1, 0] for X in (point, comma)]
     assert read == ([1024, 1.024] if "," in content else [1.024, 1024])
     clear = read_table(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
@@ -263,11 +264,11 @@ def test_labels_like_formulas_are_escaped(tmp_path):
     read = read_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
     model.fit(read.X, read.y)
-    model.half_widths_, model.log_target_ = {}, False
+    model.half_widths_, model.log_target_, model.reading_ = {}, False, read.how
     save(
-        model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, task="classification",
-        classes=list(read.classes), columns=["a"], label="x", metric="error", error=0.5,
-        standard_error=0.01, rows=40, held_out=10, holds_rows=False, reading=read.how,
+        model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, classes=list(read.classes),
+        columns=["a"], label="x", metric="error", error=0.5, standard_error=0.01, rows=40,
+        held_out=10, holds_rows=False,
     )  # fmt: skip
     call("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
     lines = (tmp_path / "p.csv").read_text().splitlines()[1:]

@@ -8,17 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.choosing import choose, read_table, table_of
-from rfbench.choosing.losses import Predicted, joined, loss
-from rfbench.choosing.model import Model
 from rfbench.choosing.table import LEAST_ROWS, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
-from rfbench.errors import DataError
 from rfbench.solvers.kernel_model import KernelRegressor
 from tests.choosing.conftest import towns
 
@@ -104,10 +100,6 @@ class TestHeldOut:
         table["shop"] = np.arange(240) // 6
         table["y"] = np.where(table["a"] > 0, "up", "down")
         table.loc[table["shop"] == 7, "y"] = "odd"
-        read = table_of(table[["a", "b"]], table["y"], groups=table["shop"])
-        assert list(read.classes) == ["down", "up"]
-        assert len(read.X) == len(read.y) == len(read.groups) == 234
-        assert "fewer than 3 groups: the classes odd" in said(read)
         made = choose(
             table[["a", "b"]],
             table["y"],
@@ -117,14 +109,14 @@ class TestHeldOut:
             n_jobs=1,
         )
         assert made.classes == ("down", "up")
-        with pytest.raises(DataError, match="fewer than two classes"):
-            table_of(table[["a"]], np.where(table["shop"] == 7, "x", "y"), groups=table["shop"])
+        assert made.left_out == {"odd": 6}
 
-    def test_a_class_of_one_row_is_named_and_left_out(self):
+    def test_a_class_of_one_row_is_named_and_left_out(self, tmp_path):
         y = np.array(["a"] * 20 + ["b"] * 20 + ["c"])
-        table = table_of(np.random.default_rng(0).random((41, 2)), y)
-        assert list(table.classes) == ["a", "b"]
-        assert "in fewer than 2 rows: the classes c" in said(table)
+        X = np.random.default_rng(0).random((41, 2))
+        made = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
+        assert made.classes == ("a", "b")
+        assert made.left_out == {"c": 1}
 
 
 class TestTells:
@@ -218,33 +210,6 @@ class TestTarget:
         assert [note.column for note in preparation.notes_ if note.done == "text numbers"] == [
             "price", "share", "plain", "spaced",
         ]  # fmt: skip
-
-    def test_the_auc_of_one_class_is_undefined(self):
-        X = pd.DataFrame({"a": np.arange(20.0)})
-        model = Model([("prepare", Preparation()), ("predict", Sign())]).fit(X, X["a"] > 9)
-        codes, said = np.arange(20) // 10, model.predict_proba(X)
-        folds = [
-            loss("auc", codes[rows], Predicted(codes[rows], said[rows]))
-            for rows in (slice(0, 5), slice(5, 20))
-        ]
-        assert np.isnan(folds[0].value)
-        assert joined(folds).value == folds[1].value == 0
-        with pytest.raises(DataError, match="undefined.*one class"):
-            joined(folds[:1])
-
-
-class Sign(Ridge):
-    """Two classes by the order of a number."""
-
-    def fit(self, X, y):
-        self.classes_ = np.array([False, True])
-        return super().fit(X, np.asarray(y, dtype=float))
-
-    def predict(self, X):
-        return super().predict(X) > 0.5
-
-    def predict_proba(self, X):
-        return np.column_stack([-super().predict(X), super().predict(X)])
 
 
 def secrets(n=300, seed=0):
