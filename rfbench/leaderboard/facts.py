@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -126,29 +125,26 @@ class Known:
 
 
 @dataclass(frozen=True)
-class TableRatio:
-    """One data set: features at their best, as the folds say, against searched boosting."""
-
-    dataset: str
-    method: str  # chosen most often
-    M: int
-    ratio: float  # geometric mean over trials of the error over boosting's
-    low: float  # 90 % interval over trials; NaN for one trial
-    high: float
-    few: bool  # whether one of both has fewer than `FEW` wrong test rows in a trial
-
-
-@dataclass(frozen=True)
 class Enough:
-    """When random features are enough."""
+    """Features at their best, as the folds say, against searched boosting.
 
-    tables: tuple[TableRatio, ...]
+    Attributes
+    ----------
+    overall : Interval
+        Of the error over boosting's.
+    better : int
+        Data sets on which features have the smaller error.
+    features_hours, boosting_hours : float
+        CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
+    at_edge : float
+        Share of boosting's choices with a value at an edge of those tried; NaN if not recorded.
+    """
+
     overall: Interval
-    better: int  # tables on which features have the smaller error
-    many: Interval  # over the tables that have not `few` wrong rows
-    # CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
-    search: tuple[float, ...] = (math.nan, math.nan)
-    at_edge: float = math.nan  # share of boosting's choices with a value at an edge of those tried
+    better: int
+    features_hours: float
+    boosting_hours: float
+    at_edge: float
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Error against cost of all methods; and features against gradient boosting, table by table."""
+"""Error against cost of all methods; and the ratios of errors that answer questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfbench.figures import drawn
 from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, assign, ink, settings
-from rfbench.leaderboard.facts import Enough, Interval, Line, Size, TableRatio
+from rfbench.leaderboard.facts import Interval, Line, Size
 from rfbench.results.schema import BASELINE
 
 if TYPE_CHECKING:
@@ -92,29 +92,14 @@ def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
         return drawn(draw_costs(sizes, own), form)
 
 
-def draw(enough: Enough) -> Figure:
-    """Draw the quotient of errors of each table with its interval over trials, the best first.
-
-    Below 1, in blue, features have the smaller error. The band is the geometric mean over tables
-    with its interval.
-    """
-    bars = {table.dataset + " *" * table.few: table for table in enough.tables}
-    figure = draw_intervals(bars, "error of features / error of boosting")
-    panel, overall = figure.axes[0], enough.overall
-    panel.axvspan(overall.low, overall.high, color=GREY, alpha=0.25, linewidth=0)
-    panel.axvline(overall.ratio, color=GREY)
-    return figure
-
-
-def draw_intervals(bars: Mapping[str, Interval | TableRatio], title: str) -> Figure:
+def draw_intervals(bars: Mapping[str, Interval], title: str) -> Figure:
     """Draw ratios with their intervals, one below the other; those below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
     panel.axvline(1.0, color=ink(), linewidth=0.8)
     for position, bar in enumerate(bars.values()):
         colour = BLUE if bar.ratio < 1 else VERMILLION
-        if not math.isnan(bar.low):
-            panel.plot([bar.low, bar.high], [position, position], color=colour)
+        panel.plot([bar.low, bar.high], [position, position], color=colour)
         panel.plot([bar.ratio], [position], "o", color=colour)
     panel.set_xscale("log")
     ratios = [bar.ratio for bar in bars.values()]
@@ -132,9 +117,3 @@ def intervals(bars: Mapping[str, Interval]) -> bytes:
     """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
     with settings():
         return drawn(draw_intervals(bars, "error / error"), "png")
-
-
-def png(enough: Enough) -> bytes:
-    """Return the figure as PNG; the same facts give the same bytes."""
-    with settings():
-        return drawn(draw(enough), "png")

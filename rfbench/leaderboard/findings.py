@@ -32,9 +32,8 @@ def boosting(board: Leaderboard) -> Finding | None:
     enough = board.enough
     if enough is None or not board.largest.enough:
         return None
-    tables = sorted(enough.tables, key=lambda table: table.ratio)
-    bars = [Bar(table.dataset, table.ratio, table.low, table.high) for table in tables]
-    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars))
+    bar = Bar(BOOSTING, enough.overall.ratio, enough.overall.low, enough.overall.high)
+    return Finding("boosting", {"enough": enough}, (bar,))
 
 
 def exact(board: Leaderboard) -> Finding | None:

@@ -10,7 +10,6 @@ from typing import Any
 
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.boosting import FEW
 from rfbench.leaderboard.facts import Leaderboard, Line, Size, facts
 from rfbench.leaderboard.rule import SIGNS
 from rfbench.pages.grids import Grid
@@ -19,8 +18,7 @@ from rfbench.pages.words import DASH, number
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import BASELINE
 
-PAGE, FACTS, FIGURE = "which_method.md", "leaderboard.json", "which_method_boosting.png"
-COSTS = "which_method_cost.png"
+PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN = "rfbench run leaderboard leaderboard_references"
 GO_ON = f"{RUN} --trial-by-trial"
 REFERENCES = {
@@ -54,10 +52,8 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
         n_methods=sum(not line.reference for line in largest.lines),
         leads=[size for size in board.sizes[:-1] if size.leader] if not largest.leader else [],
         signs=SIGNS,
-        few=FEW,
         errors=_errors(board.sizes),
         enough=board.enough,
-        figure=FIGURE,
         held_out=board.held_out,
         methods=_methods({line.method: line.role for s in board.sizes for line in s.lines}),
         costs=COSTS if _timed(board) else "",
@@ -65,15 +61,13 @@ def page(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> str
 
 
 def files(board: Leaderboard | None, out: Path, stale: Sequence[str] = ()) -> dict[str, Any]:
-    """Return page, facts as JSON and figure by the names of their files; None for one less."""
+    """Return page, facts as JSON and picture by the names of their files; None for one less."""
     written: dict[str, Any] = {PAGE: page(board, out, stale)}
-    written |= dict.fromkeys((FACTS, FIGURE, COSTS))
+    written |= dict.fromkeys((FACTS, COSTS))
     if board is not None:
         written[COSTS] = figure.costs(board.sizes) if _timed(board) else None
         text = json.dumps(facts(board), indent=1, allow_nan=False) + "\n"
         written[FACTS] = text.encode()
-        if board.enough is not None:
-            written[FIGURE] = figure.png(board.enough)
     return written
 
 

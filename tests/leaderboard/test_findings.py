@@ -64,9 +64,6 @@ def test_the_published_rows_carry_what_is_said_of_methods(published):
         sizes = ("rks", str(step.M)), ("rks", str(step.before))
         assert bar.value == pytest.approx(quotient(errors, *sizes))
         assert bar.high < 1
-    ratios = [bar.value for bar in every["boosting"].bars]
-    assert every["boosting"].facts["enough"].better == sum(ratio < 1 for ratio in ratios)
-    assert ratios == sorted(ratios)
 
 
 def test_few_data_sets_carry_nothing(published):
