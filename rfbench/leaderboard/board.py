@@ -23,7 +23,7 @@ from rfbench.leaderboard.rows import (
     trials_per_method,
     unlearnt_of,
 )
-from rfbench.leaderboard.sizes import against_exact, size_of, steps_of
+from rfbench.leaderboard.sizes import size_of
 
 
 def known() -> Known:
@@ -78,8 +78,6 @@ def gather(
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=tuple(made),
-        steps=steps_of(with_features, baseline, sizes, twin_of),
-        exact=against_exact(standard, baseline, sizes, twin_of),
         enough=enough(standard, known),
         held_out=held_out(rows_of(collection, apart), made[-1].best),
     )

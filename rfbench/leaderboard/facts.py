@@ -100,15 +100,6 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Step:
-    """What more features give: the baseline's error at `M` over that at `before`."""
-
-    before: int
-    M: int
-    interval: Interval
-
-
-@dataclass(frozen=True)
 class Known:
     """What is known of data sets beside their rows, by their names.
 
@@ -181,8 +172,6 @@ class Leaderboard:
     unlearnt: tuple[str, ...]
     edge: float
     sizes: tuple[Size, ...]
-    steps: tuple[Step, ...] = ()
-    exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
     enough: Enough | None = None
     held_out: Interval | None = None
 

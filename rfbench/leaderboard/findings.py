@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from rfbench.analysis.findings import Bar, Finding
 from rfbench.leaderboard.facts import Leaderboard
 from rfbench.leaderboard.rows import BOOSTING
@@ -11,7 +9,7 @@ from rfbench.leaderboard.rows import BOOSTING
 
 def gather(board: Leaderboard) -> list[Finding]:
     """Return the findings that the rows carry, in the order of the page."""
-    every = (make(board) for make in (methods, boosting, exact, more, cost))
+    every = (make(board) for make in (methods, boosting, cost))
     return [finding for finding in every if finding is not None]
 
 
@@ -34,30 +32,6 @@ def boosting(board: Leaderboard) -> Finding | None:
         return None
     bar = Bar(BOOSTING, enough.overall.ratio, enough.overall.low, enough.overall.high)
     return Finding("boosting", {"enough": enough}, (bar,))
-
-
-def exact(board: Leaderboard) -> Finding | None:
-    """Return how plain features come nearer to the exact kernel, if they do at every step."""
-    bars = tuple(
-        Bar(f"M = {s.M}", s.interval.ratio, s.interval.low, s.interval.high) for s in board.exact
-    )
-    if len(bars) < 2 or not board.largest.enough:
-        return None
-    facts = {"first": bars[0], "last": bars[-1], "datasets": board.exact[0].interval.datasets}
-    if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
-        return None
-    return Finding("exact", facts, bars)
-
-
-def more(board: Leaderboard) -> Finding | None:
-    """Return what more plain features give, if every step is sure to give something."""
-    bars = tuple(
-        Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
-        for s in board.steps
-    )
-    if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
-        return None
-    return Finding("more", {"steps": board.steps}, bars)
 
 
 def cost(board: Leaderboard) -> Finding | None:

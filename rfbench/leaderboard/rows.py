@@ -26,7 +26,7 @@ PROTOCOL = (
     "kernel_metric", "features_in_folds",
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
-BOOSTING, EXACT = "boosting", "exact-kernel"
+BOOSTING = "boosting"
 
 
 def folders_of(experiments: Iterable[Results]) -> tuple[set[str], set[str]]:

@@ -1,4 +1,4 @@
-"""The leaderboard at one number of features, and what more features give."""
+"""The leaderboard at one number of features."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from rfbench.leaderboard.facts import Line, Size, Step
+from rfbench.leaderboard.facts import Line, Size
 from rfbench.leaderboard.rows import (
-    EXACT,
     baseline_of,
-    interval,
-    log_quotients,
     log_ratios,
     twins_as_one,
     without_gaps,
@@ -82,39 +79,6 @@ def size_of(rows: pd.DataFrame, M: int, twins: Mapping[str, str]) -> Size | None
         left_out=tuple(sorted(set(map(str, every)) - set(names))),
         gaps=tuple(sorted(set(map(str, every.index)) - set(map(str, logs.index)))),
     )
-
-
-def steps_of(
-    rows: pd.DataFrame, method: str, sizes: Sequence[int], twins: Mapping[str, str]
-) -> tuple[Step, ...]:
-    """Compare each number of features of a method with the one before, in the same trials."""
-    errors = _by_size(rows, method)
-    return tuple(
-        Step(before, M, interval(log_quotients(errors[M], errors[before], twins)))
-        for before, M in itertools.pairwise(sizes)
-        if before in errors and M in errors
-    )
-
-
-def against_exact(
-    rows: pd.DataFrame, method: str, sizes: Sequence[int], twins: Mapping[str, str]
-) -> tuple[Step, ...]:
-    """Compare each number of features with the exact kernel, on the data sets that have them all.
-
-    `before` of a step is 0: the exact kernel has no features.
-    """
-    errors, exact = _by_size(rows, method), rows[rows["method"] == EXACT]
-    if exact.empty or not set(sizes) <= set(errors):
-        return ()
-    errors, below = errors[list(sizes)].dropna(), exact.set_index(["dataset", "trial"])["error"]
-    logs = {M: log_quotients(errors[M], below, twins) for M in sizes}
-    return tuple(Step(0, M, interval(each)) for M, each in logs.items() if len(each))
-
-
-def _by_size(rows: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Return the errors of a method by data set and trial, a column per number of features."""
-    own = rows[rows["method"] == method]
-    return own.pivot_table(index=["dataset", "trial"], columns="M", values="error")
 
 
 def _timed(rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:

@@ -160,16 +160,6 @@ def test_the_facts_are_those_of_the_rows():
     assert (board.trials, board.reference_trials) == ((3, 3), (0, 0))
 
 
-def test_more_features_are_compared_in_the_same_trials():
-    errors = {("a", "rks", 50): 8.0, ("a", "rks", 100): 4.0, ("a", "rks", 200): 4.0,
-              ("b", "rks", 50): 9.0, ("b", "rks", 100): 9.0,
-              **{(d, "orf", M): 5.0 for d in "ab" for M in (50, 100, 200)}}  # fmt: skip
-    board = board_of(errors, trials=1)
-    steps = {(step.before, step.M): step.interval for step in board.steps}
-    assert steps[50, 100].ratio == pytest.approx(math.sqrt(0.5))
-    assert (steps[100, 200].ratio, steps[100, 200].datasets) == (1.0, 1)
-
-
 def test_how_much_is_planned_is_what_the_configuration_says():
     names, trials = planned(Known())
     assert names >= 60
@@ -295,8 +285,6 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     board = gather(of(folders), known=Known(twins={"b2": "b"}))
     line = next(each for each in board.largest.lines if each.method == "orf")
     assert line.ratio == pytest.approx(math.sqrt(0.5))
-    (step,) = board.steps
-    assert (step.interval.ratio, step.interval.datasets) == pytest.approx((0.5, 2))
     enough = board.enough
     assert enough.overall.datasets == 2
     assert enough.overall.ratio == pytest.approx(math.sqrt(2.0 * 0.25))

@@ -52,37 +52,18 @@ def quotient(errors, above, below):
 
 def test_the_published_rows_carry_what_is_said_of_methods(published):
     errors, every, M = published.errors, published.every, str(published.board.largest.M)
-    assert {"methods", "boosting", "exact", "more"} <= set(every)
+    assert {"methods", "boosting"} <= set(every)
     for bar in every["methods"].bars:
         assert bar.value == pytest.approx(quotient(errors, (bar.name, M), ("rks", M)))
     assert every["methods"].facts["best"].method == every["methods"].bars[0].name
-    exact = {each[3] for each in errors if each[2] == "exact-kernel"}
-    for bar in every["exact"].bars:
-        own = ("rks", bar.name.removeprefix("M = "))
-        assert bar.value == pytest.approx(quotient(errors, own, ("exact-kernel", *exact)))
-    for bar, step in zip(every["more"].bars, every["more"].facts["steps"], strict=True):
-        sizes = ("rks", str(step.M)), ("rks", str(step.before))
-        assert bar.value == pytest.approx(quotient(errors, *sizes))
-        assert bar.high < 1
 
 
 def test_few_data_sets_carry_nothing(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
-    makers = (findings.methods, findings.boosting, findings.exact, findings.more, findings.cost)
-    assert [make(board) for make in makers] == [None] * 5
+    makers = (findings.methods, findings.boosting, findings.cost)
+    assert [make(board) for make in makers] == [None] * 3
     assert None not in [make(published.board) for make in makers]
-
-
-def test_what_is_not_sure_at_every_step_is_not_said(published):
-    board = published.board
-    steps = board.steps
-    unsure = replace(steps[0], interval=replace(steps[0].interval, high=1.01))
-    assert findings.more(board) is not None
-    assert findings.more(replace(board, steps=(unsure, *steps[1:]))) is None
-    assert len({step.interval.datasets for step in board.exact}) == 1, "one set of tables"
-    turned = replace(board, exact=(*board.exact[:-2], board.exact[-1], board.exact[-2]))
-    assert findings.exact(turned) is None
 
 
 def test_the_cost_is_the_quotient_of_the_whole_searches(published):
