@@ -11,7 +11,6 @@ from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, assign, ink, settings
 from rfbench.leaderboard.facts import Interval, Line, Size
-from rfbench.results.schema import BASELINE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,16 +38,15 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     styles = assign({name: name for name in names if name != own})
     lines = [line for size in sizes for line in size.lines]
     for panel, size in zip(panels, sizes, strict=False):
-        plain = next((line.search for line in size.lines if line.role == BASELINE), math.nan)
         timed = [line for line in size.lines if line.search > 0]
         for line in size.lines:
             if line.method == own:
-                _draw_own(panel, line, line.search / plain)
+                _draw_own(panel, line, line.search)
             elif line.search > 0:
                 style = styles[line.method]._replace(filled=not line.reference, dash="-")
-                _bar(panel, line, line.search / plain, label=line.method, **style.marks(panel))
+                _bar(panel, line, line.search, label=line.method, **style.marks(panel))
         if timed:
-            on = frontier([line.search / plain for line in timed], [line.ratio for line in timed])
+            on = frontier([line.search for line in timed], [line.ratio for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
         panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
         panel.set_xscale("log")
@@ -57,7 +55,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         panel.set_xlabel("CPU time of the search / baseline's")
         panel.set_ylabel("error / baseline's")
         panel.label_outer()
-    every = [line.search / plain for line in lines if line.search > 0] or [1.0]
+    every = [line.search for line in lines if line.search > 0] or [1.0]
     shown = [tick for tick in TIMES if min(every) / 2 <= tick <= 2 * max(every)]
     first = figure.axes[0]
     first.set_xticks(shown, [f"{tick:g}" for tick in shown])

@@ -16,12 +16,10 @@ def gather(board: Leaderboard) -> list[Finding]:
 def methods(board: Leaderboard) -> Finding | None:
     """Return which method has the smallest mean error, if there are data sets enough to say so."""
     size = board.largest
-    lines = [line for line in size.lines if not line.reference]
-    best = min(lines, key=lambda line: line.ratio)
-    alike = [line.method for line in lines if line.with_best and line.method != best.method]
-    facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
-             "plain": board.baseline in alike}  # fmt: skip
-    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
+    alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
+    facts = {"size": size, "best": size.methods[0], "alike": alike,
+             "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
+    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in size.methods]
     return Finding("methods", facts, tuple(bars)) if size.enough else None
 
 
@@ -36,13 +34,9 @@ def boosting(board: Leaderboard) -> Finding | None:
 
 def cost(board: Leaderboard) -> Finding | None:
     """Return what the smallest mean error costs, in CPU time of the whole search."""
-    lines = {line.method: line for line in board.largest.lines if not line.reference}
-    plain, best = lines.get(board.baseline), lines[board.largest.best]
-    timed = [line for line in lines.values() if line.search > 0]
-    if plain is None or not {plain.method, best.method} <= {line.method for line in timed}:
+    size = board.largest
+    timed = sorted((x for x in size.methods if x.search > 0), key=lambda line: line.search)
+    bars = tuple(Bar(line.method, line.search) for line in timed)
+    if not (size.enough and size.methods[0].search > 0):
         return None
-    timed.sort(key=lambda line: line.search)
-    bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
-    facts = {"best": best, "plain": plain, "times": best.search / plain.search,
-             "timed": board.largest.timed}  # fmt: skip
-    return Finding("cost", facts, bars) if board.largest.enough else None
+    return Finding("cost", {"best": size.methods[0], "size": size}, bars)

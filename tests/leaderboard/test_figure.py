@@ -19,18 +19,18 @@ def test_every_ratio_stands_where_it_is_with_its_interval():
 
 
 def size(*lines, M=100):
-    return Size(M, 9, 9, 9, "a", "", lines, (), (), ())
+    return Size(M, 9, 9, 9, lines, (), ())
 
 
 def line(name, ratio, search, role="method"):
-    return Line(name, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0, "open", True, role)
+    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0)
 
 
 LINES = (
-    line("rks", 1.0, 2.0, "baseline"),
-    line("orf", 0.8, 6.0),
-    line("boosting", 0.9, 8.0, "model"),
-    line("mine", 0.7, 4.0),
+    line("rks", 1.0, 1.0, "baseline"),
+    line("orf", 0.8, 3.0),
+    line("boosting", 0.9, 4.0, "model"),
+    line("mine", 0.7, 2.0),
 )
 
 
