@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
-from rfbench.figures import labels
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
 from rfbench.results.schema import METRICS, SCHEMA
@@ -30,7 +29,6 @@ MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40  # letters below a panel
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0  # inches of a panel in an article
 ARTICLE_LETTER = 0.062  # inches, at 8 pt
-FILLED = 0.75  # of the height of a row is axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,14 +75,6 @@ class Curves:
         """Whether it shows what was reached at which cost, by several methods."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
-    @property
-    def end_together(self) -> bool:
-        """Whether a few lines end at the same place, so that their names can stand there."""
-        if self.x != "x" or self.words or self.failed:
-            return False
-        last = self.table.groupby(["dataset", "method"])["x"].max().groupby("dataset").nunique()
-        return self.table["method"].nunique() <= labels.MOST and bool((last == 1).all())
-
 
 def draw(
     curves: Curves,
@@ -111,10 +101,9 @@ def draw(
     rows = -(-len(panels) // columns)
     high = 2.5 if several else 3.4
     size = 3.8 * columns + 2.2 * (not several), high * rows + 0.6 * (1 + several)
-    beneath = bool(width and not (curves.side_by_side or curves.end_together))
     if width:
-        named = len(methods) + len(curves.failed)
-        legend = 0.16 * -(-named // _abreast(width, methods)) if beneath else 0
+        named = 0 if curves.side_by_side else len(methods) + len(curves.failed)
+        legend = 0.16 * -(-named // _abreast(width, methods))
         size = width, max(min(width / columns, WIDEST) * 0.72, LOWEST) * rows + legend
     figure = new_figure(*size)
     figure.set_label(caption)
@@ -130,9 +119,6 @@ def draw(
             panel.set_title(name, fontsize="medium" if width else "small", loc="left")
         if group is not groups[0]:
             panel.set_ylabel("")
-        if curves.end_together:
-            height = FILLED * figure.get_figheight() / rows
-            labels.label_ends(panel, _ends(shown, curves.y), styles, height)
     for panel in axes.flat[len(panels) :]:
         panel.remove()
     if title:
@@ -146,16 +132,12 @@ def draw(
         engine = figure.get_layout_engine()
         assert engine is not None
         engine.execute(figure)  # a first pass of the layout changes ticks: a label is cut
-    elif beneath:
-        figure.legend(
-            *_named(figure.axes, styles, curves.failed),
-            loc="outside lower center",
-            ncols=_abreast(width or 0, methods),
-            columnspacing=1.0,
-            handletextpad=0.4,
-        )
-    elif not (curves.side_by_side or curves.end_together):
-        figure.legend(*_named(figure.axes, styles, curves.failed), loc="outside right upper")
+    elif not curves.side_by_side:
+        place: dict[str, Any] = {"loc": "outside right upper"}
+        if width:
+            place = {"loc": "outside lower center", "ncols": _abreast(width, methods)}
+            place |= {"columnspacing": 1.0, "handletextpad": 0.4}
+        figure.legend(*_named(figure.axes, styles, curves.failed), **place)
     return figure
 
 
@@ -211,12 +193,6 @@ def _named(
         shown.append(Line2D([], [], linestyle=dash, **styles[name].marks(panels[0])))
         names.append(f"{name} (failed)")
     return shown, names
-
-
-def _ends(table: pd.DataFrame, y: str) -> dict[str, tuple[float, float]]:
-    """Return the last point of each method's line."""
-    last = table.sort_values("x").groupby("method", sort=False).tail(1)
-    return {str(name): (x, value) for name, x, value in last[["method", "x", y]].to_numpy()}
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:

@@ -7,11 +7,10 @@ that lines can be followed between their markers.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfbench.analysis.naming import natural
 from rfbench.errors import ConfigError
@@ -19,8 +18,6 @@ from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-T = TypeVar("T")
 
 # Where the user has no setting. Sizes of fonts are relative to font.size.
 USUAL: dict[str, Any] = {
@@ -67,21 +64,22 @@ ARTICLE: dict[str, Any] = {
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#9A9A9A"
-LIGHTEST = 0.6
-COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 Marker = str | tuple[int, int, int]  # or corners, 1 for a star, degrees
 Dash = str | tuple[int, tuple[float, ...]]
-DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
-# Long dashes; two dots between dashes; dots far apart; long and short dashes.
-LATER_DASHES: tuple[Dash, ...] = (
-    (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
+# The last ones: long dashes; two dots between dashes; dots far apart; long and short dashes.
+DASHES: tuple[Dash, ...] = (
+    "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-LATER_MARKERS: tuple[tuple[Marker, bool], ...] = (
-    ("H", True), ("x", True), ("|", True), ("+", True), ((4, 1, 0), True), ("1", True),
-    ((6, 1, 0), True), ("H", False), ("2", True), ((3, 1, 0), True), ("_", True), ("3", True),
-    ((4, 1, 0), False), ((3, 1, 0), False), ("4", True), ((6, 1, 0), False), ((4, 1, 45), True),
-    ((5, 2, 0), True), ("h", False), ((4, 1, 45), False), ("8", True), ("8", False),
-)  # fmt: skip
+# With whether they are filled; those that are thin are not for methods that are shown often.
+MARKERS: tuple[tuple[Marker, bool], ...] = (
+    *((marker, True) for marker in "oDs^vPX*p<>hd"),
+    *((marker, False) for marker in "Ds^vo*p<>hdPX"),
+    *((marker, True) for marker in "x+12|"),
+    *((marker, True) for marker in ("H", "8", (4, 1, 0), (6, 1, 0), (3, 1, 0), (4, 1, 45))),
+    *((marker, False) for marker in ("H", "8", (4, 1, 0), (6, 1, 0), (3, 1, 0), (4, 1, 45))),
+    *((marker, True) for marker in "34_"),
+)
 
 
 class Style(NamedTuple):
@@ -98,45 +96,15 @@ class Style(NamedTuple):
         return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
 
 
-METHODS = {
-    "rks": Style(BLACK, "o"),
-    "orf": Style(SKY, "D"),
-    "sorf": Style(GREEN, "v"),
-    "qmc": Style(ORANGE, "P"),
-    "ses": Style(PURPLE, "X"),
-    "lkrf": Style(BLUE, "^"),
-    "eerf": Style(VERMILLION, "s"),
-    "leverage-rff": Style(BLUE, "D", False, "--"),
-    "surrogate-leverage": Style(VERMILLION, "o", False, "--"),
-    "tefm-g": Style(VERMILLION, "*", True, "-."),
-    "tefm-s": Style(BLUE, "p", True, "-."),
-    "comp": Style(PURPLE, "s", False, "--"),
-    "fastfood": Style(SKY, "^", False, "--"),
-    "svd": Style(GREEN, "h", True, "-."),
-    "uniform-pool": Style(BLACK, "v", False, "-."),
-    "nystroem": Style(GREEN, "P", False, "--"),
-    "greedy": Style(PURPLE, "<", True, "-."),
-    # Controls, by their labels: the colour is that of the sampler.
-    "rks-2s": Style(BLACK, "d", False, "--"),
-    "rks-4l": Style(BLACK, "*", False, ":"),
-    "leverage-rff-kept": Style(BLUE, "<", False, ":"),
-    "surrogate-leverage-kept": Style(VERMILLION, ">", False, ":"),
-    "joint": Style(PURPLE, "X", False, ":"),
-}
-# The other samplers, in the order of the registry: the look follows from the place, so a new one
-# that is registered last changes no other.
-LATER = tuple(name for name in SAMPLERS if name not in METHODS)
+def look(position: int) -> Style:
+    """Return the look of the method at a place of `METHODS`, or beyond them."""
+    marker, filled = MARKERS[position % len(MARKERS)]
+    dash = DASHES[position // len(COLOURS) % len(DASHES)]
+    return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
 
 
-def later(position: int) -> Style:
-    """Return the look of the sampler at a place among those; 22 differ in their marker."""
-    dash = LATER_DASHES[position // len(COLOURS) % len(LATER_DASHES)]
-    marker = LATER_MARKERS[position % len(LATER_MARKERS)]
-    return Style(COLOURS[position % len(COLOURS)], *marker, dash)
-
-
-METHODS |= {name: later(position) for position, name in enumerate(LATER)}
-OTHER_MARKERS = tuple((marker, filled) for filled in (True, False) for marker in ">d<*X^vsPpD")
+# In the order of the registry: a sampler that is registered last changes no other's look.
+METHODS = {name: look(position) for position, name in enumerate(SAMPLERS)}
 
 
 @contextmanager
@@ -178,19 +146,12 @@ def ink() -> str:
     return to_hex(rcParams["text.color"])
 
 
-def _shade(colour: str, position: int, count: int) -> str:
-    """Mix a colour with white, less and less from the first place to the last, which has none."""
-    white = LIGHTEST * (count - 1 - position) / max(count - 1, 1)
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part + white * (255 - part)):02X}" for part in parts)
-
-
 def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
     """Give each method of a figure its style, from the samplers by the displayed names.
 
     A method that is named as a known sampler, or alone stands for one, has that sampler's style.
-    Several of one known sampler have its colour in shades, the last one in full. Another one's
-    colour and marker follow from a hash of its name, moved on where the figure has them already.
+    Another one has a marker that the figure does not have yet, and of the colours one that it has
+    least.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {
@@ -198,29 +159,10 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         for name, of_method in zip(samplers, named, strict=True)
         if of_method in METHODS and (name == of_method or named.count(of_method) == 1)
     }
-    others = sorted(set(samplers) - set(styles), key=natural)
-    for name in others:
-        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
-        markers = _turned(OTHER_MARKERS, number)
-        colours = _turned(COLOURS, number // len(OTHER_MARKERS))
-        taken = {(style.marker, style.filled) for style in styles.values()}
-        marker, filled = next((marker for marker in markers if marker not in taken), markers[0])
-        if samplers[name] in METHODS:
-            kin = [other for other in others if samplers[other] == samplers[name]]
-            colour = _shade(METHODS[samplers[name]].colour, kin.index(name), len(kin))
-        else:
-            colour = min(colours, key=[style.colour for style in styles.values()].count)
-        styles[name] = Style(colour, marker, filled, _dash(colour, filled, styles))
+    others = [look(len(METHODS) + position) for position in range(len(MARKERS))]
+    for name in sorted(set(samplers) - set(styles), key=natural):
+        colours = [style.colour for style in styles.values()]
+        markers = {(style.marker, style.filled) for style in styles.values()}
+        free = [style for style in others if (style.marker, style.filled) not in markers] or others
+        styles[name] = min(free, key=lambda style: colours.count(style.colour))
     return {name: styles[name] for name in samplers}
-
-
-def _dash(colour: str, filled: bool, styles: Mapping[str, Style]) -> Dash:
-    """Choose dashes that no line of this colour has; open markers rather go with dashes."""
-    wanted = _turned(DASHES, 0 if filled else 1)
-    used = {style.dash for style in styles.values() if style.colour == colour}
-    return next((dash for dash in wanted if dash not in used), wanted[0])
-
-
-def _turned(items: tuple[T, ...], by: int) -> tuple[T, ...]:
-    by %= len(items)
-    return items[by:] + items[:by]

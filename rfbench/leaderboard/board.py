@@ -2,94 +2,133 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.summary import axis
-from rfbench.leaderboard.boosting import enough
-from rfbench.leaderboard.facts import Interval, Known, Leaderboard
+from rfbench.leaderboard.facts import Enough, Interval, Leaderboard, Line, Size
 from rfbench.leaderboard.rows import (
+    BOOSTING,
     HELD_OUT,
     STANDARD,
+    TRIAL,
     baseline_of,
-    folders_of,
+    counted,
     interval,
-    joined,
+    log_quotients,
     log_ratios,
-    planned,
     rows_of,
-    trials_per_method,
-    unlearnt_of,
 )
-from rfbench.leaderboard.sizes import against_exact, size_of, steps_of
+from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
+from rfbench.results.schema import BASELINE, METHOD, MODEL
+
+MOST = 0.9  # of the data sets, on which a method has a value that is compared
 
 
-def known() -> Known:
-    """Return what the catalogue knows of data sets."""
-    from rfbench.datasets import catalog
-
-    return Known(catalog.set_aside(), catalog.TWINS)
-
-
-def gather(
-    collection: Collection,
-    known: Known | None = None,
-) -> Leaderboard | None:
+def gather(collection: Collection) -> Leaderboard | None:
     """Collect the facts; None where no comparison with the baseline was measured.
 
-    Rows are those of configurations whose name begins with ``leaderboard``, and the methods that
-    were run under their protocol by one of any name, see `rfbench.leaderboard.rows.folders_of`.
-    Those that begin with ``leaderboard_held_out`` stand apart. Smoke runs do not count. What a
-    method is, is its role in the configuration: the one with the role ``baseline`` is what all
-    others are divided by, one with the role ``model`` has no features and is the same at every M.
+    Rows are those that count, see `rfbench.leaderboard.rows.counted`. What a method is, is its role
+    in the configuration: the one with the role ``baseline`` is what all others are divided by, one
+    with the role ``model`` has no features and is the same at every M.
     """
-    known = known or Known()
-    reasons, twin_of = known.set_aside, known.twins
-    usable = [e for e in collection.experiments if not (e.smoke or e.config.get("paper"))]
-    usable = [experiment for experiment in usable if axis(experiment) == "M"]
-    rows = joined(collection, folders_of(usable))
-    apart = {experiment.path for experiment in usable if experiment.name.startswith(HELD_OUT)}
-    if rows.empty:
+    rows, unlearnt = counted(collection)
+    standard = rows[rows["scaling"] == STANDARD]
+    features = standard[~standard["reference"]]
+    every = [size_of(standard, int(M)) for M in sorted(features["M"].unique())]
+    sizes = tuple(size for size in every if size is not None)
+    if not sizes:
         return None
-    reasons = {name: reasons[name] for name in sorted(reasons)}
-    counted = rows[~rows["dataset"].isin(list(reasons))]
-    unlearnt = unlearnt_of(counted)
-    counted = counted[~counted["dataset"].isin(unlearnt)]
-    standard = counted[counted["scaling"] == STANDARD]
-    with_features = standard[~standard["reference"]]
-    if (baseline := baseline_of(with_features)) is None:
-        return None
-    sizes = sorted(int(M) for M in with_features["M"].unique())
-    made = [size for M in sizes if (size := size_of(standard, M, twin_of)) is not None]
-    if not made:
-        return None
-    present = with_features.loc[with_features["method"] == baseline, "dataset"].unique()
-    edges = with_features["at_edge"].dropna()
+    trials = features.groupby(["method", "table", "M"])["trial"].nunique()
+    edges = features["at_edge"].dropna()
     return Leaderboard(
-        baseline=baseline,
+        baseline=str(baseline_of(features)),
         folders=tuple(sorted(rows["folder"].unique())),
-        trials=trials_per_method(with_features),
-        reference_trials=trials_per_method(standard[standard["reference"]]),
-        planned=planned(known),
-        measured=len({twin_of.get(name, name) for name in present}),
-        set_aside=reasons,
+        trials=(int(trials.min()), int(trials.max())),
         unlearnt=tuple(unlearnt),
         edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
-        sizes=tuple(made),
-        steps=steps_of(with_features, baseline, sizes, twin_of),
-        exact=against_exact(standard, baseline, sizes, twin_of),
-        enough=enough(standard, known),
-        held_out=held_out(rows_of(collection, apart), made[-1].best),
+        sizes=sizes,
+        enough=enough(standard),
+        held_out=held_out(collection, sizes[-1].best),
     )
 
 
-def held_out(rows: pd.DataFrame, best: str) -> Interval | None:
+def size_of(rows: pd.DataFrame, M: int) -> Size | None:
+    """Compare the methods at M; None where the baseline has no other beside it.
+
+    A method without a value on one in ten data sets or more is left out, then each data set without
+    a value of some method.
+    """
+    baseline, every = baseline_of(rows), log_ratios(rows, M)
+    logs = every.loc[:, every.notna().mean() > MOST].dropna()
+    if logs.empty or logs.shape[1] < 2:
+        return None
+    logs = logs[logs.sort_index(axis=1).mean().sort_values(kind="stable").index]
+    names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
+    roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
+    apart = told_apart(logs) > 0
+    # Costs are means over the data sets on which all methods that were ever timed have a time.
+    costs = {
+        name: log_ratios(rows, M, name).reindex(index=logs.index, columns=logs.columns)
+        for name in ("search", "predict")
+    }
+    costs = {name: each.dropna(axis=1, how="all").dropna() for name, each in costs.items()}
+    timed = costs["search"]
+    means = {name: np.exp(each.mean()) for name, each in costs.items()}
+    lines = [
+        Line(
+            name,
+            roles.get(name, METHOD),
+            float(np.exp(values.mean())),
+            *bootstrap(values),
+            float(np.exp(np.median(values))),
+            *(float(mean.get(name, math.nan)) for mean in means.values()),
+        )
+        for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
+    ]
+    return Size(
+        M=M,
+        datasets=len(logs),
+        timed=len(timed) if len(timed.columns) else 0,
+        needed=datasets_needed(len(names)),
+        lines=tuple(lines),
+        apart=tuple(
+            (names[i], names[j])
+            for i, j in itertools.combinations(range(len(names)), 2)
+            if apart[i, j]
+        ),
+        left_out=tuple(sorted(set(map(str, every)) - set(names))),
+    )
+
+
+def enough(rows: pd.DataFrame) -> Enough | None:
+    """Hold features, chosen by the folds in each trial, against boosting in the same trial."""
+    boosting = rows[rows["method"] == BOOSTING].set_index(TRIAL)
+    features = rows[~rows["reference"]].dropna(subset=["loss"])
+    largest = features.groupby("table")["M"].transform("max")
+    features = features[features["M"] == largest]
+    chosen = features.loc[features.groupby(TRIAL)["loss"].idxmin()].set_index(TRIAL)
+    logs = log_quotients(chosen["error"], boosting["error"])
+    if not len(logs):
+        return None
+    # In CPU hours, over the trials in which all of them were timed.
+    spent = features.groupby(TRIAL)["search"].sum(min_count=features["method"].nunique())
+    both = pd.DataFrame({"features": spent, "boosting": boosting["search"]}).dropna().sum() / 3600
+    edge = float((boosting.loc[boosting["chosen"] != "", "chosen_at_edge"] != "").mean())
+    better = int((logs < 0).sum())
+    return Enough(interval(logs), better, float(both["features"]), float(both["boosting"]), edge)
+
+
+def held_out(collection: Collection, best: str) -> Interval | None:
     """Return what a method does on tables that take no part, at the largest M there.
 
     None where it was not run.
     """
-    features = rows[~rows["reference"]] if len(rows) else rows
-    logs = log_ratios(features, int(features["M"].max())) if len(features) else features
-    return interval(logs[best].dropna().to_numpy()) if best in logs else None
+    every = collection.experiments
+    apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
+    rows = rows_of(collection, apart)
+    logs = log_ratios(rows, rows.loc[~rows["reference"], "M"].max())
+    return interval(logs[best].dropna()) if best in logs else None

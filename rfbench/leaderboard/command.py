@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import FOLDER, OUT, WHOLE, setting
+from rfbench.cli.options import OUT, WHOLE, setting
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rfbench.leaderboard.rank import Ranked, Standing
 
 
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
 @setting("settings", "KEY=VALUE", "A parameter of it")
 @click.option("--label", help="What it is called; default: the name of the class.")
 @click.option("--times", is_flag=True, help="Measure the baseline here too, and compare times.")
-@click.option("--no-check", is_flag=True, help="Leave out the checks of `rfbench test`.")
-@click.option(
-    "--against",
-    type=FOLDER,
-    default=None,
-    help="The published rows; default: results/published of the checkout, or from here.",
-)
 @click.option("--jobs", type=WHOLE, envvar="RFBENCH_JOBS", help="Workers; default: one per core.")
 @OUT
 @click.option("--allow-imports", is_flag=True, help="Import any class: that runs its code.")
@@ -47,8 +41,6 @@ def rank(
     settings: tuple[str, ...],
     label: str | None,
     times: bool,
-    no_check: bool,
-    against: Path | None,
     jobs: int | None,
     out: Path,
     allow_imports: bool,
@@ -69,23 +61,22 @@ def rank(
     from rfbench.experiment import runner
     from rfbench.experiment.run_plan import plan_run
     from rfbench.leaderboard import figure, quick
-    from rfbench.leaderboard.board import known
     from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
+    from rfbench.leaderboard.rows import baseline_of, log_ratios
     from rfbench.pages.templates import render
     from rfbench.results import reader
     from rfbench.results.store import Store
 
     named = _target(target, settings, label, allow_imports)
-    for line in [] if no_check else slices.ask("check", named.thing, named.parameters):
-        echo(line, err=True)
-    others = published(against or _published(), facts := known())
-    if others.stale:
-        echo(f"left out: {others.stale} published rows of other settings than today's", err=True)
-    if named.label in set(others.rows["method"]):
+    others, stale = published(_published())
+    if stale:
+        echo(f"left out: {stale} published rows of other settings than today's", err=True)
+    if named.label in set(others["method"]):
         named = replace(named, label=f"{named.label}-here")
-    here = others.tables(M)
-    here = [name for name in here if name in quick.QUICK] if tables == "quick" else here
-    asked = experiments(named, M, here, times=times, allow_imports=allow_imports)
+    baseline, few = str(baseline_of(others)), tables == "quick"
+    here = others[(others["M"] == M) & (others["table"].isin(quick.QUICK) | (not few))]
+    every = here.loc[here["method"] == baseline, "table"].unique()
+    asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if asked[0].bandwidth == MEDIAN:
         echo("its bandwidth is not searched for: it has none, or one that is given", err=True)
     folder = out / f"rank-{named.label}"
@@ -93,8 +84,9 @@ def rank(
     done = Store(folder).done()
     missing = sum(trial.id not in done for trial in plan.trials)
     if missing:
-        share = (1 + times) * missing / len(plan.trials)
-        echo(_forecast(others.seconds(M, here), others.baseline, share), err=True)
+        for line in slices.ask("check", named.thing, named.parameters):
+            echo(line, err=True)
+        echo(_forecast(here, baseline, (1 + times) * missing / len(plan.trials)), err=True)
     workers = jobs or os.cpu_count() or 1
     with progress(folder.name, missing, len(plan.trials) - missing) as ended:
         summary = runner.run(plan, n_jobs=workers, on_row=ended)
@@ -103,7 +95,8 @@ def rank(
     if summary.interrupted:
         echo("interrupted: the same command goes on", err=True)
         raise click.exceptions.Exit(1)
-    found = place(others, reader.read(folder), named.label, M, facts)
+    found = place(others, reader.read(folder), named.label, M)
+    methods = others[~others["reference"]]
     for form in ("png", "pdf"):
         files.replace(folder / f"rank.{form}", figure.costs([found.size], named.label, form))
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
@@ -111,11 +104,10 @@ def rank(
         render(
             "leaderboard/rank.txt.j2",
             p=found,
-            baseline=others.baseline,
+            baseline=baseline,
             row=_row(found),
             folder=folder,
-            few_tables=tables == "quick",
-            quality=others.quality(M) if tables == "quick" else None,
+            quality=quick.quality(log_ratios(methods, M).dropna()) if few else None,
             flag=" --allow-imports" if allow_imports else "",
             code=f" and {target.partition(':')[0]}" if ".py:" in target else "",
         ),
@@ -154,15 +146,16 @@ def _published() -> Path:
     return beside if beside.is_dir() else below
 
 
-def _forecast(seconds: Mapping[str, float], baseline: str, share: float) -> str:
+def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
     """Say how long it takes: a share of what methods took where they were measured."""
-    from rfbench.pages.words import seconds as written
+    from rfbench.pages.words import seconds
 
-    dearest = max(seconds, key=lambda name: seconds[name])
-    fast, slow = (share * seconds[name] for name in (baseline, dearest))
+    spent = rows["search"] + rows["predict"] * rows["n_test"] / 1e6
+    spent = share * spent.groupby(rows["method"]).sum()
+    dearest = str(spent.idxmax())
     return (
-        f"about {written(fast)} of CPU time if it is as fast as {baseline}, {written(slow)} if it "
-        f"is as slow as {dearest}"
+        f"about {seconds(spent[baseline])} of CPU time if it is as fast as {baseline}, "
+        f"{seconds(spent[dearest])} if it is as slow as {dearest}"
     )
 
 
@@ -170,5 +163,5 @@ def _row(found: Standing) -> str:
     from rfbench.escaping import in_latex
 
     numbers = f"{found.plain.ratio:.2f} ({found.plain.low:.2f}--{found.plain.high:.2f})"
-    ranked = f"{found.place} of {found.methods}"
-    return rf"{in_latex(found.label)} & {numbers} & {ranked} & {found.plain.datasets} \\"
+    ranked = f"{found.place} of {len(found.size.methods)}"
+    return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfbench.analysis.verdicts import ALPHA, POWER
@@ -19,34 +17,26 @@ class Line:
 
     Attributes
     ----------
+    role : str
+        ``method``, ``baseline``, or ``model``: without features, the same at every M.
     ratio, low, high : float
         Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
         bootstrap interval over data sets.
     median : float
         The median over data sets, which a few nearly solved ones do not move.
-    search : float
-        CPU seconds of all that was done up to the fitted model, geometric mean over the data sets
-        on which all were timed, in the latest such trial. NaN where not measured.
-    predict : float
-        CPU milliseconds per 1,000 rows, likewise.
-    against : str
-        ``better``, ``worse`` or ``open``: what the rule says of it and the baseline.
-    with_best : bool
-        Whether it is not significantly different from the smallest ratio.
-    role : str
-        ``method``, ``baseline``, or ``model``: without features, the same at every M.
+    search, predict : float
+        CPU time of all that was done up to the fitted model, and to predict, over the baseline's in
+        the same trials: geometric means over the data sets on which all were timed, or NaN.
     """
 
     method: str
+    role: str
     ratio: float
     low: float
     high: float
     median: float
     search: float
     predict: float
-    against: str
-    with_best: bool
-    role: str
 
     @property
     def reference(self) -> bool:
@@ -74,81 +64,79 @@ class Size:
         Data sets that the costs are means over, those on which every method was timed.
     needed : int
         Data sets from which on a method may be named, see `datasets_needed`.
-    leader : str
-        The method of the smallest ratio, if it is significantly different from all others and
-        there are data sets enough; else empty.
-    best : str
-        The method with features of the smallest ratio.
+    lines : tuple of Line
+        The smallest ratio first.
     apart : tuple of pairs of str
         All pairs with a significant difference, the better one first.
+    left_out : tuple of str
+        Methods without a value on some data sets.
     """
 
     M: int
     datasets: int
     timed: int
     needed: int
-    best: str
-    leader: str
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
-    left_out: tuple[str, ...]  # methods without a value on some data sets
-    gaps: tuple[str, ...]  # data sets without a value of some method
+    left_out: tuple[str, ...]
 
     @property
     def enough(self) -> bool:
         """Whether there are data sets enough to name a method."""
         return self.datasets >= self.needed
 
+    @property
+    def methods(self) -> list[Line]:
+        """Those with features."""
+        return [line for line in self.lines if not line.reference]
 
-@dataclass(frozen=True)
-class Step:
-    """What more features give: the baseline's error at `M` over that at `before`."""
+    @property
+    def best(self) -> str:
+        """The method with features of the smallest ratio."""
+        return self.methods[0].method
 
-    before: int
-    M: int
-    interval: Interval
+    @property
+    def leader(self) -> str:
+        """The best method, if it is significantly better than all others with features; else empty.
 
+        It is named only where there are data sets enough.
+        """
+        others = [line.method for line in self.methods[1:]]
+        sole = others and all(self.verdict(self.best, name) == "better" for name in others)
+        return self.best if sole and self.enough else ""
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of data sets beside their rows, by their names.
+    def verdict(self, method: str, other: str) -> str:
+        """Return what the rule says of a method beside another: better, worse or open."""
+        signs = {(method, other): "better", (other, method): "worse"}
+        return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
-    Attributes
-    ----------
-    set_aside : dict
-        Why one does not count.
-    twins : dict
-        The one that it is a twin of.
-    """
-
-    set_aside: Mapping[str, str] = field(default_factory=dict)
-    twins: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TableRatio:
-    """One data set: features at their best, as the folds say, against searched boosting."""
-
-    dataset: str
-    method: str  # chosen most often
-    M: int
-    ratio: float  # geometric mean over trials of the error over boosting's
-    low: float  # 90 % interval over trials; NaN for one trial
-    high: float
-    few: bool  # whether one of both has fewer than `FEW` wrong test rows in a trial
+    def alike(self, method: str) -> list[str]:
+        """Return the others from which there is no significant difference."""
+        others = [line.method for line in self.lines if line.method != method]
+        return [name for name in others if self.verdict(method, name) == "open"]
 
 
 @dataclass(frozen=True)
 class Enough:
-    """When random features are enough."""
+    """Features at their best, as the folds say, against searched boosting.
 
-    tables: tuple[TableRatio, ...]
+    Attributes
+    ----------
+    overall : Interval
+        Of the error over boosting's.
+    better : int
+        Data sets on which features have the smaller error.
+    features_hours, boosting_hours : float
+        CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
+    at_edge : float
+        Share of boosting's choices with a value at an edge of those tried; NaN if not recorded.
+    """
+
     overall: Interval
-    better: int  # tables on which features have the smaller error
-    many: Interval  # over the tables that have not `few` wrong rows
-    # CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
-    search: tuple[float, ...] = (math.nan, math.nan)
-    at_edge: float = math.nan  # share of boosting's choices with a value at an edge of those tried
+    better: int
+    features_hours: float
+    boosting_hours: float
+    at_edge: float
 
 
 @dataclass(frozen=True)
@@ -159,34 +147,22 @@ class Leaderboard:
     ----------
     baseline : str
         The method of the rows whose role is ``baseline``: all errors are divided by its errors.
-    trials, reference_trials : tuple of int
-        The fewest and most trials of a data set, of methods with features and of those without.
-    planned : tuple of int
-        Data sets and trials per data set that the configuration asks for; zeros if not known.
-    measured : int
-        Data sets that count, twins as one.
-    set_aside : dict
-        Data sets that do not count, by why.
+    trials : tuple of int
+        The fewest and most trials of a data set, of methods with features.
     unlearnt : tuple of str
         Data sets on which no method learns anything.
-    held_out : Interval or None
-        Of the errors of the best method at the largest M, on tables that take no part.
     edge : float
         Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
+    held_out : Interval or None
+        Of the errors of the best method at the largest M, on tables that take no part.
     """
 
     baseline: str
     folders: tuple[str, ...]
     trials: tuple[int, int]
-    reference_trials: tuple[int, int]
-    planned: tuple[int, int]
-    measured: int
-    set_aside: Mapping[str, str]
     unlearnt: tuple[str, ...]
     edge: float
     sizes: tuple[Size, ...]
-    steps: tuple[Step, ...] = ()
-    exact: tuple[Step, ...] = ()  # of the baseline over the exact kernel, on one set of tables
     enough: Enough | None = None
     held_out: Interval | None = None
 
@@ -198,7 +174,8 @@ class Leaderboard:
 
 def facts(board: Leaderboard) -> dict[str, Any]:
     """Return the facts as JSON has them: what is not finite is None."""
-    return dict(json_value({"rule": RULE, **asdict(board)}))
+    sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
+    return dict(json_value({"rule": RULE, **asdict(board), "sizes": sizes}))
 
 
 RULE = {

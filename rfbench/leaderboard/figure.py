@@ -1,17 +1,15 @@
-"""Error against cost of all methods; and features against gradient boosting, table by table."""
+"""Error against cost of all methods; and the ratios of errors that answer questions."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from rfbench.figures import drawn
 from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import BLUE, GREY, VERMILLION, assign, ink, settings
-from rfbench.leaderboard.facts import Enough, Interval, Line, Size, TableRatio
-from rfbench.results.schema import BASELINE
+from rfbench.figures.style import BLUE, GREY, VERMILLION, Style, assign, ink, settings
+from rfbench.leaderboard.facts import Interval, Size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9  # inches
 COLUMN, PAGE = 3.3, 7.2  # inches: a column of an article; the figure of several sizes
-TICKS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
+RATIOS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 TIMES = (0.01, 0.1, 1, 10, 100, 1000)
 
 
@@ -36,36 +34,31 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     figure = new_figure(width, 2.6 * rows + 1.3)
     panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
     names = dict.fromkeys(line.method for size in sizes for line in size.lines)
-    styles = assign({name: name for name in names if name != own})
-    lines = [line for size in sizes for line in size.lines]
+    styles = assign({name: name for name in names})
     for panel, size in zip(panels, sizes, strict=False):
-        plain = next((line.search for line in size.lines if line.role == BASELINE), math.nan)
         timed = [line for line in size.lines if line.search > 0]
-        for line in size.lines:
+        for line in timed:
+            style = styles[line.method]._replace(filled=not line.reference)
             if line.method == own:
-                _draw_own(panel, line, line.search / plain)
-            elif line.search > 0:
-                style = styles[line.method]._replace(filled=not line.reference, dash="-")
-                _bar(panel, line, line.search / plain, label=line.method, **style.marks(panel))
+                style = Style(VERMILLION, "*")
+            gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
+            look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
+            look |= style.marks(panel)
+            panel.errorbar([line.search], [line.ratio], gaps, label=line.method, **look)
+        for line in size.lines:
+            if line.method == own and line not in timed:
+                panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
+                panel.axhline(line.ratio, color=VERMILLION, label=f"{own} (time not compared)")
         if timed:
-            on = frontier([line.search / plain for line in timed], [line.ratio for line in timed])
+            on = frontier([line.search for line in timed], [line.ratio for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
         panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
-        panel.set_xscale("log")
-        panel.set_yscale("log")
+        _logarithmic(panel, "x", TIMES)
+        _logarithmic(panel, "y", RATIOS)
         panel.set_title(f"M = {size.M}")
         panel.set_xlabel("CPU time of the search / baseline's")
         panel.set_ylabel("error / baseline's")
         panel.label_outer()
-    every = [line.search / plain for line in lines if line.search > 0] or [1.0]
-    shown = [tick for tick in TIMES if min(every) / 2 <= tick <= 2 * max(every)]
-    first = figure.axes[0]
-    first.set_xticks(shown, [f"{tick:g}" for tick in shown])
-    low, high = min(line.low for line in lines), max(line.high for line in lines)
-    shown = [tick for tick in TICKS if low / 1.1 <= tick <= 1.1 * high]
-    first.set_yticks(shown, [f"{tick:g}" for tick in shown])
-    for panel in figure.axes:
-        panel.minorticks_off()
     found = {label: handle for panel in figure.axes
              for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
     figure.legend(found.values(), found.keys(), loc="outside lower center",
@@ -73,17 +66,15 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     return figure
 
 
-def _bar(panel: Axes, line: Line, cost: float, **look: object) -> None:
-    gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
-    panel.errorbar([cost], [line.ratio], gaps, linestyle="", elinewidth=0.6, capsize=0, **look)  # type: ignore[arg-type]
+def _logarithmic(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
+    """Make an axis logarithmic, with these ticks where it has them."""
+    from matplotlib.ticker import FixedLocator, NullLocator
 
-
-def _draw_own(panel: Axes, line: Line, cost: float) -> None:
-    if math.isnan(cost):
-        panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
-        panel.axhline(line.ratio, color=VERMILLION, label=f"{line.method} (time not compared)")
-    else:
-        _bar(panel, line, cost, label=line.method, color=VERMILLION, marker="*", markersize=9)
+    panel.set(**{f"{which}scale": "log"})
+    axis = panel.xaxis if which == "x" else panel.yaxis
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter("{x:g}")
 
 
 def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
@@ -92,36 +83,16 @@ def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
         return drawn(draw_costs(sizes, own), form)
 
 
-def draw(enough: Enough) -> Figure:
-    """Draw the quotient of errors of each table with its interval over trials, the best first.
-
-    Below 1, in blue, features have the smaller error. The band is the geometric mean over tables
-    with its interval.
-    """
-    bars = {table.dataset + " *" * table.few: table for table in enough.tables}
-    figure = draw_intervals(bars, "error of features / error of boosting")
-    panel, overall = figure.axes[0], enough.overall
-    panel.axvspan(overall.low, overall.high, color=GREY, alpha=0.25, linewidth=0)
-    panel.axvline(overall.ratio, color=GREY)
-    return figure
-
-
-def draw_intervals(bars: Mapping[str, Interval | TableRatio], title: str) -> Figure:
+def draw_intervals(bars: Mapping[str, Interval], title: str) -> Figure:
     """Draw ratios with their intervals, one below the other; those below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
     panel.axvline(1.0, color=ink(), linewidth=0.8)
     for position, bar in enumerate(bars.values()):
         colour = BLUE if bar.ratio < 1 else VERMILLION
-        if not math.isnan(bar.low):
-            panel.plot([bar.low, bar.high], [position, position], color=colour)
+        panel.plot([bar.low, bar.high], [position, position], color=colour)
         panel.plot([bar.ratio], [position], "o", color=colour)
-    panel.set_xscale("log")
-    ratios = [bar.ratio for bar in bars.values()]
-    low, high = min(*ratios, 1.0) / 1.3, max(*ratios, 1.0) * 1.3
-    ticks = [tick for tick in (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0) if low <= tick <= high]
-    panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    panel.minorticks_off()
+    _logarithmic(panel, "x", RATIOS)
     panel.set_yticks(range(len(bars)), list(bars))
     panel.set_ylim(len(bars) - 0.5, -0.5)
     panel.set_xlabel(title)
@@ -132,9 +103,3 @@ def intervals(bars: Mapping[str, Interval]) -> bytes:
     """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
     with settings():
         return drawn(draw_intervals(bars, "error / error"), "png")
-
-
-def png(enough: Enough) -> bytes:
-    """Return the figure as PNG; the same facts give the same bytes."""
-    with settings():
-        return drawn(draw(enough), "png")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from rfbench.analysis.findings import Bar, Finding
 from rfbench.leaderboard.facts import Leaderboard
 from rfbench.leaderboard.rows import BOOSTING
@@ -11,19 +9,17 @@ from rfbench.leaderboard.rows import BOOSTING
 
 def gather(board: Leaderboard) -> list[Finding]:
     """Return the findings that the rows carry, in the order of the page."""
-    every = (make(board) for make in (methods, boosting, exact, more, cost))
+    every = (make(board) for make in (methods, boosting, cost))
     return [finding for finding in every if finding is not None]
 
 
 def methods(board: Leaderboard) -> Finding | None:
     """Return which method has the smallest mean error, if there are data sets enough to say so."""
     size = board.largest
-    lines = [line for line in size.lines if not line.reference]
-    best = min(lines, key=lambda line: line.ratio)
-    alike = [line.method for line in lines if line.with_best and line.method != best.method]
-    facts = {"size": size, "best": best, "alike": alike, "others": len(lines) - 1,
-             "plain": board.baseline in alike}  # fmt: skip
-    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in lines]
+    alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
+    facts = {"size": size, "best": size.methods[0], "alike": alike,
+             "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
+    bars = [Bar(line.method, line.ratio, line.low, line.high) for line in size.methods]
     return Finding("methods", facts, tuple(bars)) if size.enough else None
 
 
@@ -32,44 +28,15 @@ def boosting(board: Leaderboard) -> Finding | None:
     enough = board.enough
     if enough is None or not board.largest.enough:
         return None
-    tables = sorted(enough.tables, key=lambda table: table.ratio)
-    bars = [Bar(table.dataset, table.ratio, table.low, table.high) for table in tables]
-    return Finding("boosting", {"enough": enough, "name": BOOSTING}, tuple(bars))
-
-
-def exact(board: Leaderboard) -> Finding | None:
-    """Return how plain features come nearer to the exact kernel, if they do at every step."""
-    bars = tuple(
-        Bar(f"M = {s.M}", s.interval.ratio, s.interval.low, s.interval.high) for s in board.exact
-    )
-    if len(bars) < 2 or not board.largest.enough:
-        return None
-    facts = {"first": bars[0], "last": bars[-1], "datasets": board.exact[0].interval.datasets}
-    if any(after.value >= before.value for before, after in itertools.pairwise(bars)):
-        return None
-    return Finding("exact", facts, bars)
-
-
-def more(board: Leaderboard) -> Finding | None:
-    """Return what more plain features give, if every step is sure to give something."""
-    bars = tuple(
-        Bar(f"M = {s.before} to {s.M}", s.interval.ratio, s.interval.low, s.interval.high)
-        for s in board.steps
-    )
-    if not bars or not board.largest.enough or not all(bar.high < 1 for bar in bars):
-        return None
-    return Finding("more", {"steps": board.steps}, bars)
+    bar = Bar(BOOSTING, enough.overall.ratio, enough.overall.low, enough.overall.high)
+    return Finding("boosting", {"enough": enough}, (bar,))
 
 
 def cost(board: Leaderboard) -> Finding | None:
     """Return what the smallest mean error costs, in CPU time of the whole search."""
-    lines = {line.method: line for line in board.largest.lines if not line.reference}
-    plain, best = lines.get(board.baseline), lines[board.largest.best]
-    timed = [line for line in lines.values() if line.search > 0]
-    if plain is None or not {plain.method, best.method} <= {line.method for line in timed}:
+    size = board.largest
+    timed = sorted((x for x in size.methods if x.search > 0), key=lambda line: line.search)
+    bars = tuple(Bar(line.method, line.search) for line in timed)
+    if not (size.enough and size.methods[0].search > 0):
         return None
-    timed.sort(key=lambda line: line.search)
-    bars = tuple(Bar(line.method, line.search / plain.search) for line in timed)
-    facts = {"best": best, "plain": plain, "times": best.search / plain.search,
-             "timed": board.largest.timed}  # fmt: skip
-    return Finding("cost", facts, bars) if board.largest.enough else None
+    return Finding("cost", {"best": size.methods[0], "size": size}, bars)

@@ -19,31 +19,25 @@ from rfbench.config import Experiment
 from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import today
 from rfbench.kernels import Kernel
-from rfbench.leaderboard import quick
-from rfbench.leaderboard.facts import Interval, Known, Size
+from rfbench.leaderboard.board import size_of
+from rfbench.leaderboard.facts import Interval, Line, Size
 from rfbench.leaderboard.rows import (
-    HELD_OUT,
     NAME,
     STANDARD,
+    TRIAL,
     baseline_of,
-    folders_of,
+    counted,
     interval,
-    joined,
-    log_quotients,
     log_ratios,
     rows_of,
-    twins_as_one,
-    unlearnt_of,
 )
-from rfbench.leaderboard.sizes import size_of
 from rfbench.parameters import is_path
 from rfbench.results import Results, manifest, reader
-from rfbench.results.schema import BASELINE, METHOD
+from rfbench.results.schema import METHOD
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
 MEDIAN = "median"  # the bandwidth where none is searched for
-COSTS = ["fit", "search", "predict"]
 SHARED = ("alphas", "alpha_convention", "selection", "intercept")  # what solvers have in common
 
 
@@ -115,80 +109,33 @@ def _takes(thing: Any, name: str) -> bool:
     return name in inspect.signature(thing).parameters
 
 
-@dataclass(frozen=True)
-class PublishedRows:
-    """The rows that a method is held against.
+def published(folder: Path) -> tuple[pd.DataFrame, int]:
+    """Read the rows below a folder that a method is held against, with z-scores.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        Those with z-scores that count, see `rfbench.leaderboard.rows.rows_of`.
-    stale : int
-        Rows that are left out: the configurations of today ask for other trials.
+    Rows of which the configurations of today ask for other trials are left out; the second value
+    is their number. Raises ResultsError: there are none.
     """
-
-    rows: pd.DataFrame
-    stale: int
-
-    @property
-    def baseline(self) -> str:
-        """The method that errors are divided by."""
-        return str(baseline_of(self.rows))
-
-    def tables(self, M: int) -> list[str]:
-        """Return the data sets on which the baseline has rows with M features, by name."""
-        here = (self.rows["M"] == M) & (self.rows["method"] == self.baseline)
-        return sorted(self.rows.loc[here, "dataset"].unique())
-
-    def seconds(self, M: int, tables: Collection[str]) -> dict[str, float]:
-        """Return by method the CPU seconds that its trials on these tables took."""
-        rows = self.rows[(self.rows["M"] == M) & self.rows["dataset"].isin(list(tables))]
-        spent = rows["search"] + rows["predict"] * rows["n_test"] / 1e6
-        return {str(name): float(s) for name, s in spent.groupby(rows["method"]).sum().items()}
-
-    def quality(self, M: int) -> quick.Quality:
-        """Say how well the quick tables stand for all, see `rfbench.leaderboard.quick`."""
-        rows = self.rows[~self.rows["reference"]]
-        plain = rows[(rows["M"] == M) & (rows["method"] == self.baseline)]
-        among = quick.cheap(plain.groupby("dataset")["search"].sum())
-        logs = log_ratios(rows, M).dropna()
-        return quick.quality(logs, [name for name in among if name in logs.index], self.baseline)
-
-
-def published(path: Path, known: Known) -> PublishedRows:
-    """Read the rows that count below a folder, those of today's configurations.
-
-    Raises ResultsError: there are none.
-    """
-    if not path.is_dir():
-        raise ResultsError(
-            f"There are no published rows in {path}.",
-            "A method is held against those of the others.",
-            "Name the folder results/published of a checkout with --against.",
-        )
-    named = (
-        (folder, manifest.read_if_sound(folder, []).get("config", {}))
-        for folder in reader.find([path])
+    named = {
+        path: manifest.read_if_sound(path, []).get("config", {})
+        for path in (reader.find([folder]) if folder.is_dir() else [])
+    }
+    collection = frame.of(
+        [
+            reader.read(path)
+            for path, asked in named.items()
+            if asked.get("scaling") == STANDARD and not asked.get("paper")
+        ],
+        today=today.settings,
     )
-    read = [
-        reader.read(folder)
-        for folder, content in named
-        if content.get("scaling") == STANDARD and not content.get("paper")
-        if not str(content.get("name")).startswith(HELD_OUT)
-    ]
-    folders = folders_of(read)
-    read = [each for each in read if each.path in folders[0] | folders[1]]
-    collection = frame.of(read, today=today.settings)
     fresh = frame.of([collection.without_stale(each) for each in collection.experiments])
-    rows = joined(fresh, folders)
-    if rows.empty or baseline_of(rows) is None:
+    rows, _ = counted(fresh)
+    if baseline_of(rows) is None:
         raise ResultsError(
-            f"No published rows below {path} are those of the leaderboard.",
-            "Its configuration here asks for other trials, or there are none.",
-            "Name another folder with --against, or run `rfbench run leaderboard`.",
+            f"No published rows below {folder} are those of the leaderboard.",
+            "A method is held against those of the others, of today's configuration.",
+            "Work in a checkout, which has results/published, or run `rfbench run leaderboard`.",
         )
-    rows = rows[~rows["dataset"].isin([*known.set_aside, *unlearnt_of(rows)])]
-    return PublishedRows(rows, sum(collection.stale.values()))
+    return rows, sum(collection.stale.values())
 
 
 def experiments(
@@ -236,103 +183,72 @@ class Standing:
 
     Attributes
     ----------
-    label : str
     size : Size
-        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`; its own
-        search is at its multiple of the baseline's time.
-    place, methods : int
-        Its place by the mean, and of how many methods with features.
+        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`. Its own cost
+        is NaN, unless the baseline was measured in the same run.
+    own : Line
+        Its line there.
+    place : int
+        Its place by the mean, among the methods with features.
     plain, best : Interval
-        Its errors over those of the baseline, and of the best other method with features.
-    rival : str
-        That best one.
-    better, worse, alike : tuple of str
-        The others, by the page's rule: it is significantly better than, worse than, neither.
+        Its errors over those of the baseline, and of `rival`, the best other method with features.
     tables : tuple of pairs
         Data sets with its error over the baseline's, the smallest first.
-    cost : float
-        Its CPU time of the whole search over the baseline's, both measured in the same run; NaN
-        where the baseline was not.
-    failed, unpaired : int
-        Trials that did not end well, and such on other data than the published ones.
+    left_out : int
+        Trials that did not end well, or are of other data than the published ones.
     """
 
-    label: str
     size: Size
+    own: Line
     place: int
-    methods: int
     plain: Interval
     best: Interval
     rival: str
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-    alike: tuple[str, ...]
     tables: tuple[tuple[str, float], ...]
-    cost: float
-    failed: int
-    unpaired: int
+    left_out: int
+
+    def those(self, verdict: str) -> list[str]:
+        """Return the others that it is better than, worse than, or neither (open), by the rule."""
+        others = [line.method for line in self.size.lines if line is not self.own]
+        return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
 
 
-def place(others: PublishedRows, own: Results, label: str, M: int, known: Known) -> Standing:
+def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
     """Hold a method's rows against the published ones, of the same trials.
 
     Raises ResultsError: no trial ended well and has a partner there.
     """
-    rows, failed = rows_of(frame.of([own]), {own.path}), _failed(own, label, M)
-    rows = rows[rows["M"] == M]
-    mine, again = rows[rows["method"] == label], rows[rows["baseline"]]
-    baseline = others.baseline
-    pairs = others.rows.loc[others.rows["method"] == baseline, _PAIR].drop_duplicates()
-    paired = mine.merge(pairs, on=_PAIR)
-    if paired.empty:
+    rows = rows_of(frame.of([own]), {own.path})
+    rows, baseline = rows[rows["M"] == M], str(baseline_of(others))
+    pair = [*TRIAL, "data", "n_train"]
+    pairs = others.loc[others["method"] == baseline, pair].drop_duplicates()
+    paired = rows[rows["method"] == label].merge(pairs, on=pair)
+    asked = int(((own.rows["label"] == label) & (own.rows["M"] == M)).sum())
+    # Times of another machine say nothing beside those that are published, but for their ratio.
+    untimed = paired.assign(search=math.nan, predict=math.nan)
+    here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
+    both = pd.concat([here, untimed], ignore_index=True)
+    size = size_of(both, M)
+    ranked = [line.method for line in size.methods] if size else []
+    if size is None or label not in ranked:
         raise ResultsError(
-            f"{label} has no row to compare at M = {M}.",
-            f"{failed} trials did not end well, {len(mine)} are of other data than the published.",
+            f"{label} has no rows to compare at M = {M}.",
+            f"{asked - len(paired)} of {asked} trials did not end well, or are of other data than "
+            "the published ones.",
             f"See the column message of {own.folder / reader.TRIALS}.",
         )
-    # Times of another machine say nothing beside those that are published, but for their ratio.
-    untimed = paired.assign(**dict.fromkeys(COSTS, math.nan))
-    here = others.rows[others.rows["dataset"].isin(paired["dataset"].unique())]
-    both = pd.concat([here[here["method"] != label], untimed], ignore_index=True)
-    size = size_of(both, M, known.twins)
-    if size is None or label not in [line.method for line in size.lines]:
-        raise ResultsError(f"{label} cannot be compared at M = {M}.", "Trials are missing.")
-    logs = twins_as_one(log_ratios(both, M), known.twins)
-    logs = logs[[line.method for line in size.lines]].dropna()
-    ranked = [line.method for line in size.lines if not line.reference]
+    costs = log_ratios(rows, M, "search")
+    cost = float(np.exp(costs[label].mean())) if label in costs else math.nan
+    lines = [replace(x, search=cost) if x.method == label else x for x in size.lines]
+    logs = log_ratios(both, M)[[line.method for line in lines]].dropna()
     rival = next(name for name in ranked if name != label)
-    over = {name: interval((logs[label] - logs[name]).to_numpy()) for name in (baseline, rival)}
-    named = [line.method for line in size.lines if line.method != label]
-    own_times, plain_times = (
-        part.set_index(["dataset", "trial"])["search"] for part in (mine, again)
-    )
-    cost = interval(log_quotients(own_times, plain_times, {})).ratio
-    plain = next(line.search for line in size.lines if line.role == BASELINE)
-    lines = [replace(x, search=cost * plain) if x.method == label else x for x in size.lines]
-    better = tuple(name for name in named if (label, name) in size.apart)
-    worse = tuple(name for name in named if (name, label) in size.apart)
     return Standing(
-        label=label,
         size=replace(size, lines=tuple(lines)),
+        own=next(line for line in lines if line.method == label),
         place=1 + ranked.index(label),
-        methods=len(ranked),
-        plain=over[baseline],
-        best=over[rival],
+        plain=interval(logs[label] - logs[baseline]),
+        best=interval(logs[label] - logs[rival]),
         rival=rival,
-        better=better,
-        worse=worse,
-        alike=tuple(name for name in named if name not in (*better, *worse)),
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
-        cost=cost,
-        failed=failed,
-        unpaired=len(mine) - len(paired),
+        left_out=asked - len(paired),
     )
-
-
-_PAIR = ["dataset", "trial", "data", "n_train"]
-
-
-def _failed(own: Results, label: str, M: int) -> int:
-    """Return how many trials of a method with M features did not end well."""
-    rows = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
-    return int((rows["status"] != "ok").sum())

@@ -102,15 +102,3 @@ def bootstrap(
     means = np.asarray(logs)[np.random.default_rng(seed).integers(n, size=(draws, n))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(np.exp(low)), float(np.exp(high))
-
-
-def over_trials(logs: Values) -> tuple[float, float]:
-    """Return Student's interval of a geometric mean over the trials of one data set."""
-    from scipy.special import stdtrit
-
-    n = len(logs)
-    if n < 2:
-        return math.nan, math.nan
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * float(logs.std(ddof=1)) / math.sqrt(n)
-    mean = float(logs.mean())
-    return math.exp(mean - half), math.exp(mean + half)

@@ -20,7 +20,6 @@ def commands() -> dict[str, str]:
 def report(verification: Verification, out: Path) -> Addition:
     """Write the page with its facts and figure, and what the front page says of it."""
     from rfbench.leaderboard import answers, page
-    from rfbench.leaderboard.board import known
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link
 
@@ -30,10 +29,10 @@ def report(verification: Verification, out: Path) -> Addition:
         f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost; "
         f"its facts for machines are in `{page.FACTS}`."
     ]
-    answered = answers.files(collection, known())
+    answered = answers.files(collection)
     if answered[answers.PAGE]:
         look.append(f"{link(out / answers.PAGE, out)}: questions that are asked in public threads.")
-    files = page.files(board, out, list(collection.stale)) | answered
+    files = page.files(board, out) | answered
     return Addition(files, _statements(board), look)
 
 
@@ -43,9 +42,9 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def _board(verification: Verification) -> Leaderboard | None:
-    from rfbench.leaderboard.board import gather, known
+    from rfbench.leaderboard.board import gather
 
-    return gather(verification.selection.collection, known())
+    return gather(verification.selection.collection)
 
 
 def _statements(board: Leaderboard | None) -> list[Statement]:

@@ -244,22 +244,6 @@ def frontiers(figure: Any) -> list[list[list[float]]]:
     return [line.get_xydata().tolist() for line in steps]
 
 
-@pytest.mark.parametrize(("methods", "labelled"), [(6, True), (7, False)])
-def test_few_lines_are_named_at_their_ends(write: Write, methods: int, labelled: bool) -> None:
-    figures = drawn(write([row for i in range(methods) for row in sweep(sampler=f"m{i}")]))
-    figure = figures["error_vs_M"]
-    named = {text.get_text() for text in figure.axes[0].texts} - {""}
-    assert named == ({f"m{i}" for i in range(methods)} if labelled else set())
-    assert bool(figure.legends) is not labelled
-    assert len(figures["error_vs_time"].legends) == 1
-
-
-def test_lines_that_end_at_different_sizes_have_a_legend(write: Write) -> None:
-    figure = error_figure(write([*sweep(), {"sampler": "qmc", "M": 10}]))
-    assert len(figure.legends) == 1
-    assert not figure.axes[0].texts
-
-
 def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
     figure = error_figure(write([{"sampler": s} for s in ("rks", "qmc")]))
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["rks", "qmc"]

@@ -4,53 +4,33 @@ import pytest
 
 from rfbench.figures.style import BLUE, GREY, VERMILLION
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Enough, Interval, Line, Size, TableRatio
+from rfbench.leaderboard.facts import Interval, Line, Size
 
 
-def table(name, ratio, low=math.nan, high=math.nan):
-    return TableRatio(name, "rks", 50, ratio, low, high, few=name == "steps")
-
-
-ENOUGH = Enough(
-    (table("smooth", 0.5, 0.4, 0.6), table("steps", 1.25)),
-    Interval(0.8, 0.7, 0.9, 2),
-    1,
-    Interval(0.8, 0.7, 0.9, 2),
-)
-
-
-def test_every_table_stands_where_its_quotient_is():
-    panel = figure.draw(ENOUGH).axes[0]
-    assert [label.get_text() for label in panel.get_yticklabels()] == ["smooth", "steps *"]
+def test_every_ratio_stands_where_it_is_with_its_interval():
+    bars = {"less": Interval(0.5, 0.4, 0.6, 2), "more": Interval(1.25, 1.2, 1.3, 2)}
+    panel = figure.draw_intervals(bars, "error / error").axes[0]
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["less", "more"]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
     assert [line.get_color() for line in points] == [BLUE, VERMILLION]
     spans = [list(line.get_xdata()) for line in panel.lines if list(line.get_ydata()) == [0, 0]]
     assert spans == [[0.4, 0.6]]
-    assert not any(list(line.get_ydata()) == [1, 1] for line in panel.lines)
-    means = [line.get_xdata()[0] for line in panel.lines if list(line.get_ydata()) == [0, 1]]
-    assert sorted(means) == pytest.approx([0.8, 1.0])
-
-
-def test_the_same_facts_give_the_same_bytes():
-    first = figure.png(ENOUGH)
-    assert first == figure.png(ENOUGH)
-    assert first.startswith(b"\x89PNG")
 
 
 def size(*lines, M=100):
-    return Size(M, 9, 9, 9, "a", "", lines, (), (), ())
+    return Size(M, 9, 9, 9, lines, (), ())
 
 
 def line(name, ratio, search, role="method"):
-    return Line(name, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0, "open", True, role)
+    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0)
 
 
 LINES = (
-    line("rks", 1.0, 2.0, "baseline"),
-    line("orf", 0.8, 6.0),
-    line("boosting", 0.9, 8.0, "model"),
-    line("mine", 0.7, 4.0),
+    line("rks", 1.0, 1.0, "baseline"),
+    line("orf", 0.8, 3.0),
+    line("boosting", 0.9, 4.0, "model"),
+    line("mine", 0.7, 2.0),
 )
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from rfbench.analysis.frame import collect
+from rfbench.datasets import catalog
 from rfbench.errors import ResultsError
 from rfbench.leaderboard import board as boards
 from rfbench.leaderboard import findings
@@ -34,7 +35,8 @@ def published():
                     key = row["dataset"].partition("[")[0], row["trial"], row["label"], row["M"]
                     errors[key] = wrong or float(row["relative_rmse"])
     board = boards.gather(collect([PUBLISHED / name for name in FOLDERS]))
-    errors = {key: error for key, error in errors.items() if key[0] not in board.unlearnt}
+    apart = {*board.unlearnt, *catalog.set_aside()}
+    errors = {key: error for key, error in errors.items() if key[0] not in apart}
     every = {finding.key: finding for finding in findings.gather(board)}
     return SimpleNamespace(errors=errors, board=board, every=every)
 
@@ -45,57 +47,35 @@ def quotient(errors, above, below):
     for (dataset, trial, method, M), error in errors.items():
         other = errors.get((dataset, trial, *below))
         if (method, M) == above and other:
-            by_set.setdefault(dataset, []).append(math.log(error / other))
+            by_set.setdefault(catalog.TWINS.get(dataset, dataset), []).append(
+                math.log(error / other)
+            )
     means = [sum(logs) / len(logs) for logs in by_set.values()]
     return math.exp(sum(means) / len(means))
 
 
 def test_the_published_rows_carry_what_is_said_of_methods(published):
     errors, every, M = published.errors, published.every, str(published.board.largest.M)
-    assert {"methods", "boosting", "exact", "more"} <= set(every)
+    assert {"methods", "boosting"} <= set(every)
     for bar in every["methods"].bars:
         assert bar.value == pytest.approx(quotient(errors, (bar.name, M), ("rks", M)))
     assert every["methods"].facts["best"].method == every["methods"].bars[0].name
-    exact = {each[3] for each in errors if each[2] == "exact-kernel"}
-    for bar in every["exact"].bars:
-        own = ("rks", bar.name.removeprefix("M = "))
-        assert bar.value == pytest.approx(quotient(errors, own, ("exact-kernel", *exact)))
-    for bar, step in zip(every["more"].bars, every["more"].facts["steps"], strict=True):
-        sizes = ("rks", str(step.M)), ("rks", str(step.before))
-        assert bar.value == pytest.approx(quotient(errors, *sizes))
-        assert bar.high < 1
-    ratios = [bar.value for bar in every["boosting"].bars]
-    assert every["boosting"].facts["enough"].better == sum(ratio < 1 for ratio in ratios)
-    assert ratios == sorted(ratios)
 
 
 def test_few_data_sets_carry_nothing(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
-    makers = (findings.methods, findings.boosting, findings.exact, findings.more, findings.cost)
-    assert [make(board) for make in makers] == [None] * 5
+    makers = (findings.methods, findings.boosting, findings.cost)
+    assert [make(board) for make in makers] == [None] * 3
     assert None not in [make(published.board) for make in makers]
-
-
-def test_what_is_not_sure_at_every_step_is_not_said(published):
-    board = published.board
-    steps = board.steps
-    unsure = replace(steps[0], interval=replace(steps[0].interval, high=1.01))
-    assert findings.more(board) is not None
-    assert findings.more(replace(board, steps=(unsure, *steps[1:]))) is None
-    assert len({step.interval.datasets for step in board.exact}) == 1, "one set of tables"
-    turned = replace(board, exact=(*board.exact[:-2], board.exact[-1], board.exact[-2]))
-    assert findings.exact(turned) is None
 
 
 def test_the_cost_is_the_quotient_of_the_whole_searches(published):
     size = published.board.largest
-    seconds = {size.best: 3.0, "rks": 2.0, "orf": 1.0}
-    lines_ = [replace(e, search=seconds[e.method]) for e in size.lines if e.method in seconds]
-    board = replace(published.board, sizes=(replace(size, lines=tuple(lines_)),))
-    finding = findings.cost(board)
-    assert finding.facts["times"] == 1.5
-    every = [(bar.name, bar.value) for bar in finding.bars]
+    times = {size.best: 1.5, "rks": 1.0, "orf": 0.5}
+    lines = [replace(e, search=times[e.method]) for e in size.lines if e.method in times]
+    board = replace(published.board, sizes=(replace(size, lines=tuple(lines)),))
+    every = [(bar.name, bar.value) for bar in findings.cost(board).bars]
     assert every == [("orf", 0.5), ("rks", 1.0), (size.best, 1.5)]
 
 

@@ -12,8 +12,7 @@ from tests.support.papers import tuned
 from tests.support.results import write_folder
 
 FILES = {
-    "which_method.md", "leaderboard.json", "which_method_boosting.png", "which_method_cost.png",
-    "answers.md", "answers.png",
+    "which_method.md", "leaderboard.json", "which_method_cost.png", "answers.md", "answers.png"
 }  # fmt: skip
 
 

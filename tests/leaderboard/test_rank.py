@@ -16,15 +16,7 @@ from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits
 from rfbench.leaderboard import quick
-from rfbench.leaderboard.board import known
-from rfbench.leaderboard.facts import Known
-from rfbench.leaderboard.rank import (
-    PublishedRows,
-    Ranked,
-    experiments,
-    place,
-    published,
-)
+from rfbench.leaderboard.rank import Ranked, experiments, place, published
 from rfbench.leaderboard.rows import log_ratios, rows_of
 from rfbench.results import reader
 from tests.leaderboard.comparisons import rows
@@ -48,7 +40,7 @@ def others(n=12):
         for name, part in PARTS.items()
     }
     made = results(rows(errors, 1, scaling="standard", **TIMES), "leaderboard_x")
-    return PublishedRows(rows_of(of([made]), {made.path}), 0)
+    return rows_of(of([made]), {made.path})
 
 
 def own(factors, *more, **changes):
@@ -59,59 +51,52 @@ def own(factors, *more, **changes):
 
 def test_a_method_has_its_place_its_ratios_and_its_verdicts():
     factors = np.geomspace(0.6, 0.9, 12)
-    found = place(others(), own(factors), "mine", 100, Known())
+    found = place(others(), own(factors), "mine", 100)
     mean = float(np.exp(np.log(factors).mean()))
-    assert (found.place, found.methods, found.rival) == (2, 4, "orf")
+    assert (found.place, len(found.size.methods), found.rival) == (2, 4, "orf")
     assert found.plain.ratio == pytest.approx(mean)
     assert found.plain.low < mean < found.plain.high
     assert (found.best.ratio, found.best.datasets) == (pytest.approx(2 * mean), 12)
-    assert set(found.better) == {"rks", "qmc"}
-    assert set(found.worse) == {"orf", "boosting"}
-    assert found.alike == ()
+    assert set(found.those("better")) == {"rks", "qmc"}
+    assert set(found.those("worse")) == {"orf", "boosting"}
+    assert found.those("open") == []
     assert found.tables[0] == ("d0", pytest.approx(0.6))
     assert found.tables[-1] == ("d11", pytest.approx(0.9))
-    assert math.isnan(found.cost)
+    assert math.isnan(found.own.search)
 
 
-def test_what_is_not_significantly_different_is_named_apart():
-    found = place(others(), own([0.9, 1.1] * 6), "mine", 100, Known())
-    assert "rks" in found.alike
-    assert not {*found.alike} & {*found.better, *found.worse}
-
-
-def test_a_tie_with_the_baseline_is_a_ratio_of_one():
-    found = place(others(), own([1.0] * 12), "mine", 100, Known())
+def test_a_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
+    found = place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.ratio, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
+    assert "rks" in found.those("open")
 
 
 def test_some_tables_are_compared_on_these_alone():
     """Of four tables of twelve; the others' means over all twelve take no part."""
-    found = place(others(), own([0.7] * 4), "mine", 100, Known())
+    found = place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
 
 
 def test_failed_trials_and_other_data_are_left_out_and_counted():
     failed = rows({("d11", "mine", 100): 1.0}, 1, scaling="standard", status="failed")
     other = rows({("d10", "mine", 100): 1.0}, 1, scaling="standard", data_hash="other")
-    found = place(others(), own([0.7] * 10, *failed, *other), "mine", 100, Known())
-    assert (found.failed, found.unpaired, found.plain.datasets) == (1, 1, 10)
+    found = place(others(), own([0.7] * 10, *failed, *other), "mine", 100)
+    assert (found.left_out, found.plain.datasets) == (2, 10)
     assert found.plain.ratio == pytest.approx(0.7)
-    with pytest.raises(ResultsError, match="no row to compare"):
-        place(others(), own([0.7] * 3, data_hash="other"), "mine", 100, Known())
+    with pytest.raises(ResultsError, match="no rows to compare"):
+        place(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
 
 
 def test_times_are_compared_with_those_of_the_same_run_alone():
-    """The published rows took .5 s; here the baseline takes .2 s, and the method .6 s."""
+    """Here the baseline takes .2 s, and the method .6 s; the published rows took .5 s."""
     baseline = rows(
         {(f"d{i}", "rks", 100): 10.0 + i for i in range(12)}, 1, scaling="standard",
         cpu_pp=0.0, cpu_features=0.1, cpu_train=0.1,
     )  # fmt: skip
     mine = own([0.7] * 12, *baseline, cpu_train=0.4)
-    found = place(others(), mine, "mine", 100, Known())
-    assert found.cost == pytest.approx(3.0)
+    found = place(others(), mine, "mine", 100)
+    assert found.own.search == pytest.approx(3.0)
     assert found.plain.ratio == pytest.approx(0.7)
-    line = next(line for line in found.size.lines if line.method == "mine")
-    assert line.search == pytest.approx(3.0 * 0.5)
 
 
 def test_a_sampler_is_run_as_the_leaderboard_runs_its_own():
@@ -221,46 +206,18 @@ def test_what_the_leaderboard_has_by_its_class_gives_the_published_rows_of_rks(t
                     assert made[0][metric] == pytest.approx(then[metric], rel=1e-9, abs=1e-9)
 
 
-def test_the_quick_tables_are_those_that_the_published_rows_choose():
-    """And how well they stand for all: each method judged by the tables that the others chose."""
-    folders = [ROWS / f"leaderboard_{run}" for run in ("regression", "classification")]
-    made = of([reader.read(folder) for folder in folders])
-    every = rows_of(made, {str(folder) for folder in folders})
-    every = every[~every["dataset"].isin([*known().set_aside, "news-14k"])]
-    there = PublishedRows(every, 0)
-    logs = log_ratios(every, 400).dropna()
-    plain = every[(every["M"] == 400) & (every["method"] == "rks")]
-    among = [n for n in quick.cheap(plain.groupby("dataset")["search"].sum()) if n in logs.index]
-    assert quick.choose(logs, among) == sorted(quick.QUICK)
-    quality = there.quality(400)
-    assert quality.correlation > 0.9
-    assert quality.largest < 1.2
-
-
-def test_no_exchange_of_two_tables_makes_the_choice_better():
-    generator = np.random.default_rng(0)
-    logs = pd.DataFrame(generator.normal(size=(12, 4)), index=list("abcdefghijkl"))
-    chosen = quick.choose(logs, list(logs.index), 3)
-
-    def error(names):
-        return ((logs.loc[list(names)].mean() - logs.mean()) ** 2).sum()
-
-    exchanged = [
-        [*(set(chosen) - {out}), new] for out in chosen for new in set(logs.index) - set(chosen)
-    ]
-    assert len(set(chosen)) == 3
-    assert all(error(chosen) <= error(names) + 1e-12 for names in exchanged)
-    one = quick.choose(logs, list(logs.index), 1)
-    assert one == [min(logs.index, key=lambda name: error([name]))]
-
-
-def test_each_method_is_judged_by_what_the_others_chose():
-    """One that differs from all others on one table alone, which they have no reason to take."""
-    logs = pd.DataFrame(np.zeros((8, 4)), index=list("abcdefgh"), columns=["base", "x", "y", "odd"])
-    logs["x"], logs["y"] = np.linspace(0, 1, 8), np.linspace(1, 0, 8)
-    logs.loc["h", "odd"] = 8.0
-    found = quick.quality(logs, list("abcdefg"), "base", 2)
-    assert (found.method, found.largest) == ("odd", pytest.approx(math.e))
+def test_the_quick_tables_stand_for_all():
+    """Among the published methods, at the size for which they were chosen and at another."""
+    every, _ = published(ROWS)
+    for M in (200, 400):
+        logs = log_ratios(every[~every["reference"]], M).dropna()
+        correlation, largest = quick.quality(logs)
+        assert set(quick.QUICK) <= set(logs.index)
+        assert correlation > 0.9
+        assert largest < 1.2
+    few = logs.loc[list(quick.QUICK)].mean()
+    gaps = np.exp((few - logs.mean()).abs())
+    assert largest == pytest.approx(gaps.max())
 
 
 def test_a_kernel_takes_no_parameters():
@@ -281,18 +238,17 @@ def test_published_rows_of_other_settings_than_today_s_are_left_out(tmp_path):
         errors = {(f"d{i}", each, 100): 10.0 for i in range(4) for each in ("rks", method)}
         made = rows(errors, 1, scaling="standard", setting=f"of {name}")
         write_folder(tmp_path / name, made, {"config": {"name": name, **shared}})
-    found = published(tmp_path, Known())
-    assert set(found.rows["method"]) == {"rks", "orf"}
-    assert (found.stale, found.baseline, found.tables(100)) == (8, "rks", ["d0", "d1", "d2", "d3"])
-    with pytest.raises(ResultsError, match="There are no published rows"):
-        published(tmp_path / "nowhere", Known())
-    with pytest.raises(ResultsError, match="are those of the leaderboard"):
-        published(tmp_path / "leaderboard_regression", Known())
+    found, stale = published(tmp_path)
+    assert set(found["method"]) == {"rks", "orf"}
+    assert (stale, set(found["table"])) == (8, {"d0", "d1", "d2", "d3"})
+    for folder in ("nowhere", "leaderboard_regression"):
+        with pytest.raises(ResultsError, match="are those of the leaderboard"):
+            published(tmp_path / folder)
 
 
 @nightly
 def test_all_published_rows_are_of_settings_of_today():
-    assert published(ROWS, known()).stale == 0
+    assert published(ROWS)[1] == 0
 
 
 CONFIG = """
@@ -319,7 +275,8 @@ def board(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("leaderboard.yaml").write_text(CONFIG)
     monkeypatch.setattr(shipped, "locate", lambda named: Path("leaderboard.yaml").absolute())
-    call("run", "leaderboard.yaml", "--jobs", 1, "--out", "there", "--quiet")
+    monkeypatch.setattr(shipped, "folder", lambda: None)
+    call("run", "leaderboard.yaml", "--jobs", 1, "--out", "results/published", "--quiet")
 
 
 SAMPLER = """
@@ -332,7 +289,7 @@ class Mine(RKS):
 
 def test_a_file_s_class_is_measured_and_gets_its_place(board):
     Path("mine.py").write_text(SAMPLER)
-    words = ("rank", "mine.py:Mine", "--M", 10, "--against", "there", "--jobs", 1, "--no-check")
+    words = ("rank", "mine.py:Mine", "--M", 10, "--jobs", 1)
     assert "--allow-imports" in call(*words, code=2)
     said = call(*words, "--allow-imports", "--times")
     lines = said[said.index("Mine: place") :].splitlines()
