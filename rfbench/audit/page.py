@@ -31,7 +31,7 @@ def command_of(folder: Path) -> str:
     Raises ResultsError if there is no such page, or it names none.
     """
     file = folder / PAGE
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    text = files.read(file).decode("utf-8", "replace") if file.is_file() else ""
     if found := re.search(rf"^    ({COMMAND} .*)$", text, re.MULTILINE):
         return found[1]
     raise ResultsError(
