@@ -86,7 +86,8 @@ class Entry(_CatalogSection):
     `labels` the code of each label in the files where that is not simply the order of `classes`.
     `arrays` is the hash of what is read of the files (see `arrays_sha256`), where those at their
     home are written otherwise than those that were at hand. `groups` says that its rows come from
-    groups (subjects, patients), which folds leave whole.
+    groups (subjects, patients), which folds leave whole. `equal_rows_together` makes groups of rows
+    with equal columns, which a random split leaves whole, too.
     `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
     it is split (0: none is needed); `columns` are then about as many as are returned. `suite` names
     the collection that a comparison of methods takes it from, `set_aside` why a comparison counts
@@ -107,6 +108,7 @@ class Entry(_CatalogSection):
     train_rows: int | None = None
     sparse: bool = False
     groups: bool = False
+    equal_rows_together: bool = False
     arrays: str = ""
     preparation: int = 0
     suite: str = ""

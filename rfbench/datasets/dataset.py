@@ -40,8 +40,10 @@ class Dataset:
     # The first rows are the published training part, the rest the test part; None if there is no
     # published split.
     n_given_train: int | None
-    groups: NDArray[np.int64] | None  # numbers of the subjects (patients) that the rows come from
+    # Numbers of the subjects (patients) that the rows come from, or of rows with equal columns.
+    groups: NDArray[np.int64] | None
     sha256: str  # identity of the data: hash over the files' hashes and how they are read
+    equal_rows_together: bool = False  # the groups are those of equal rows
 
 
 def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
@@ -115,6 +117,9 @@ def load(
     X: Any = parsed.X
     if not isinstance(X, pd.DataFrame) and X.dtype != np.float64:
         X = X.astype(np.float64)
+    groups = parsed.groups
+    if entry.equal_rows_together:
+        groups = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     return Dataset(
         name=entry.name,
         X=X,
@@ -122,8 +127,9 @@ def load(
         task=entry.task,
         classes=tuple(entry.classes),
         n_given_train=parsed.n_given_train,
-        groups=parsed.groups,
+        groups=groups,
         sha256=identity,
+        equal_rows_together=entry.equal_rows_together,
     )
 
 

@@ -62,7 +62,8 @@ def split_rows(
         - 'given' is the published split, ``{'column': c}`` the one that column c of a data set of
           one's own says; ``{'train_size': s}`` is the published one with s of its training rows,
           drawn at random, or all if there are fewer.
-        - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default.
+        - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default;
+          of a data set whose equal rows stay together, whole groups with about as many rows.
         - ``{'held_out': t, 'train_size': s}`` draws both sides once for all trials, about t of the
           rows of each class, and a row of each class for training as long as there are such. Of
           data with groups, whole groups with about as many rows.
@@ -133,6 +134,9 @@ def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
             todo="Ask for fewer.",
         )
     order = generator.permutation(n)
+    if dataset.equal_rows_together:
+        test = _whole_groups(dataset, n_test, generator)
+        return order[~np.isin(order, test)][:n_train], test
     return order[n_test : n_test + n_train], order[:n_test]
 
 
@@ -145,13 +149,19 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
     if dataset.groups is None:
         test = order[_evenly(classes[order], 0.5)[:n_test]]
     else:
-        groups, sizes = np.unique(dataset.groups, return_counts=True)
-        drawn = generator.permutation(len(groups))
-        left = 1 + np.count_nonzero(np.cumsum(sizes[drawn])[:-1] < n_test)
-        test = np.flatnonzero(np.isin(dataset.groups, groups[drawn[:left]]))
+        test = _whole_groups(dataset, n_test, generator)
     rest = order[~np.isin(order, test)]
     wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n
     return rest[_evenly(classes[rest], 0.0)[:wanted]], test
+
+
+def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
+    """Draw whole groups of at least so many rows together."""
+    assert dataset.groups is not None
+    groups, sizes = np.unique(dataset.groups, return_counts=True)
+    drawn = generator.permutation(len(groups))
+    left = 1 + np.count_nonzero(np.cumsum(sizes[drawn])[:-1] < n_test)
+    return np.flatnonzero(np.isin(dataset.groups, groups[drawn[:left]]))
 
 
 def _evenly(classes: NDArray[Any], offset: float) -> Index:

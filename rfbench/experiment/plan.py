@@ -102,6 +102,8 @@ class Trial:
             identity[IN_FOLDS] = NESTED
         if self.folds_of_groups:
             identity["folds"] = "groups"
+        if self.dataset.entry.equal_rows_together:
+            identity["split"] = "equal rows together"
         if is_path(self.experiment.kernel):
             identity["kernel_code"] = plugins.identity(self.experiment.kernel)
         if solver.imported:
@@ -158,7 +160,7 @@ class Trial:
     def folds_of_groups(self) -> bool:
         """Whether the folds that choose are made of whole groups of rows."""
         entry, spec = self.dataset.entry, self.experiment.solver
-        if not entry.groups or spec.name == NO_SOLVER:
+        if not (entry.groups or entry.equal_rows_together) or spec.name == NO_SOLVER:
             return False
         if not spec.imported:
             return chooses_on_training_rows(self.experiment)

@@ -256,6 +256,19 @@ def test_of_data_with_groups_whole_ones_are_held_out():
         assert (len(train), len(test)) == (9, 15)
 
 
+def test_equal_rows_stay_together_where_the_data_say_so():
+    data = dataset(40, groups=[*np.arange(30), *np.arange(10)])
+    apart = {"test_size": 12, "train_size": 20}
+    together = replace(data, equal_rows_together=True)
+    for seed in range(5):
+        train, test = split_rows(together, apart, rng(seed))
+        assert not set(data.groups[train]) & set(data.groups[test])
+        assert len(train) == 20
+        assert len(test) in (12, 13)
+    train, test = split_rows(data, apart, rng())
+    assert set(data.groups[train]) & set(data.groups[test])
+
+
 def test_rows_held_out_are_spread_over_the_classes():
     data = dataset(40)
     data = replace(data, task="multiclass", y=np.repeat([0, 1, 2, 3], [28, 9, 2, 1]))

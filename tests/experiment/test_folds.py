@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from rfbench import clock, config, datasets
 from rfbench.datasets import Dataset
@@ -192,6 +193,27 @@ def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
     for stops in ("true", "false"):
         trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]
         assert trial.folds_of_groups is (stops == "true")
+
+
+def test_equal_rows_lie_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
+    X, y = (np.concatenate([part[:300], part[:100]]) for part in load_digits(return_X_y=True))
+    monkeypatch.setattr("sklearn.datasets.load_digits", lambda **_: (X, y))
+    entry = datasets.entry("digits")
+    known = {"rows": 400, "classes": dict.fromkeys(entry.classes)}
+    trials = []
+    for together in (True, False):
+        own = entry.model_copy(update={**known, "equal_rows_together": together})
+        monkeypatch.setattr(datasets.catalog, "entries", lambda own=own: {"digits": own})
+        trial = plan(experiment_of(SMALL, "dataset=digits", "split={test_size: 0.3}"))[0]
+        found = Context().prepared(trial)
+        train, test = ([*map(bytes, X[rows])] for rows in (found.train_rows, found.test_rows))
+        assert bool({*train} & {*test}) is not together
+        assert trial.folds_of_groups is together
+        if together:
+            pairs = {*zip(train, found.groups.tolist(), strict=True)}
+            assert len(pairs) == len({*train}) == len({*found.groups}) < len(train)
+        trials.append(trial.id)
+    assert trials[0] != trials[1]
 
 
 def test_a_grid_is_widened_and_the_row_says_how_far(experiment_of):
