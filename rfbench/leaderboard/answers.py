@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,12 @@ from rfbench.leaderboard.facts import Interval
 from rfbench.leaderboard.rows import STANDARD, TRIAL, counted, interval, log_quotients
 from rfbench.pages.templates import render
 from rfbench.papers.models import PRINTED
+from rfbench.registry import printed
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # with which the names of its own configuration begin
-SIZES = (50, 100, 200, 400)
+LARGEST = 400  # features
+Found = dict[str, dict[str, Interval]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Side:
     """Which rows are compared: of a method, with M features, under a preparation."""
 
     method: str
-    M: int = 400
+    M: int = LARGEST
     scaling: str = STANDARD
 
     def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
@@ -36,99 +38,65 @@ class Side:
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        return self.method if self.scaling == STANDARD else f"{self.method}, {self.scaling}"
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One comparison: errors of one side over those of the other, in the same trials.
-
-    Attributes
-    ----------
-    name : str
-    M : int
-        Number of features of the first side.
-    interval : Interval
-        Over data sets.
-    better : int
-        Data sets on which the first side has the smaller error.
-    """
-
-    name: str
-    M: int
-    interval: Interval
-    better: int
-
-    @property
-    def verdict(self) -> str:
-        """What the interval says: ``smaller``, ``larger`` or ``none``."""
-        if self.interval.high < 1:
-            return "smaller"
-        return "larger" if self.interval.low > 1 else "none"
+        base, _, way = self.method.partition("rks-")  # a label of answers.yaml
+        name = printed(base or f"rks, {way.replace('-', ' ')}")
+        name += "" if self.scaling == STANDARD else f", {self.scaling}"
+        return name if self.M == LARGEST else f"{name}, M = {self.M}"
 
 
 Pair = tuple[Side, Side]
 
 
-def over(methods: Sequence[str], baseline: str, sizes: Sequence[int] = SIZES) -> list[Pair]:
-    """Return pairs of methods with a baseline at each size."""
-    return [(Side(name, M), Side(baseline, M)) for name in methods for M in sizes]
+def over(baseline: str, *methods: str) -> list[Pair]:
+    """Return pairs of methods with a baseline."""
+    return [(Side(name), Side(baseline)) for name in methods]
 
 
-LARGEST = SIZES[-1:]
-# By question, in the order of the page, what is compared. The template has a macro of each name.
+# By question, what is compared. The template has the words.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": over(
-        ["nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"], "nystroem", LARGEST
+        "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
-    "orthogonal": over(["orf"], "rks"),
-    "pair": [(Side("rks-pair", M), Side("rks", 2 * M)) for M in (50, 200)],
-    "quasi": over(["qmc"], "rks"),
-    "nystroem": over(["nystroem"], "rks"),
-    "target": over(["eerf", "lkrf", "surrogate-leverage-kept", "varpro"], "rks", LARGEST),
-    "size": [
-        (Side(name, 2 * M), Side(name, M)) for name in ("rks", "nystroem") for M in SIZES[:-1]
-    ],
-    "bandwidth": over(["rks-half-median", "rks-median", "rks-double-median"], "rks", LARGEST),
+    "orthogonal": over("rks", "orf", "qmc"),
+    "pair": [(Side("rks-pair", LARGEST // 2), Side("rks"))],  # as many columns
+    "nystroem": over("rks", "nystroem"),
+    "target": over("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
+    "size": [(Side(name), Side(name, LARGEST // 2)) for name in ("rks", "nystroem")],
+    "bandwidth": over("rks", "rks-half-median", "rks-median", "rks-double-median"),
     "scaling": [
-        (Side(name, 400, scaling), Side(name))
+        (Side(name, scaling=scaling), Side(name))
         for name in ("rks", "nystroem", "swim")
         for scaling in ("robust", "rank")
     ],
-    "precision": over(["rks-float32"], "rks", LARGEST),
-    "exact": [*over(["rks"], "exact-kernel"), *over(["nystroem"], "exact-kernel", LARGEST)],
-    "boosting": over(["rks", "nystroem", "varpro", "exact-kernel"], "boosting", LARGEST),
-    "linear": over(["rks"], "linear"),
+    "precision": over("rks", "rks-float32"),
+    "exact": over("exact-kernel", "rks", "nystroem"),
+    "boosting": over("boosting", "rks", "nystroem", "varpro", "exact-kernel"),
 }
 
 
-def gather(collection: Collection) -> dict[str, list[Compared]]:
-    """Return by question the comparisons that the rows carry, without questions that have none.
+def gather(collection: Collection) -> Found:
+    """Return by question the ratios of errors that the rows carry, without those that have none.
 
-    All comparisons of a question are over the data sets that each of them has.
+    Each is the first side's error over the second's, by their names. All of a question are over the
+    data sets that each of them has.
     """
     rows, _ = counted(collection, OWN)
     made = {}
     for key, pairs in QUESTIONS.items():
-        every = {pair: log_quotients(*(side.errors(rows) for side in pair)) for pair in pairs}
-        measured = {pair: logs for pair, logs in every.items() if len(logs)}
+        every = {
+            f"{one} / {other}": log_quotients(one.errors(rows), other.errors(rows))
+            for one, other in pairs
+        }
+        measured = {name: logs for name, logs in every.items() if len(logs)}
         common = pd.DataFrame(measured).dropna().index
         if len(common):
-            made[key] = [_compared(pair, logs[common]) for pair, logs in measured.items()]
+            made[key] = {name: interval(logs[common]) for name, logs in measured.items()}
     if "orthogonal" in made and (kernel := kernel_errors(collection)) is not None:
-        made["orthogonal"].append(kernel)
+        made["kernel"] = {"ORF / RKS, error of the kernel": kernel}
     return made
 
 
-def _compared(pair: Pair, logs: pd.Series[float]) -> Compared:
-    one, other = pair
-    name = f"{one} / {other}" if one.method != other.method else str(one)
-    if one.M != other.M:
-        name += f", M = {one.M} / {other.M}"
-    return Compared(name, one.M, interval(logs), int((logs < 0).sum()))
-
-
-def kernel_errors(collection: Collection) -> Compared | None:
+def kernel_errors(collection: Collection) -> Interval | None:
     """Compare orthogonal and independent frequencies in the Frobenius error of the kernel.
 
     Of the runs without a solver: orthogonal ones by their definition, on the same rows.
@@ -141,8 +109,7 @@ def kernel_errors(collection: Collection) -> Compared | None:
     left = (rows["label"] == "orf") & (rows["protocol"] == PRINTED)
     errors = rows["kernel_error_frobenius"]
     logs = log_quotients(errors[left], errors[rows["label"] == "rks"])
-    name = "orf / rks, error of the kernel"
-    return Compared(name, 0, interval(logs), int((logs < 0).sum())) if len(logs) else None
+    return interval(logs) if len(logs) else None
 
 
 def files(collection: Collection) -> dict[str, Any]:
@@ -150,16 +117,10 @@ def files(collection: Collection) -> dict[str, Any]:
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
-    bars = {
-        each.name if "M =" in each.name or not each.M else f"{each.name}, M = {each.M}":
-        each.interval
-        for every in found.values()
-        for each in every
-        if each.M in (0, max(other.M for other in every))
-    }  # fmt: skip
+    bars = {name: each for every in found.values() for name, each in every.items()}
     return {PAGE: page(found), FIGURE: figure.intervals(bars)}
 
 
-def page(found: Mapping[str, Sequence[Compared]]) -> str:
+def page(found: Mapping[str, Mapping[str, Interval]]) -> str:
     """Write the page."""
-    return render("leaderboard/answers.md.j2", found=found, figure=FIGURE)
+    return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, M=LARGEST)

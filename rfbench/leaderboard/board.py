@@ -9,16 +9,13 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.leaderboard.facts import Enough, Interval, Leaderboard, Line, Size
+from rfbench.leaderboard.facts import Interval, Leaderboard, Line, Size
 from rfbench.leaderboard.rows import (
-    BOOSTING,
     HELD_OUT,
     STANDARD,
-    TRIAL,
     baseline_of,
     counted,
     interval,
-    log_quotients,
     log_ratios,
     rows_of,
 )
@@ -43,15 +40,12 @@ def gather(collection: Collection) -> Leaderboard | None:
     if not sizes:
         return None
     trials = features.groupby(["method", "table", "M"])["trial"].nunique()
-    edges = features["at_edge"].dropna()
     return Leaderboard(
         baseline=str(baseline_of(features)),
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(trials.min()), int(trials.max())),
         unlearnt=tuple(unlearnt),
-        edge=float(edges.astype(float).mean()) if len(edges) else math.nan,
         sizes=sizes,
-        enough=enough(standard),
         held_out=held_out(collection, sizes[-1].best),
     )
 
@@ -102,24 +96,6 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
         ),
         left_out=tuple(sorted(set(map(str, every)) - set(names))),
     )
-
-
-def enough(rows: pd.DataFrame) -> Enough | None:
-    """Hold features, chosen by the folds in each trial, against boosting in the same trial."""
-    boosting = rows[rows["method"] == BOOSTING].set_index(TRIAL)
-    features = rows[~rows["reference"]].dropna(subset=["loss"])
-    largest = features.groupby("table")["M"].transform("max")
-    features = features[features["M"] == largest]
-    chosen = features.loc[features.groupby(TRIAL)["loss"].idxmin()].set_index(TRIAL)
-    logs = log_quotients(chosen["error"], boosting["error"])
-    if not len(logs):
-        return None
-    # In CPU hours, over the trials in which all of them were timed.
-    spent = features.groupby(TRIAL)["search"].sum(min_count=features["method"].nunique())
-    both = pd.DataFrame({"features": spent, "boosting": boosting["search"]}).dropna().sum() / 3600
-    edge = float((boosting.loc[boosting["chosen"] != "", "chosen_at_edge"] != "").mean())
-    better = int((logs < 0).sum())
-    return Enough(interval(logs), better, float(both["features"]), float(both["boosting"]), edge)
 
 
 def held_out(collection: Collection, best: str) -> Interval | None:

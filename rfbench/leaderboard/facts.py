@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.escaping import json_value
-from rfbench.leaderboard.rule import DRAWS, LEVEL, SEED, SIGNS
 from rfbench.results.schema import MODEL
 
 
@@ -117,29 +115,6 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Enough:
-    """Features at their best, as the folds say, against searched boosting.
-
-    Attributes
-    ----------
-    overall : Interval
-        Of the error over boosting's.
-    better : int
-        Data sets on which features have the smaller error.
-    features_hours, boosting_hours : float
-        CPU hours of the searches of all methods, and of boosting's, in trials that have them all.
-    at_edge : float
-        Share of boosting's choices with a value at an edge of those tried; NaN if not recorded.
-    """
-
-    overall: Interval
-    better: int
-    features_hours: float
-    boosting_hours: float
-    at_edge: float
-
-
-@dataclass(frozen=True)
 class Leaderboard:
     """All facts.
 
@@ -151,8 +126,6 @@ class Leaderboard:
         The fewest and most trials of a data set, of methods with features.
     unlearnt : tuple of str
         Data sets on which no method learns anything.
-    edge : float
-        Share of trials whose bandwidth is at an edge of those tried; NaN if not recorded.
     held_out : Interval or None
         Of the errors of the best method at the largest M, on tables that take no part.
     """
@@ -161,9 +134,7 @@ class Leaderboard:
     folders: tuple[str, ...]
     trials: tuple[int, int]
     unlearnt: tuple[str, ...]
-    edge: float
     sizes: tuple[Size, ...]
-    enough: Enough | None = None
     held_out: Interval | None = None
 
     @property
@@ -175,15 +146,4 @@ class Leaderboard:
 def facts(board: Leaderboard) -> dict[str, Any]:
     """Return the facts as JSON has them: what is not finite is None."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
-    return dict(json_value({"rule": RULE, **asdict(board), "sizes": sizes}))
-
-
-RULE = {
-    "test": "sign flips over data sets of the largest sum of signed ranks of all pairs",
-    "alpha": ALPHA,
-    "interval": LEVEL,
-    "draws": DRAWS,
-    "signs": SIGNS,
-    "seed": SEED,
-    "power": POWER,
-}
+    return dict(json_value({**asdict(board), "sizes": sizes}))

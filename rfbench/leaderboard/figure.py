@@ -10,6 +10,7 @@ from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, Style, assign, ink, settings
 from rfbench.leaderboard.facts import Interval, Size
+from rfbench.registry import printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +45,13 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
             gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
             look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
             look |= style.marks(panel)
-            panel.errorbar([line.search], [line.ratio], gaps, label=line.method, **look)
+            panel.errorbar([line.search], [line.ratio], gaps, label=printed(line.method), **look)
         for line in size.lines:
             if line.method == own and line not in timed:
                 panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
-                panel.axhline(line.ratio, color=VERMILLION, label=f"{own} (time not compared)")
+                panel.axhline(
+                    line.ratio, color=VERMILLION, label=f"{printed(own)} (time not compared)"
+                )
         if timed:
             on = frontier([line.search for line in timed], [line.ratio for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
@@ -56,8 +59,8 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         _logarithmic(panel, "x", TIMES)
         _logarithmic(panel, "y", RATIOS)
         panel.set_title(f"M = {size.M}")
-        panel.set_xlabel("CPU time of the search / baseline's")
-        panel.set_ylabel("error / baseline's")
+        panel.set_xlabel("CPU time of the search, relative to baseline")
+        panel.set_ylabel("error, relative to baseline")
         panel.label_outer()
     found = {label: handle for panel in figure.axes
              for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
@@ -83,7 +86,7 @@ def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
         return drawn(draw_costs(sizes, own), form)
 
 
-def draw_intervals(bars: Mapping[str, Interval], title: str) -> Figure:
+def draw_intervals(bars: Mapping[str, Interval]) -> Figure:
     """Draw ratios with their intervals, one below the other; those below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
@@ -95,11 +98,11 @@ def draw_intervals(bars: Mapping[str, Interval], title: str) -> Figure:
     _logarithmic(panel, "x", RATIOS)
     panel.set_yticks(range(len(bars)), list(bars))
     panel.set_ylim(len(bars) - 0.5, -0.5)
-    panel.set_xlabel(title)
+    panel.set_xlabel("ratio of errors")
     return figure
 
 
 def intervals(bars: Mapping[str, Interval]) -> bytes:
     """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
     with settings():
-        return drawn(draw_intervals(bars, "error / error"), "png")
+        return drawn(draw_intervals(bars), "png")

@@ -15,6 +15,7 @@ from rfbench.leaderboard.rule import SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
+from rfbench.registry import printed
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN = "rfbench run leaderboard leaderboard_references"
@@ -31,7 +32,6 @@ def page(board: Leaderboard | None, out: Path) -> str:
             "best": largest.methods[0],
             "leads": [] if largest.leader else [size for size in board.sizes if size.leader],
             "errors": _errors(board.sizes, board.baseline),
-            "enough": board.enough,
             "set_aside": catalog.set_aside(),
             "costs": COSTS if largest.timed else "",
         }
@@ -62,7 +62,7 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
         line = last.get(name)
         beside = [line.median, line.search, line.predict] if line else [None] * 3
         errors = [cells.get((size.M, name), DASH) for size in sizes]
-        rows.append([name, *errors, *(number(value, 2) for value in beside)])
+        rows.append([printed(name), *errors, *(number(value, 2) for value in beside)])
     counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 3]
     head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time", "predict time"]
     return Grid(head, [*rows, counts])

@@ -26,7 +26,6 @@ PROTOCOL = (
     "features_in_folds",
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
-BOOSTING = "boosting"
 TRIAL = ["dataset", "table", "trial"]
 
 
@@ -103,19 +102,15 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
             "trial": number("trial"),
             "scaling": rows["scaling"],
             "error": error,
-            "loss": number("selection_loss"),
             "reference": rows["role"] == MODEL,
             "baseline": rows["role"] == BASELINE,
             "search": cpu["pp"] + cpu["features"] + cpu["train"],
             "predict": cpu["test"] / n_test * 1e6,
-            "at_edge": rows["at_edge"],
             "n_train": number("n_train"),
             "n_test": n_test,
             "r2": number("r2"),
             "at_chance": rows["at_chance"].fillna(False).astype(bool),
             "data": rows["data_hash"],
-            "chosen": rows["chosen"].fillna("").astype(str),
-            "chosen_at_edge": rows["chosen_at_edge"].fillna("").astype(str),
             "folder": rows["folder"],
         }
     ).dropna(subset=["error"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfbench.escaping import Markdown, in_markdown, one_line
 from rfbench.pages import grids, words
+from rfbench.registry import printed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -67,7 +68,7 @@ def bare(**kwargs: Any) -> Environment:
         lstrip_blocks=True,
         **kwargs,
     )
-    made.filters.update({name: getattr(words, name) for name in FILTERS})
+    made.filters.update({name: getattr(words, name) for name in FILTERS}, printed=printed)
     return made
 
 

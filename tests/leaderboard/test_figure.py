@@ -9,7 +9,7 @@ from rfbench.leaderboard.facts import Interval, Line, Size
 
 def test_every_ratio_stands_where_it_is_with_its_interval():
     bars = {"less": Interval(0.5, 0.4, 0.6, 2), "more": Interval(1.25, 1.2, 1.3, 2)}
-    panel = figure.draw_intervals(bars, "error / error").axes[0]
+    panel = figure.draw_intervals(bars).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["less", "more"]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
@@ -45,12 +45,17 @@ def points(panel):
 def test_methods_stand_at_their_time_and_error_relative_to_the_baseline():
     panels = figure.draw_costs([size(*LINES), size(*LINES[:3], M=200)]).axes
     assert [panel.get_title() for panel in panels] == ["M = 100", "M = 200"]
-    expected = {"rks": (1.0, 1.0), "orf": (3.0, 0.8), "boosting": (4.0, 0.9), "mine": (2.0, 0.7)}
+    expected = {
+        "RKS": (1.0, 1.0),
+        "ORF": (3.0, 0.8),
+        "gradient boosting": (4.0, 0.9),
+        "mine": (2.0, 0.7),
+    }
     found = points(panels[0])
     assert found.keys() == expected.keys()
     for name, where in expected.items():
         assert found[name] == pytest.approx(where)
-    assert set(points(panels[1])) == {"rks", "orf", "boosting"}
+    assert set(points(panels[1])) == {"RKS", "ORF", "gradient boosting"}
     (front,) = [line for line in panels[0].lines if line.get_color() == GREY]
     assert list(front.get_xdata()) == pytest.approx([1.0, 2.0])
     assert list(front.get_ydata()) == pytest.approx([1.0, 0.7])

@@ -56,27 +56,17 @@ def quotient(errors, above, below):
 
 def test_the_published_rows_carry_what_is_said_of_methods(published):
     errors, every, M = published.errors, published.every, str(published.board.largest.M)
-    assert {"methods", "boosting"} <= set(every)
-    for bar in every["methods"].bars:
-        assert bar.value == pytest.approx(quotient(errors, (bar.name, M), ("rks", M)))
-    assert every["methods"].facts["best"].method == every["methods"].bars[0].name
+    assert set(every) == {"methods"}
+    size = published.board.largest
+    for line, bar in zip(size.methods, every["methods"].bars, strict=True):
+        assert bar.value == pytest.approx(quotient(errors, (line.method, M), ("rks", M)))
+    assert every["methods"].facts["best"] is size.methods[0]
 
 
 def test_few_data_sets_carry_nothing(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
-    makers = (findings.methods, findings.boosting, findings.cost)
-    assert [make(board) for make in makers] == [None] * 3
-    assert None not in [make(published.board) for make in makers]
-
-
-def test_the_cost_is_the_quotient_of_the_whole_searches(published):
-    size = published.board.largest
-    times = {size.best: 1.5, "rks": 1.0, "orf": 0.5}
-    lines = [replace(e, search=times[e.method]) for e in size.lines if e.method in times]
-    board = replace(published.board, sizes=(replace(size, lines=tuple(lines)),))
-    every = [(bar.name, bar.value) for bar in findings.cost(board).bars]
-    assert every == [("orf", 0.5), ("rks", 1.0), (size.best, 1.5)]
+    assert findings.gather(board) == []
 
 
 def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):
@@ -87,5 +77,5 @@ def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published)
         printed = text(every, statement.key, 200)
         assert statement.sentence[:60] in printed
         assert all(f"{bar.value:.3g}" in printed for bar in finding.bars)
-    with pytest.raises(ResultsError, match="boosting"):
-        text(every, "bosting")
+    with pytest.raises(ResultsError, match="methods"):
+        text(every, "method")
