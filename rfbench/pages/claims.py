@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.verification import Verification
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment
 from rfbench.pages.words import DASH, listing, p_value, signed
@@ -83,10 +82,13 @@ def said(outcome: Outcome) -> list[str]:
     """Write the comparison that decides, and its effect; nothing where there is none."""
     if outcome.part is None or outcome.decisive is None:
         return ["", ""]
-    macros = environment().get_template("claim.j2").module
+    macros: Any = environment().get_template("claim.j2").module
     part, decisive = outcome.part, outcome.decisive
-    facts = {"c": decisive, "part": part, "unit": unit(part, decisive.joint)}
-    return [str(getattr(macros, name)(**facts)).strip() for name in ("compared", "effect")]
+    form = "+.3g" if part.scale != "ratio" and decisive.against else ".3g"
+    effect, low, high = (f"{x:{form}}" for x in (decisive.effect, decisive.low, decisive.high))
+    known = "" if math.isnan(decisive.low) else f" ({low} to {high})"
+    compared = str(macros.compared(decisive, part)).strip()
+    return [compared, f"{effect}{known} {unit(part, decisive.joint)}".rstrip()]
 
 
 def verdict(outcome: Outcome) -> str:
@@ -101,22 +103,3 @@ def verdict(outcome: Outcome) -> str:
     if outcome.verdict == verdicts.CANNOT:
         return f"{outcome.verdict} ({outcome.reason})"
     return outcome.verdict
-
-
-def by_remark(every: Sequence[Outcome], remarks: Callable[[Outcome], str]) -> dict[str, list[str]]:
-    """Return the remarks on a claim, one per line of a macro, each with its protocols."""
-    by_line: dict[str, list[str]] = {}
-    for outcome in every:
-        for line in filter(None, (line.strip() for line in remarks(outcome).splitlines())):
-            by_line.setdefault(line, []).append(outcome.protocol)
-    return by_line
-
-
-def by_paper(verification: Verification) -> dict[str, list[tuple[Claim, list[Outcome]]]]:
-    """Return the outcomes by paper, in the papers' order."""
-    every = by_claim(verification.outcomes)
-    named = {
-        name: [(claim, outcomes) for claim, outcomes in every if claim.paper == name]
-        for name in papers.papers()
-    }
-    return {name: claims for name, claims in named.items() if claims}

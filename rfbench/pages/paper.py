@@ -68,11 +68,10 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "gains_notes": [each.note for each in papers.paper(name).gains.values() if each.note],
         "statements": front.statements([collection.without_stale(r) for r in runs]),
         "runs": runs,
-        "claims": claims.by_paper(own).get(name, []),
+        "claims": claims.by_claim(own.outcomes),
         "name": papers.claim_name,
         "rules": verdicts,
         "grid": claims.grid,
-        "by_remark": claims.by_remark,
     }
 
 

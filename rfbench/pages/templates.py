@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
 
 
-def render(template: str, form: str = "markdown", **facts: Any) -> str:
+def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
     """Fill a template of `rfbench/pages/templates/` with facts; one that it lacks is an error.
 
     A slice's own has its folder before its name: ``audit/audits.md.j2``.
@@ -23,7 +24,16 @@ def render(template: str, form: str = "markdown", **facts: Any) -> str:
     asked for. The text ends with one line feed; runs of empty lines are one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
-    return _tidy(environment(escaped).get_template(template).render(**facts))
+    text = environment(escaped).get_template(template).render(**facts)
+    return _tidy("\n".join(wrapped(line, width) for line in text.splitlines()) if width else text)
+
+
+def wrapped(line: str, width: int) -> str:
+    """Break a line that is too wide; what follows stands below its first letter."""
+    if len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip("- ")))
+    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def lines(template: str, macro: str, **facts: Any) -> list[str]:
@@ -53,7 +63,7 @@ def environment(escaped: bool = False) -> Environment:
     made.filters["table"] = grids.markdown
     # Within a block of code nothing is markup, and a backslash is one.
     made.filters["code"] = lambda text: Markdown(one_line(text))
-    made.globals.update(spread=words.spread, span=words.span, link=words.link)
+    made.globals.update(spread=words.spread, span=words.span, link=words.link, printed=printed)
     return made
 
 

@@ -31,10 +31,11 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
         collection=verification.selection.collection,
         **front.totals(verification),
         counted=_measured_rows(scoreboard.numbers_grid(verification)),
-        papers={
-            name: [(claim, here) for claim, every in its if (here := list(filter(_is_here, every)))]
-            for name, its in claims.by_paper(verification).items()
-        },
+        claims=[
+            (claim, here)
+            for claim, every in claims.by_claim(verification.outcomes)
+            if (here := list(filter(_is_here, every)))
+        ],
         verdict=claims.verdict,
         said=claims.said,
         claims_only=claims_only,
@@ -64,7 +65,6 @@ def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
         said=lambda one, each: claims.said(replace(one, decisive=each)),
         worst=worst,
         side=verdicts.side,
-        by_remark=claims.by_remark,
         width=width,
     )
 

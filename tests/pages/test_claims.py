@@ -46,7 +46,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert (protocol, counted, over, trials) == ("matched", "0, 5, 5", "–", "10")
     assert verdict == f"fails (5 of 5, at worst by {misses})"
     assert float(misses.split()[0]) == pytest.approx(one.effect - 1.5, abs=0.05)
-    assert compared.startswith("accuracy, surrogate-leverage - leverage-rff, eeg, M = ")
+    assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
     assert float(p) == pytest.approx(one.p, rel=0.1)
