@@ -35,8 +35,7 @@ from rfbench.choosing.rounds import (
     Candidate,
     Rounds,
 )
-from rfbench.choosing.table import LabelledTable
-from rfbench.datasets.preparation import Preparation
+from rfbench.choosing.table import LabelledTable, prepared
 from rfbench.solvers.folds import whole_groups
 
 LATE = 1.0  # seconds after the deadline, at most, until the last fit ends
@@ -156,10 +155,9 @@ class Judge:
     @cached_property
     def rows(self) -> tuple[Array, Any, int]:
         """Training rows, then those held out, prepared; their target; how many train."""
-        X, order = self.problem.X, np.concatenate([self.train, self.test])
-        prepared = Preparation().fit(X.iloc[self.train]).transform(X.iloc[order])
-        y = self.problem.y[order]
-        made = np.asarray(prepared, dtype=np.float64)
+        allowed = self.rounds.allow_rows
+        made = prepared(self.problem.X, self.train, self.test, allow_rows=allowed)
+        y = self.problem.y[np.concatenate([self.train, self.test])]
         return made, np.log(y) if self.rounds.log else y, len(self.train)
 
     def _said(self, candidate: Candidate) -> Predicted:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from rfbench import plugins
 from rfbench.arrays import Array
 from rfbench.choosing.model import Model
-from rfbench.datasets.preparation import Preparation
+from rfbench.choosing.table import preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.samplers.metric import into
 
@@ -87,7 +87,8 @@ def pipeline_of(candidate: Candidate, rounds: Rounds) -> Model:
         estimator = BalancedDecision(estimator)
     if rounds.log:
         estimator = TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
-    return Model([("prepare", Preparation()), ("predict", clone(estimator))])
+    prepare = preparation(allow_rows=rounds.allow_rows)
+    return Model([("prepare", prepare), ("predict", clone(estimator))])
 
 
 def _estimator(part: Candidate, rounds: Rounds) -> Any:

@@ -23,9 +23,9 @@ from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, Predicted, loss
 from rfbench.choosing.parts import SCALERS, in_metric
 from rfbench.choosing.problem import Index, LearningProblem, Sides
+from rfbench.choosing.table import prepared
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.preparation import Preparation
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import LEAST_MEMORY, Limits
@@ -140,11 +140,9 @@ class Rounds:
 
     @cached_property
     def prepared(self) -> list[Array]:
-        """All rows as each split's rows to fit prepare them."""
-        X = self.problem.X
+        """The rows of each split as its rows to fit prepare them, which come first."""
         return [
-            np.asarray(Preparation().fit(X.iloc[fit]).transform(X), dtype=np.float64)
-            for fit, _ in self.splits
+            prepared(self.problem.X, *sides, allow_rows=self.allow_rows) for sides in self.splits
         ]
 
     @cached_property
@@ -186,12 +184,12 @@ class Rounds:
         key = fold, len(some), setting.basis
         if key in self._packs:
             return self._packs[key]
-        X, order = self.prepared[fold], np.concatenate([some, held])
-        Z = X[order]
+        X, n = self.prepared[fold], len(fit)
+        Z = np.vstack([X[np.searchsorted(fit, some)], X[n:]])
         if setting.basis:
-            scaled = SCALERS[setting.scaling]().fit(X[fit]).transform(Z)
+            scaled = SCALERS[setting.scaling]().fit(X[:n]).transform(Z)
             Z = in_metric(scaled, self.metrics[setting.basis][fold])
-        return self.pack(key, Z, self.target[order], len(some))
+        return self.pack(key, Z, self.target[np.concatenate([some, held])], len(some))
 
     # Trials.
 

@@ -19,17 +19,8 @@ from rfbench.arrays import Array
 from rfbench.choosing import facts
 from rfbench.datasets import columns, files
 from rfbench.datasets.dialect import Reading
-from rfbench.datasets.preparation import OTHER
-from rfbench.datasets.values import (
-    DATE,
-    EPOCH,
-    EXACT_WHOLE,
-    NUMBER,
-    WORDS,
-    is_number,
-    kind_of,
-    moments,
-)
+from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.memory import check_fits
 
@@ -299,23 +290,18 @@ def _table(
 
 
 def without_rows(table: LabelledTable) -> LabelledTable:
-    """Return a table whose columns hold no value of a row.
+    """Return a table whose target tells no value of a row: see `prepared` for the columns.
 
-    Numbers and dates become the means of ten rows or more that are next to each other, words of
-    fewer rows one word for all of them, and columns that name rows are left out. So are classes of
-    fewer rows; a target of numbers is rounded.
+    Classes of fewer than ten rows are left out, and a target of numbers is rounded.
     """
-    binned = {str(name): _binned(str(name), column) for name, column in table.X.items()}
-    X = pd.DataFrame({name: column for name, column in binned.items() if column is not None})
-    note = f"Numbers, dates and words are those of {LEAST_ROWS} rows or more."
+    note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
     if table.regression:
         note = f"{note} The target is rounded to a thousandth of its range, or to three digits."
         least = np.maximum(np.abs(table.y), np.finfo(np.float64).tiny)
         digits = np.minimum(np.log10(np.ptp(table.y)) - 3, np.log10(least) - 2)
         step = 10.0 ** np.floor(digits)
-        return replace(table, X=X, y=np.round(table.y / step) * step, notes=(*table.notes, note))
-    counts = np.bincount(table.target)
-    common = counts >= LEAST_ROWS
+        return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
+    common = np.bincount(table.target) >= LEAST_ROWS
     if common.sum() < 2:
         raise DataError(
             f"Of {table.name}, fewer than two classes are in {LEAST_ROWS} rows or more.",
@@ -326,35 +312,18 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     notes = [each for each in table.notes if "class" not in each or "--" in each]
     if not common.all():
         note = f"{note} Classes of fewer rows are left out."
-    return replace(table, X=X, notes=(*notes, note)).take(np.flatnonzero(common[table.target]))
+    return replace(table, notes=(*notes, note)).take(np.flatnonzero(common[table.target]))
 
 
-def _binned(name: str, column: pd.Series[Any]) -> pd.Series[Any] | None:
-    kind, values = kind_of(name, column), pd.Series(facts.values_of(name, column))
-    if kind in (NUMBER, DATE):
-        means = pd.Series(_means(np.asarray(values)))
-        return means if kind == NUMBER else EPOCH + pd.to_timedelta(means, "D")
-    if kind != WORDS:
-        return None
-    counts = values.value_counts()
-    rare = values.map(counts) < LEAST_ROWS
-    words = values.where(~rare, OTHER if rare.sum() >= LEAST_ROWS else counts.index[0])
-    return words.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else words
+def prepared(X: pd.DataFrame, fit: Any, held: Any, *, allow_rows: bool) -> Array:
+    """Return rows to fit and then others as numbers, see `preparation`."""
+    made = preparation(allow_rows=allow_rows)
+    return np.vstack([made.fit_transform(X.iloc[fit]), made.transform(X.iloc[held])])
 
 
-def _means(values: Array) -> Array:
-    """Return numbers as means of `LEAST_ROWS` or more in their order; equal ones stay together."""
-    there = np.isfinite(values)
-    different, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
-    bins = (np.cumsum(counts) - counts) // LEAST_ROWS
-    large = np.bincount(bins, counts) >= LEAST_ROWS
-    large[:1] = True
-    bins = (np.cumsum(large) - 1)[bins]
-    sizes = np.maximum(1, np.bincount(bins, counts))
-    means = np.bincount(bins, counts * different) / sizes
-    made = np.full(len(values), np.nan)
-    made[there] = means[bins][codes]
-    return made
+def preparation(*, allow_rows: bool) -> Preparation:
+    """Return what makes numbers of rows; if it may hold no rows, of bins of ten rows or more."""
+    return Preparation(1 if allow_rows else LEAST_ROWS)
 
 
 def _from_catalogue(name: str, given: Sequence[str] = ()) -> LabelledTable:

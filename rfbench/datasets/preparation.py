@@ -102,6 +102,13 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     What training rows do not have (a word, a gap in words) becomes their mean.
     ``get_feature_names_out`` names the columns.
 
+    Parameters
+    ----------
+    least_rows : int
+        If it is above 1, nothing that is learnt, and none of the training rows that `fit_transform`
+        returns, tells a value of fewer rows: numbers are means of so many that follow one another,
+        and words of fewer rows are all one word. New rows are transformed as they are.
+
     Attributes
     ----------
     notes_ : tuple of Note
@@ -121,6 +128,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> seen.missing_columns, seen.unseen_words
     (('area',), {'town': {'Bonn': 1}})
     """
+
+    def __init__(self, least_rows: int = 1) -> None:
+        self.least_rows = least_rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows of shape (n, d): a DataFrame or an array.
@@ -146,6 +156,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns = [column for column, kind in self.kinds_.items() if kind == WORDS]
 
         numbers = self._numbers(table)
+        if self.least_rows > 1:
+            for column in numbers.T:
+                column[:] = _means(column, self.least_rows)
         gaps = np.isnan(numbers)
         counts = (~gaps).sum(axis=0)
         self._means = np.nansum(numbers, axis=0) / np.maximum(1, counts)
@@ -157,7 +170,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # The parts of a date are missing together: the first one says it for all.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
         self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
-        self._words = {c: _Words.of(text_of(table[c])) for c in columns}
+        self._words = {c: _Words.of(text_of(table[c]), self.least_rows) for c in columns}
 
         rows = self._expanded(table, numbers)
         varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
@@ -315,12 +328,13 @@ class _Words:
     seen: frozenset[str]
 
     @classmethod
-    def of(cls, text: pd.Series[Any]) -> _Words:
-        """Learn the words of the training rows."""
+    def of(cls, text: pd.Series[Any], least_rows: int = 1) -> _Words:
+        """Learn the words of the training rows; none of fewer rows is kept."""
         counts = text.value_counts()
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
+        frequent &= counts >= least_rows
         if len(counts) > MOST_WORDS:
             frequent.iloc[MOST_WORDS - 1 :] = False  # one column is for the others
         kept = set(counts.index[frequent])
@@ -333,7 +347,7 @@ class _Words:
         rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
         if len(levels) == 2:
             rows = rows[:, 1:]
-        return cls(tuple(levels), rows, frozenset(counts.index))
+        return cls(tuple(levels), rows, frozenset(counts.index[counts >= least_rows]))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -392,6 +406,23 @@ def describe(notes: Iterable[Note]) -> list[str]:
     return [
         text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
     ]
+
+
+def _means(values: Array, least: int) -> Array:
+    """Return numbers as means of so many in their order; equal ones stay together, gaps stay.
+
+    Of fewer numbers there is none.
+    """
+    made, there = np.full(len(values), np.nan), np.isfinite(values)
+    if there.sum() < least:
+        return made
+    different, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+    bins = (np.cumsum(counts) - counts) // least
+    large = np.bincount(bins, counts) >= least
+    bins = (np.cumsum(large) - 1)[bins]
+    means = np.bincount(bins, counts * different) / np.bincount(bins, counts)
+    made[there] = means[bins][codes]
+    return made
 
 
 def _date_parts(moments: pd.Series[Any]) -> Array:

@@ -234,16 +234,22 @@ class TestWithoutRows:
     def test_each_bin_and_word_is_of_ten_rows(self):
         random = np.random.default_rng(0)
         table = secrets().assign(many=random.integers(0, 4, 300), few=random.integers(0, 90, 300))
+        table = table.drop(columns="y").assign(
+            here=np.where(np.arange(300) < 9, table["age"], None)
+        )
         table.loc[::50, "age"] = np.nan
-        y = table.pop("y").to_numpy()
-        X = without_rows(table_of(table, y, groups="none")).X
-        for name in X:
-            counts = X[name].value_counts()
-            assert counts.min() >= LEAST_ROWS, name
-        assert X["age"].isna().sum() == 6
-        assert set(X["many"]) == {0, 1, 2, 3}
-        assert np.corrcoef(X["age"].dropna(), table["age"].dropna())[0, 1] > 0.99
-        assert X["age"].mean() == pytest.approx(table["age"].mean())
+        preparation = Preparation(LEAST_ROWS)
+        made = preparation.fit_transform(table)
+        names = list(preparation.get_feature_names_out())
+        assert "here" not in names
+        for name, column in zip(names, made.T, strict=True):
+            assert "born" in name or np.unique(column, return_counts=True)[1].min() >= 6, name
+        age, there = made[:, names.index("age")], table["age"].notna().to_numpy()
+        assert np.unique(age[there], return_counts=True)[1].min() >= LEAST_ROWS
+        assert age[there].mean() == pytest.approx(table["age"].mean())
+        assert np.corrcoef(age[there], table["age"].dropna())[0, 1] > 0.99
+        assert set(made[:, names.index("many")]) == {0, 1, 2, 3}
+        assert not [name for name in names if "Surname" in name]
 
     @pytest.mark.parametrize("classes", [False, True])
     def test_no_file_of_a_choice_holds_a_value_of_a_row(self, tmp_path, classes):
@@ -262,6 +268,25 @@ class TestWithoutRows:
         for content in [pickle.dumps(made.model), *written.values()]:
             assert not held(content, table)
 
+    def test_rows_held_out_have_no_say_in_the_bins(self, tmp_path):
+        """Whatever their values are, what is measured before they are looked at is the same."""
+        table = secrets()
+        y = table.pop("y").to_numpy()
+
+        def losses():
+            seen = []
+            choose(
+                table, y, groups="none", allow_rows=False, budget=0.001, n_jobs=1, out=tmp_path,
+                on_candidate=lambda candidate: seen.append(candidate.loss.value),
+            )  # fmt: skip
+            return seen
+
+        before = losses()
+        held = np.load(tmp_path / "rows.npz")["test"]
+        table.loc[held, ["age", "weight"]] = table.loc[held[::-1], ["age", "weight"]].to_numpy()
+        table.loc[held, "age"] *= 1.5
+        assert losses() == before
+
     @pytest.mark.parametrize("scaler", [RankScaler(), SmoothClipScaler(), StandardScaler()])
     @pytest.mark.parametrize(
         "model",
@@ -274,7 +299,7 @@ class TestWithoutRows:
     def test_no_part_of_a_model_holds_a_value_of_a_row(self, scaler, model):
         table = secrets()
         read = without_rows(table_of(table.drop(columns="y"), table["y"].to_numpy(), groups="none"))
-        fitted = make_pipeline(Preparation(), scaler, model).fit(read.X, read.y)
+        fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)
 
     def test_the_search_for_values_finds_them(self):
