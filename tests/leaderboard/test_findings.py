@@ -16,9 +16,11 @@ from rfbench.leaderboard import findings
 from rfbench.pages.findings import statements, text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
-PARTS = ("", "references_exact_", "references_boosting_")
+PARTS = ("{}", "references_exact_{}", "references_exact_{}_folds", "references_boosting_{}")
 FOLDERS = [
-    f"leaderboard_{part}{task}" for part in PARTS for task in ("classification", "regression")
+    "leaderboard_" + part.format(task)
+    for part in PARTS
+    for task in ("classification", "regression")
 ]
 
 
