@@ -32,7 +32,6 @@ from rfbench.choosing.problem import LearningProblem
 from rfbench.choosing.rounds import Candidate, Rounds
 from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
 from rfbench.datasets.preparation import describe
-from rfbench.datasets.values import DATE
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.escaping import json_value
 from rfbench.experiment import children
@@ -58,11 +57,9 @@ class Choice:
     metric: str
     classes: tuple[str, ...]  # nothing of a regression
     shares: tuple[float, ...]  # of the classes
-    allow_rows: bool
     log_target: bool
     grouped: bool
     in_time: bool  # the last rows were held out
-    dates: tuple[str, ...]  # columns of dates
     rows: int
     n_train: int  # training and validation rows
     n_test: int  # rows held out
@@ -209,11 +206,9 @@ def choose(
         metric=problem.metric,
         classes=classes,
         shares=tuple(np.bincount(table.target) / len(table.y)) if classes else (),
-        allow_rows=allow_rows,
         log_target=rounds.log,
         grouped=table.groups is not None,
         in_time=table.time is not None,
-        dates=tuple(column for column, kind in model[0].kinds_.items() if kind == DATE),
         rows=len(table.y),
         n_train=len(train),
         n_test=len(test),

@@ -127,7 +127,7 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     joblib.dump(model, dumped, compress=3)
     content = dumped.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
-    card = {**model.card_, "n_bytes": len(content), "model_sha256": sha256}
+    card = {**model.card_, "model_sha256": sha256}
     files.replace(folder / MODEL, content)
     files.replace(folder / CARD, json.dumps(card, indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
@@ -190,8 +190,7 @@ def load(path: Path, card: dict[str, Any], *, allow_imports: bool = False) -> Mo
         ) from error
     if not isinstance(model, Model):
         raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
-    beside = ("n_bytes", "model_sha256")
-    if model.card_ != {key: value for key, value in card.items() if key not in beside}:
+    if {**model.card_, "model_sha256": card["model_sha256"]} != card:
         raise DataError(
             f"The card {path.with_suffix('.json')} was changed after the model was made.",
             "The model holds other facts.",

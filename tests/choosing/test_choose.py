@@ -109,7 +109,7 @@ def test_the_first_line_says_what_to_take(chosen):
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
-def test_a_difference_has_the_sign_of_its_interval(chosen):
+def test_a_difference_is_shown_with_its_interval(chosen):
     def said(value, low, high):
         against = Difference(value, low, high, 0.03 if low * high > 0 else 0.5)
         taken, *others = sorted(chosen.contenders, key=lambda c: c.family != chosen.taken.family)
@@ -118,7 +118,9 @@ def test_a_difference_has_the_sign_of_its_interval(chosen):
 
     near = said(-0.73, -1.84, 0.381)
     assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in near
-    assert "better on these rows (difference 0.73, 95 % interval 0.2 to 1" in said(-0.73, -1, -0.2)
+    assert "better on these rows (difference -0.73, 95 % interval -1 to -0.2" in said(
+        -0.73, -1, -0.2
+    )
 
 
 def test_the_largest_class_is_named(chosen):
@@ -128,17 +130,6 @@ def test_the_largest_class_is_named(chosen):
         metric="error",
     )  # fmt: skip
     assert "always saying no, the largest class" in text(rare)
-    assert "less than a fifth" in text(rare)
-
-
-def test_features_that_are_faster_are_named(chosen):
-    features = replace(chosen.contender("features"), predict_seconds=1.0)
-    boosting = replace(chosen.contender("boosting"), predict_seconds=5.0)
-    worse = replace(features, against_taken=Difference(1.0, 0.5, 1.5, 0.001))
-    constant = chosen.contender("constant")
-    said = text(replace(chosen, taken=boosting, contenders=(constant, boosting, worse)))
-    assert "5 times faster" in said
-    assert "significantly worse" in said
 
 
 @pytest.mark.parametrize("classes", [0, 2])
@@ -238,7 +229,7 @@ def test_a_model_without_rows_says_so(short, tmp_path):
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
     assert not any(c.holds_rows for c in free.contenders)
     assert not free.card["holds_rows"]
-    assert "Models that hold training rows were not tried." in text(free)
+    assert "it holds no training rows" in text(free)
 
 
 def test_without_time_there_is_an_answer(tmp_path):
@@ -247,7 +238,6 @@ def test_without_time_there_is_an_answer(tmp_path):
     assert {c.family for c in choice.contenders} >= {"constant", "linear"}
     assert choice.stopped == "budget"
     assert "budget cut off" in text(choice)
-    assert "boosting was not measured" in text(choice)
 
 
 @pytest.mark.parametrize(
