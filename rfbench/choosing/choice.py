@@ -28,9 +28,9 @@ from rfbench.choosing.judge import Contender, Judge, average
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
 from rfbench.choosing.model import Model, save
 from rfbench.choosing.parts import pipeline_of
-from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import Candidate, Rounds
-from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
+from rfbench.choosing.table import read_table, table_of, without_rows
 from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.escaping import json_value
@@ -150,15 +150,16 @@ def choose(
         else:
             table = table_of(X, y, **keys)
     table = table if allow_rows else without_rows(table)
-    metrics = NUMBER_METRICS if table.regression else CLASS_METRICS
+    metrics = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *metrics):
-        kind = "numbers" if table.regression else "classes"
+        kind = "classes" if table.n_classes else "numbers"
         raise unknown(f"metric of {kind}", metric, metrics, ConfigError)
     # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
-        table, problem, left_out, kept = _parted(table, metric or metrics[0], seed, budget)
-        train, test = problem.held_out(budget)
+        table = replace(table, metric=metric or metrics[0], seed=seed)
+        table, left_out, kept = _parted(table, budget)
+        train, test = table.held_out(budget)
         n, d = len(train) + len(test), table.X.shape[1]
         check_fits(
             TABLES * 8.0 * n * d,
@@ -166,12 +167,12 @@ def choose(
             "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
         )
         first = Rounds(
-            problem.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
+            table.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
         )
         rounds = _searched(first)
-        judged = Judge(rounds, problem, (train, test), deadline)
+        judged = Judge(rounds, table, (train, test), deadline)
         taken, overturned, nothing = judged.decide()
-        model, fitted = judged.final(taken, table, deadline)
+        model, fitted = judged.final(taken, deadline)
         rounds.clear()
     judged.contenders[taken.family] = taken
     contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
@@ -186,7 +187,7 @@ def choose(
         classes=classes,
         columns=[str(column) for column in table.X.columns],
         label=winner.label,
-        metric=problem.metric,
+        metric=table.metric,
         error=winner.error,
         standard_error=winner.standard_error,
         rows=fitted,
@@ -203,9 +204,9 @@ def choose(
         data=table.name,
         notes=table.notes,
         preparation=tuple(describe(model[0].notes_)),
-        metric=problem.metric,
+        metric=table.metric,
         classes=classes,
-        shares=tuple(np.bincount(table.target) / len(table.y)) if classes else (),
+        shares=tuple(np.bincount(table.y) / len(table.y)) if classes else (),
         log_target=rounds.log,
         grouped=table.groups is not None,
         in_time=table.time is not None,
@@ -231,29 +232,22 @@ def choose(
     return choice
 
 
-def _parted(
-    table: LabelledTable, metric: str, seed: int, budget: float
-) -> tuple[LabelledTable, LearningProblem, dict[str, int], Any]:
+def _parted(table: LabelledTable, budget: float) -> tuple[LabelledTable, dict[str, int], Any]:
     """Leave out the classes that a side of a split lacks; return their rows, and those kept."""
     left_out: dict[str, int] = {}
     kept = np.arange(len(table.y))
-    while True:
-        problem = LearningProblem(
-            table.X, table.target, len(table.classes), table.groups, metric, seed, table.time
-        )
-        absent = problem.absent_classes(budget)
-        if not absent:
-            return table, problem, left_out, kept
-        if problem.n_classes - len(absent) < 2:
+    while absent := table.absent_classes(budget):
+        if table.n_classes - len(absent) < 2:
             raise DataError(
                 f"Of {table.name}, fewer than two classes have rows on both sides of every split.",
                 "A class has to be learnt from some rows and checked on others.",
                 "Put rare classes together, or split otherwise (--groups, --time).",
             )
-        counts = np.bincount(problem.y)
+        counts = np.bincount(table.y)
         left_out |= {str(table.classes[code]): int(counts[code]) for code in absent}
-        rows = np.flatnonzero(~np.isin(problem.y, absent))
-        kept, table = kept[rows], table.take(rows)
+        kept = kept[~np.isin(table.y, absent)]
+        table = table.keeping(np.setdiff1d(np.arange(table.n_classes), absent))
+    return table, left_out, kept
 
 
 def _searched(rounds: Rounds) -> Rounds:

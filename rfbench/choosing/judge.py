@@ -24,7 +24,7 @@ from rfbench.choosing.losses import (
 )
 from rfbench.choosing.model import Model, half_widths
 from rfbench.choosing.parts import SCALERS, in_metric, mean_root, pipeline_of
-from rfbench.choosing.problem import LearningProblem, Sides
+from rfbench.choosing.problem import LabelledTable, Sides
 from rfbench.choosing.rounds import (
     BLEND,
     BOOSTING,
@@ -35,7 +35,7 @@ from rfbench.choosing.rounds import (
     Candidate,
     Rounds,
 )
-from rfbench.choosing.table import LabelledTable, prepared
+from rfbench.choosing.table import prepared
 from rfbench.solvers.folds import whole_groups
 
 LATE = 1.0  # seconds after the deadline, at most, until the last fit ends
@@ -118,7 +118,7 @@ class Contender:
 class Judge:
     """The best candidates of each kind on the rows held out, each measured by a trial."""
 
-    def __init__(self, rounds: Rounds, problem: LearningProblem, sides: Sides, end: float) -> None:
+    def __init__(self, rounds: Rounds, problem: LabelledTable, sides: Sides, end: float) -> None:
         self.rounds, self.problem, (self.train, self.test) = rounds, problem, sides
         self.truth = problem.y[self.test]
         self.groups = None if problem.groups is None else problem.groups[self.test]
@@ -229,7 +229,7 @@ class Judge:
             holds_rows=self.rounds.allow_rows and candidate.M > 0,
         )
 
-    def final(self, taken: Candidate, table: LabelledTable, end: float) -> tuple[Model, int]:
+    def final(self, taken: Candidate, end: float) -> tuple[Model, int]:
         """Return the model that is taken, with its intervals, and how many rows it was fitted on.
 
         These are all rows. But a fit on more rows can go wrong where the measured one did not:
@@ -240,24 +240,26 @@ class Judge:
         every, model = np.sort(np.concatenate([self.train, self.test])), None
         seconds = self._costs(taken)[0] * len(every) / len(self.train)
         rows = every if monotonic() + seconds < end + LATE else self.train
-        model = self._fitted(taken, table, rows)
-        if len(rows) > len(self.train) and self._is_worse(model, taken, table):
+        model = self._fitted(taken, rows)
+        if len(rows) > len(self.train) and self._is_worse(model, taken):
             rows = self.train
-            model = self._fitted(taken, table, rows)
+            model = self._fitted(taken, rows)
         model.half_widths_, model.log_target_ = {}, self.rounds.log
-        if table.regression:
+        if not self.problem.n_classes:
             pair = self.truth, self.predicted[taken.family].values
             truth, predicted = np.log(pair) if self.rounds.log else pair
             model.half_widths_ = half_widths(truth - predicted)
         return model, len(rows)
 
-    def _fitted(self, taken: Candidate, table: LabelledTable, rows: Any) -> Model:
-        fitted: Model = pipeline_of(taken, self.rounds).fit(table.X.iloc[rows], table.y[rows])
+    def _fitted(self, taken: Candidate, rows: Any) -> Model:
+        X, y = self.problem.X.iloc[rows], self.problem.labels[rows]
+        fitted: Model = pipeline_of(taken, self.rounds).fit(X, y)
         return fitted
 
-    def _is_worse(self, model: Model, taken: Candidate, table: LabelledTable) -> bool:
+    def _is_worse(self, model: Model, taken: Candidate) -> bool:
         metric, unseen = self.problem.metric, self.losses[taken.family]
-        seen = loss_of(metric, model, table.X.iloc[self.test], table.y[self.test])
+        X, y = self.problem.X.iloc[self.test], self.problem.labels[self.test]
+        seen = loss_of(metric, model, X, y)
         return difference(seen, unseen, metric, self.groups).verdict == "worse"
 
 

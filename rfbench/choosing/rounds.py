@@ -22,7 +22,7 @@ from rfbench import config, grids, yamlfile
 from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, Predicted, loss
 from rfbench.choosing.parts import SCALERS, in_metric
-from rfbench.choosing.problem import Index, LearningProblem, Sides
+from rfbench.choosing.problem import Index, LabelledTable, Sides
 from rfbench.choosing.table import prepared
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
@@ -110,7 +110,7 @@ class Candidate:
 class Rounds:
     """Candidates for one problem, as many as the time allows."""
 
-    problem: LearningProblem
+    problem: LabelledTable
     deadline: float  # in the seconds of `time.monotonic`
     folder: Path  # of the results
     workers: int = 1

@@ -1,5 +1,6 @@
 """Averages of what trials said, and the last fit."""
 
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing.judge import Judge, _average, weights_of
 from rfbench.choosing.losses import Predicted, loss
-from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
 from rfbench.choosing.table import table_of
 from tests.choosing.conftest import FOREVER
@@ -20,7 +21,8 @@ from tests.support.nightly import at_night
 
 def rounds_of(y, n_classes=0, **keys):
     rows = pd.DataFrame(np.arange(len(y))[:, None])
-    problem = LearningProblem(rows, y, n_classes, None, "error" if n_classes else "rmse", 0, **keys)
+    metric = "error" if n_classes else "rmse"
+    problem = LabelledTable(rows, y, np.arange(n_classes), metric=metric, **keys)
     return Rounds(problem, np.inf, None)
 
 
@@ -81,7 +83,7 @@ def test_members_that_say_the_same_and_single_rows_make_no_average():
 def judged(y, n_classes, metric, **scores):
     """Return a judge of what models say of rows held out, and as much of those that chose."""
     X = pd.DataFrame(np.arange(len(y))[:, None])
-    problem = LearningProblem(X, y, n_classes, None, metric, 0)
+    problem = LabelledTable(X, y, np.arange(n_classes), metric=metric)
     judge = Judge.__new__(Judge)
     judge.problem, judge.truth, judge.groups = problem, y, None
     judge.rounds = rounds_of(y, n_classes)
@@ -176,8 +178,8 @@ def last_fit(estimator, y, *, late=False):
     """Return the model of the last fit, and its rows: 100 or 80, of which 3 in 4 train."""
     X = np.random.default_rng(0).standard_normal((len(y), 2))
     table = table_of(X, y(X[:, 0]) if callable(y) else y)
-    K = len(table.classes)
-    problem = LearningProblem(table.X, table.target, K, None, "error" if K else "rmse", 0)
+    K = table.n_classes
+    problem = replace(table, metric="error" if K else "rmse")
     ((train, test),) = problem.split(0.25)
     setting = Setting("own", BOOSTING, f"{__name__}.{estimator}", {})
     rounds = Rounds(problem.take(train), np.inf, None)
@@ -192,7 +194,7 @@ def last_fit(estimator, y, *, late=False):
     judge.predicted = {BOOSTING: said}
     judge.losses = {BOOSTING: loss(problem.metric, judge.truth, said)}
     end = monotonic() + (-FOREVER if late else FOREVER)
-    return table, *judge.final(taken, table, end)
+    return table, *judge.final(taken, end)
 
 
 @pytest.mark.parametrize(
@@ -202,5 +204,5 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted)
     words = np.where(np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0, "up", "down")
     table, model, rows = last_fit("Diverges", words, late=late)
     assert rows == fitted
-    assert np.mean(model.predict(table.X) != table.y) < 0.1
+    assert np.mean(model.predict(table.X) != table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]

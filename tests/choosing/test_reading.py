@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
     table = read_table(file, target=target, **reading)
-    assert table.regression
+    assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
     model.half_widths_, model.log_target_ = half_widths(np.zeros(150)), False
     model.reading_ = table.how
@@ -263,7 +263,7 @@ def test_labels_like_formulas_are_escaped(tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False)
     read = read_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
-    model.fit(read.X, read.y)
+    model.fit(read.X, read.labels)
     model.half_widths_, model.log_target_, model.reading_ = {}, False, read.how
     save(
         model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, classes=list(read.classes),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing import choice, choose, problem, rounds
-from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
 from rfbench.errors import ConfigError
 from rfbench.pages.templates import render
@@ -151,7 +151,7 @@ class Told(Rounds):
 def told(error, *, seconds=FOREVER, n=3000, **changes):
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)))
     y = np.random.default_rng(1).standard_normal(n)
-    made = Told(LearningProblem(X, y, 0, None, "rmse", 0), monotonic() + seconds, None)
+    made = Told(LabelledTable(X, y, [], metric="rmse"), monotonic() + seconds, None)
     made.error, made.tried = error, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "contenders", lambda: SHIPPED | changes)
@@ -227,8 +227,8 @@ def test_the_best_is_the_simplest_of_the_close_ones():
 
 def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
     by = Rounds(
-        LearningProblem(
-            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), 0, None, "rmse", 7
+        LabelledTable(
+            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), [], metric="rmse", seed=7
         ),
         np.inf,
         tmp_path / "choose-x",
@@ -259,7 +259,7 @@ def test_the_logarithm_is_not_tried_where_the_first_round_was_cut_off(
     monkeypatch.setattr(choice, "average", lambda made: None)
     monkeypatch.setattr(Rounds, "clear", lambda self: None)
     X = pd.DataFrame({"a": np.arange(60.0)})
-    decades = LearningProblem(X, np.exp(X["a"].to_numpy() / 4), 0, None, "rmse", 0)
+    decades = LabelledTable(X, np.exp(X["a"].to_numpy() / 4), [], metric="rmse")
     searched = Rounds(decades, np.inf, Path("nowhere"))
     if measured:
         assert choice._searched(searched).interrupted
