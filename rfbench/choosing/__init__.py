@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rfbench.choosing.choice import Choice, choose
-    from rfbench.choosing.judge import Contender
     from rfbench.choosing.table import read_table, table_of
 
-__all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
+__all__ = ["Choice", "choose", "read_table", "table_of"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""From a table to the model to take, within a budget: an answer, its statistics, a model file.
+"""From a table to the model to take, within a budget: a model file, and its card with the answer.
 
 A quarter of the rows is held out. On the others rounds of trials (`rfbench.choosing.rounds`)
 measure a constant, a linear model, gradient boosting and features of kernels; averages are made of
@@ -9,22 +9,19 @@ The model that is taken is fitted again on all rows, unless that goes wrong.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from rfbench import files
-from rfbench.choosing.judge import Contender, Judge, average
+from rfbench.choosing.judge import Judge, average
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
 from rfbench.choosing.model import Model, save
 from rfbench.choosing.parts import pipeline_of
@@ -33,15 +30,13 @@ from rfbench.choosing.rounds import Candidate, Rounds
 from rfbench.choosing.table import read_table, table_of, without_rows
 from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, DataError, unknown
-from rfbench.escaping import json_value
 from rfbench.experiment import children
 from rfbench.memory import check_fits
 
-__all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
+__all__ = ["Choice", "choose", "read_table", "table_of"]
 
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
-REPR = 10_000  # characters of the model as scikit-learn prints it
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 
@@ -51,36 +46,18 @@ class Choice:
     """What was chosen for a table, and what it is worth."""
 
     folder: Path
-    data: str
-    notes: tuple[str, ...]  # what the rows say of themselves
-    preparation: tuple[str, ...]  # what was done to the columns
-    metric: str
-    classes: tuple[str, ...]  # nothing of a regression
-    shares: tuple[float, ...]  # of the classes
-    log_target: bool
-    grouped: bool
-    in_time: bool  # the last rows were held out
-    rows: int
-    n_train: int  # training and validation rows
-    n_test: int  # rows held out
-    nothing_learnt: bool
-    overturned: bool  # the rows held out said otherwise than those that chose
-    taken: Contender
-    contenders: tuple[Contender, ...]  # the best of each kind
-    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds
-    left_out: Mapping[str, int]  # classes that a side of a split would lack, and their rows
-    stopped: str  # what budget or memory cut off, see `Rounds.stopped`
-    interrupted: bool
-    budget: float
-    spent: float
-    seed: int
     model: Model  # fitted on all rows, see `rfbench.choosing.judge.Judge.final`
     others: Mapping[str, Model]  # of each kind, not fitted
-    card: Mapping[str, Any]  # see `rfbench.choosing.model`
+    card: Mapping[str, Any]  # what model.json says, see `choose`
 
-    def contender(self, family: str) -> Contender | None:
+    @property
+    def taken(self) -> dict[str, Any]:
+        """The contender that was taken, see `rfbench.choosing.judge.Judge.contender`."""
+        return dict(self.card["take"])
+
+    def contender(self, family: str) -> dict[str, Any] | None:
         """Return the best of a kind, if there is one."""
-        return next((c for c in self.contenders if c.family == family), None)
+        return next((c for c in self.card["contenders"] if c["family"] == family), None)
 
 
 def choose(
@@ -175,61 +152,40 @@ def choose(
         model, fitted = judged.final(taken, deadline)
         rounds.clear()
     judged.contenders[taken.family] = taken
-    contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
-    winner = next(c for c in contenders if c.family == taken.family)
-    classes = tuple(str(label) for label in table.classes)
+    contenders = [judged.contender(c, taken) for c in judged.contenders.values()]
     model.reading_ = table.how
-    card = save(
-        model,
-        folder,
-        data=table.name,
-        data_sha256=table.sha256,
-        classes=classes,
-        columns=[str(column) for column in table.X.columns],
-        label=winner.label,
-        metric=table.metric,
-        error=winner.error,
-        standard_error=winner.standard_error,
-        rows=fitted,
-        held_out=len(test),
-        holds_rows=winner.holds_rows,
-    )
+    facts: dict[str, Any] = {
+        "data": table.name,
+        "data_sha256": table.sha256,
+        "notes": table.notes,  # what the rows say of themselves
+        "preparation": describe(model[0].notes_),  # what was done to the columns
+        "columns": [str(column) for column in table.X.columns],
+        "metric": table.metric,
+        "classes": [str(label) for label in table.classes],  # none of a regression
+        "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
+        "left_out": left_out,  # classes that a side of a split would lack, and their rows
+        "log_target": rounds.log,
+        "grouped": table.groups is not None,
+        "in_time": table.time is not None,  # the last rows were held out
+        "rows": len(table.y),
+        "n_train": len(train),  # training and validation rows
+        "n_test": len(test),  # rows held out
+        "n_fitted": fitted,  # the rows that the model in the file was fitted on
+        "nothing_learnt": nothing,
+        "overturned": overturned,  # the rows held out said otherwise than those that chose
+        "take": next(c for c in contenders if c["family"] == taken.family),
+        "contenders": contenders,  # the best of each kind
+        "tried": len(rounds.candidates),
+        "stopped": rounds.stopped,  # what budget or memory cut off, see `Rounds.stopped`
+        "interrupted": rounds.interrupted,
+        "budget": budget,
+        "spent": monotonic() - started,
+        "seed": seed,
+    }
+    card = {**save(model, folder, **facts), **facts}  # as they are: JSON has no infinity
     np.savez(folder / "rows.npz", train=kept[train], test=kept[test])
-    tried = pd.DataFrame(
-        [(c.label, c.family, c.M, c.loss.value, c.seconds) for c in rounds.candidates],
-        columns=["label", "family", "M", "loss", "seconds"],
-    )
-    choice = Choice(
-        folder=folder,
-        data=table.name,
-        notes=table.notes,
-        preparation=tuple(describe(model[0].notes_)),
-        metric=table.metric,
-        classes=classes,
-        shares=tuple(np.bincount(table.y) / len(table.y)) if classes else (),
-        log_target=rounds.log,
-        grouped=table.groups is not None,
-        in_time=table.time is not None,
-        rows=len(table.y),
-        n_train=len(train),
-        n_test=len(test),
-        nothing_learnt=nothing,
-        overturned=overturned,
-        taken=winner,
-        contenders=contenders,
-        tried=tried.sort_values("loss", kind="stable", ignore_index=True),
-        left_out=left_out,
-        stopped=rounds.stopped,
-        interrupted=rounds.interrupted,
-        budget=budget,
-        spent=monotonic() - started,
-        seed=seed,
-        model=model,
-        others={family: pipeline_of(c, rounds) for family, c in judged.contenders.items()},
-        card=card,
-    )
-    _write(choice)
-    return choice
+    others = {family: pipeline_of(c, rounds) for family, c in judged.contenders.items()}
+    return Choice(folder, model, others, card)
 
 
 def _parted(table: LabelledTable, budget: float) -> tuple[LabelledTable, dict[str, int], Any]:
@@ -283,19 +239,3 @@ def spans_decades(y: Any) -> bool:
     """Tell whether a target is positive and its quantiles lie two decades or more apart."""
     low, high = np.quantile(y, [0.01, 0.99])
     return bool(y.min() > 0 and high > DECADES * low)
-
-
-def _write(choice: Choice) -> None:
-    """Write answer.json; WriteError if it cannot be written."""
-    beside = ("model", "others", "tried", "folder", "taken", "contenders", "card")
-    facts = {key: value for key, value in vars(choice).items() if key not in beside}
-    answer = {
-        "take": asdict(choice.taken),
-        "contenders": [asdict(contender) for contender in choice.contenders],
-        **facts,
-        "model": choice.card,
-        "estimator": choice.model.__repr__(N_CHAR_MAX=REPR),  # type: ignore[call-arg]
-        "tried": choice.tried.to_dict("records"),
-    }
-    text = json.dumps(json_value(answer), indent=1) + "\n"
-    files.replace(choice.folder / "answer.json", text.encode())

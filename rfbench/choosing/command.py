@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
@@ -75,9 +74,9 @@ def choose(
     """Say which model to take for FILE, or for a data set of the catalogue, and write it.
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
-    until the budget is used, then measures the best of each kind on held-out rows. The
-    first line says what to take, whoever makes it. Beside answer.json there is
-    model.joblib, for `rfbench predict`. Loading such a file runs code that is in it: it is as
+    until the budget is used, then measures the best of each kind on held-out rows. The first line
+    says what to take, whoever makes it. Written are model.joblib, for `rfbench predict`, and its
+    card model.json with the whole answer. Loading a model runs code that is in its file: it is as
     trusted as its sender.
 
     \b
@@ -106,10 +105,9 @@ def choose(
         **kwargs,
     )
     if form == "json":
-        answer = json.loads(files.read(folder / "answer.json"))
-        echo_json({"folder": str(folder), **answer})
+        echo_json({"folder": str(folder), **choice.card})
     else:
-        echo(render("choosing/choose.txt.j2", choice=choice), nl=False)
+        echo(render("choosing/choose.txt.j2", choice=choice.card, folder=folder), nl=False)
 
 
 @click.command()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cached_property
 from time import monotonic
 from typing import Any
@@ -98,23 +98,6 @@ def weights_of(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class Contender:
-    """The best model of a kind, on the rows held out."""
-
-    label: str
-    family: str  # see `rfbench.choosing.rounds`
-    M: int  # features of kernels; 0 of other models
-    error: float  # its loss in the metric, see `rfbench.choosing.losses`
-    standard_error: float
-    others: Mapping[str, float]  # its losses in the other metrics, and of classes 1 - AUC
-    against_taken: Difference  # its loss less that of the model that is taken
-    against_constant: Difference
-    fit_seconds: float
-    predict_seconds: float  # of 1,000 rows
-    holds_rows: bool
-
-
 class Judge:
     """The best candidates of each kind on the rows held out, each measured by a trial."""
 
@@ -206,7 +189,7 @@ class Judge:
         gain = difference(own, constant, metric, self.groups)
         return gain.value < 0 and gain.p < level
 
-    def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
+    def contender(self, candidate: Candidate, taken: Candidate) -> dict[str, Any]:
         """Return the facts of a candidate on the rows held out."""
         family = candidate.family
         fit, predict = self._costs(candidate)
@@ -215,19 +198,19 @@ class Judge:
         shares = self.predicted[family].probabilities
         if shares is not None:
             others["1 - AUC"] = area_above(self.truth, shares)
-        return Contender(
-            label=candidate.label,
-            family=family,
-            M=candidate.M,
-            error=self.losses[family].value,
-            standard_error=self.losses[family].standard_error(self.groups),
-            others=others,
-            against_taken=self._against(family, taken.family),
-            against_constant=self._against(family, CONSTANT),
-            fit_seconds=fit,
-            predict_seconds=predict,
-            holds_rows=self.rounds.allow_rows and candidate.M > 0,
-        )
+        return {
+            "label": candidate.label,
+            "family": family,
+            "M": candidate.M,  # features of kernels; 0 of other models
+            "error": self.losses[family].value,
+            "standard_error": self.losses[family].standard_error(self.groups),
+            "others": others,  # its losses in the other metrics, and of classes 1 - AUC
+            "against_taken": asdict(self._against(family, taken.family)),
+            "against_constant": asdict(self._against(family, CONSTANT)),
+            "fit_seconds": fit,
+            "predict_seconds": predict,  # of 1,000 rows
+            "holds_rows": self.rounds.allow_rows and candidate.M > 0,
+        }
 
     def final(self, taken: Candidate, end: float) -> tuple[Model, int]:
         """Return the model that is taken, with its intervals, and how many rows it was fitted on.

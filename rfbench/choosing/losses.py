@@ -56,13 +56,7 @@ class Difference:
     low: float  # of the interval of 95 %
     high: float
     p: float  # of no difference, two-sided
-
-    @property
-    def verdict(self) -> str:
-        """Return whether the first model is ``better``, ``worse`` or too ``near`` to call."""
-        if not self.p < 1 - LEVEL:
-            return "near"
-        return "better" if self.value < 0 else "worse"
+    verdict: str  # the first model is ``better``, ``worse`` or too ``near`` to call
 
 
 def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
@@ -128,7 +122,8 @@ def difference(
         p = 1.0
     else:
         p = float(2 * stats.t.sf(abs(value) / error, freedom))
-    return Difference(value, value - reach, value + reach, p)
+    verdict = "near" if not p < 1 - LEVEL else "better" if value < 0 else "worse"
+    return Difference(value, value - reach, value + reach, p, verdict)
 
 
 def _by_ranks(each: Array, value: float) -> float:

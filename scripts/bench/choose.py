@@ -73,15 +73,17 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     best = min(rivals, key=lambda each: each.value)
     taken, boosting = losses["taken"], losses["boosting"]
     apart = difference(taken, best, metric)
-    error = np.hypot(taken.standard_error(), choice.taken.standard_error) or 1.0  # no error at all
+    error = (
+        np.hypot(taken.standard_error(), choice.taken["standard_error"]) or 1.0
+    )  # no error at all
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
     features = ratio(losses.get("features", boosting).value, boosting.value)
     return (
-        f"{table.name} n {len(given)}: {values} | takes {choice.taken.label}: "
+        f"{table.name} n {len(given)}: {values} | takes {choice.taken['label']}: "
         f"{ratio(taken.value, best.value):.3f} of the best, {'holds' if held else 'FAILS'} | "
-        f"features {features:.3f} of boosting | reported {choice.taken.error:.4g}, "
-        f"{(taken.value - choice.taken.error) / error:+.1f} standard errors | {wall:.0f} s, "
+        f"features {features:.3f} of boosting | reported {choice.taken['error']:.4g}, "
+        f"{(taken.value - choice.taken['error']) / error:+.1f} standard errors | {wall:.0f} s, "
         f"load {os.getloadavg()[0]:.1f}"
     )
 

@@ -60,11 +60,11 @@ def interrupted(tmp_path_factory):
 
 def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
     first, _, whole = interrupted
-    assert first.interrupted
-    assert {c.family for c in first.contenders} == {CONSTANT, LINEAR}
-    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first)
-    assert first.taken.error > whole.taken.error
-    assert not whole.interrupted
+    assert first.card["interrupted"]
+    assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
+    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first.card, folder=first.folder)
+    assert first.taken["error"] > whole.taken["error"]
+    assert not whole.card["interrupted"]
 
 
 def test_the_same_command_goes_on(interrupted):
@@ -103,8 +103,8 @@ def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path)
     y = np.where(X[:, 0] > 0, "a longer word", "no")
     y[:3], y[3:5] = "rare", "rarer"
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=2)
-    assert choice.left_out == {"rarer": 2}
-    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice)
+    assert choice.card["left_out"] == {"rarer": 2}
+    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice.card, folder=tmp_path)
     assert choice.card["classes"] == ["a longer word", "no", "rare"]
     known = y != "rarer"
     for model in (choice.model, choice.others[BOOSTING].fit(X[known], y[known])):
