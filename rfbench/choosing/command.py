@@ -136,20 +136,17 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import check_rows, load, other_versions, predictions, read_card
+    from rfbench.choosing.model import check_rows, load, predictions
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
-    model = model.resolve()
-    card = read_card(model)
-    for version in other_versions(card):
-        echo(f"note: the model was made with {version}", err=True)
-    fitted = load(model, card, allow_imports=allow_imports)
+    fitted = load(model.resolve(), allow_imports=allow_imports)
+    preparation = fitted[0]
     rows = read_new_rows(
-        file, fitted.reading_, lambda rows: fitted.differences(rows).odd, **reading
+        file, fitted.reading_, lambda rows: preparation.differences(rows).odd, **reading
     )
-    check_rows(card, file, rows)
-    for line in lines("choosing/predict.j2", "differences", table=fitted.differences(rows)):
+    check_rows(fitted.card_["columns"], file, rows)
+    for line in lines("choosing/predict.j2", "differences", table=preparation.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, rows, float(level))
     files.write_named(out, as_csv(made).encode())

@@ -58,7 +58,7 @@ def test_the_model_predicts_tables_as_they_come(chosen):
     assert np.sqrt(np.mean((said - new["price"]) ** 2)) < 0.5
     other = new.assign(town=["Rom", *new["town"][1:]])
     np.testing.assert_allclose(chosen.model.predict(other)[1:], said[1:], rtol=0, atol=1e-9)
-    assert chosen.model.differences(other).unseen_words == {"town": {"Rom": 1}}
+    assert chosen.model[0].differences(other).unseen_words == {"town": {"Rom": 1}}
 
 
 def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):

@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 
 from rfbench.choosing import read_table
-from rfbench.choosing.model import Model, half_widths, load, read_card, save
+from rfbench.choosing.model import Model, half_widths, load, save
 from rfbench.cli import main
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
@@ -249,11 +249,11 @@ def test_an_edited_card_is_refused(tmp_path):
     beside = model.with_suffix(".json")
     card = json.loads(beside.read_text())
     beside.write_text(json.dumps(card, indent=7))  # the same facts
-    load(model, read_card(model))
+    load(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
         with pytest.raises(DataError, match="was changed after"):
-            load(model, read_card(model))
+            load(model)
 
 
 def test_labels_like_formulas_are_escaped(tmp_path):
