@@ -71,7 +71,7 @@ def choose(
     form: str,
     **kwargs: Any,
 ) -> None:
-    """Say which model to take for FILE, or for a data set of the catalogue, and write it.
+    """Say which model to take for FILE, and write it.
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
     until the budget is used, then measures the best of each kind on held-out rows. The first line
@@ -83,7 +83,6 @@ def choose(
     Examples:
       rfbench choose prices.csv --target price
       rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
-      rfbench choose digits
     """
     started = time.monotonic()
     from rfbench import choosing

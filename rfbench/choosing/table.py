@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rfbench import datasets
 from rfbench.arrays import Array
 from rfbench.choosing import facts
 from rfbench.choosing.problem import LabelledTable
@@ -20,7 +19,7 @@ from rfbench.datasets import columns, files
 from rfbench.datasets.dialect import Reading
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments
-from rfbench.errors import ConfigError, DataError, unknown
+from rfbench.errors import ConfigError, DataError
 from rfbench.memory import check_fits
 
 LEAST_GROUPS = 3
@@ -38,7 +37,7 @@ def read_table(
     time: str | int | None = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Read a file, or a data set of the catalogue, with its target.
+    """Read a file with its target.
 
     Parameters
     ----------
@@ -59,9 +58,6 @@ def read_table(
     DataError
         There is no such file or column, or nothing can be learnt from it.
     """
-    if target is None and not (Path(file).exists() and str(file) not in datasets.names()):
-        special = {"task": task, "drop": drop, "groups": groups, "time": time, **reading}
-        return _from_catalogue(str(file), [k for k, v in special.items() if v not in (None, ())])
     path = files.find(str(file), None)
     X, y, how = files.read(path, plain=True, target=target, **_given(reading))
     if how.unclear:
@@ -128,8 +124,6 @@ def read_new_rows(
     **options : Any
         What is known to be written in another way.
     """
-    if str(file) in datasets.names() and not Path(file).exists():
-        return _from_catalogue(str(file)).X
     path, options = files.find(str(file), None), _given(options)
     read = files.read(path, like=how, **options)
     X = _dense(path.name, read.X)
@@ -301,23 +295,6 @@ def prepared(X: pd.DataFrame, fit: Any, held: Any, *, allow_rows: bool) -> Array
 def preparation(*, allow_rows: bool) -> Preparation:
     """Return what makes numbers of rows; if it may hold no rows, of bins of ten rows or more."""
     return Preparation(1 if allow_rows else LEAST_ROWS)
-
-
-def _from_catalogue(name: str, given: Sequence[str] = ()) -> LabelledTable:
-    if name not in datasets.names():
-        raise unknown("file or data set", name, datasets.names(), ConfigError)
-    if given:
-        raise ConfigError(
-            f"--{given[0]} is for files, and {name} is a data set of the catalogue.",
-            todo="Leave it out.",
-        )
-    data = datasets.load(name)
-    y: Any = data.y
-    if data.task != "regression" and list(data.classes) == sorted(data.classes):
-        y = np.array(data.classes)[data.y]
-    task = "regression" if data.task == "regression" else "classification"
-    table = _table(name, _dense(name, data.X), y, data.groups, None, task)
-    return replace(table, sha256=data.sha256)
 
 
 def _dense(name: str, X: Any) -> pd.DataFrame:

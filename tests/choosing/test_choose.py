@@ -264,11 +264,9 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "args",
     [
-        ["digits", "--budget", "soon"],
+        ["towns.csv", "--target", "price", "--budget", "soon"],
         ["mine.csv"],
-        ["digit"],
-        ["digits", "--drop", "a"],
-        ["digits", "--metric", "luck"],
+        ["towns.csv", "--target", "price", "--metric", "luck"],
         ["towns.csv", "--target", "town", "--groups", "town"],
         ["towns.csv", "--target", "price", "--time", "price"],
         ["towns.csv", "--target", "price", "--groups", "sex"],
