@@ -33,8 +33,6 @@ from rfbench.errors import ConfigError, DataError, unknown
 from rfbench.experiment import children
 from rfbench.memory import check_fits
 
-__all__ = ["Choice", "choose", "read_table", "table_of"]
-
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways

@@ -85,7 +85,7 @@ def choose(
       rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
     """
     started = time.monotonic()
-    from rfbench import choosing
+    from rfbench.choosing import choice as choosing
     from rfbench.pages.templates import render
 
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)

@@ -24,10 +24,11 @@ from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing import choose, read_table
+from rfbench.choosing.choice import choose
 from rfbench.choosing.judge import loss_of
 from rfbench.choosing.losses import difference
 from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.table import read_table
 from rfbench.datasets.preparation import Preparation
 
 

@@ -8,8 +8,9 @@ import pytest
 from sklearn.datasets import load_wine
 
 import rfbench
-from rfbench import choosing
-from rfbench.choosing import choose, rounds
+from rfbench.choosing import rounds
+from rfbench.choosing.choice import choose
+from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.memory import limited_to
 from rfbench.pages.templates import render
@@ -167,9 +168,9 @@ def test_classes_in_words_by_groups(short, tmp_path):
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
     assert choice.taken["error"] < 20
-    shares = choice.model.predict_proba(choosing.table_of(X, y).X)
+    shares = choice.model.predict_proba(table_of(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.mean(choice.model.predict(choosing.table_of(X, y).X) != y) < 0.15
+    assert np.mean(choice.model.predict(table_of(X, y).X) != y) < 0.15
 
 
 def drifting(n=300):
@@ -214,7 +215,7 @@ def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
     y = np.exp(4 * X[:, 0] + 0.1 * random.standard_normal(200))
     choice = choose(X, y, metric="mae", budget=FOREVER, out=tmp_path, n_jobs=1)
     assert choice.card["log_target"]
-    rows = choosing.table_of(X, y).X
+    rows = table_of(X, y).X
     bounds = choice.model.predict_interval(rows, 0.9)
     np.testing.assert_allclose(np.sqrt(bounds.prod(axis=1)), choice.model.predict(rows))
     assert np.ptp(bounds[:, 1] / bounds[:, 0]) == pytest.approx(0, abs=1e-9)

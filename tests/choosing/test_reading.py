@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 
-from rfbench.choosing import read_table
 from rfbench.choosing.model import Model, half_widths, load, save
+from rfbench.choosing.table import read_table
 from rfbench.cli import main
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError

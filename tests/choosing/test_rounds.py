@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import choice, choose, problem, rounds
+from rfbench.choosing import choice, problem, rounds
+from rfbench.choosing.choice import choose
 from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
 from rfbench.errors import ConfigError

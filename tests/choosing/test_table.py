@@ -11,8 +11,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing import choose, read_table, table_of
-from rfbench.choosing.table import LEAST_ROWS, without_rows
+from rfbench.choosing.choice import choose
+from rfbench.choosing.table import LEAST_ROWS, read_table, table_of, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.solvers.kernel_model import KernelRegressor
