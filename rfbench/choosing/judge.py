@@ -77,7 +77,7 @@ def _average(rounds: Rounds, members: Sequence[Candidate], family: str, label: s
         scores[halves == half] = every[halves == half] @ fitted
     rounded = tuple((c, float(f"{w:.3g}")) for c, w in zip(members, weights, strict=True) if w > 0)
     if len(rounded) > 1:
-        rounds.add(f"{label} {len(rounded)}", family, scores, members=rounded)
+        rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 
 
 def weights_of(scores: Array, target: Array) -> Array:
@@ -125,13 +125,11 @@ class Judge:
         """Fit candidates on the training rows, and let them predict the rows held out."""
         rounds, trials = self.rounds, []
         for part in parts:
-            setting = part.setting
-            assert setting is not None
             X, target, n = self.rows
-            if setting.basis:
-                scaled = SCALERS[setting.scaling]().fit(X[:n]).transform(X)
-                X = in_metric(scaled, mean_root(rounds.metrics[setting.basis]))
-            trials.append((setting, rounds.pack(("held out", setting.basis), X, target, n)))
+            if part.basis:
+                scaled = SCALERS[part.scaling]().fit(X[:n]).transform(X)
+                X = in_metric(scaled, mean_root(rounds.metrics[part.basis]))
+            trials.append((part, rounds.pack(("held out", part.basis), X, target, n)))
         results = rounds.measured(trials, "", end) if trials else []
         return {part: each for part, each in zip(parts, results, strict=True) if each is not None}
 

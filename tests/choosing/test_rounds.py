@@ -12,7 +12,7 @@ import pytest
 from rfbench.choosing import choice, problem, rounds
 from rfbench.choosing.choice import choose
 from rfbench.choosing.problem import LabelledTable
-from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.errors import ConfigError
 from rfbench.pages.templates import render
 from rfbench.results import predictions
@@ -221,7 +221,7 @@ def test_the_best_is_the_simplest_of_the_close_ones():
     kinds = {"single": (1.0, ()), "average": (0.995, ((base, 0.5), (base, 0.5)))}
     for label, (error, members) in kinds.items():
         scores = made.truth + error * (-1.0) ** np.arange(n)
-        made.add(label, FEATURES, scores[:, None], members=members)
+        made.add(Candidate(label, FEATURES, members=members), scores[:, None])
     assert made.best_of_families()[FEATURES].label == "single"
     assert made.close([replace(base, fine=1.0), replace(base, fine=1.5)])[0].fine == 1.0
 
@@ -234,7 +234,7 @@ def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
         np.inf,
         tmp_path / "choose-x",
     )
-    setting = Setting("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
+    setting = Candidate("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
     experiment = by._experiment(setting, by._split_pack(0, 100, setting), "validation")
     assert (experiment.rows, experiment.test_rows, experiment.seed) == (100, 600, 7)
     assert experiment.predictions
@@ -253,7 +253,7 @@ def test_the_logarithm_is_not_tried_where_the_first_round_was_cut_off(
         self.interrupted = interrupted
         if measured:
             scores = np.ones((len(self.truth), 1))
-            self.add("the mean", rounds.CONSTANT, scores, setting=rounds.Setting("", "", "", {}))
+            self.add(Candidate("the mean", rounds.CONSTANT), scores)
 
     monkeypatch.setattr(Rounds, "first", first)
     monkeypatch.setattr(Rounds, "run", lambda self: None)
