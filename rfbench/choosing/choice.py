@@ -1,4 +1,4 @@
-"""From a table to the model to take, within a budget: an answer, its statistics, a model file.
+"""From a table to the model to take, within a budget: a model file, and its card with the answer.
 
 A quarter of the rows is held out. On the others rounds of trials (`rfbench.choosing.rounds`)
 measure a constant, a linear model, gradient boosting and features of kernels; averages are made of
@@ -9,40 +9,32 @@ The model that is taken is fitted again on all rows, unless that goes wrong.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from rfbench import files
-from rfbench.choosing.judge import Contender, Judge, average
+from rfbench.choosing.judge import Judge, average
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS
 from rfbench.choosing.model import Model, save
 from rfbench.choosing.parts import pipeline_of
-from rfbench.choosing.problem import LearningProblem
+from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import Candidate, Rounds
-from rfbench.choosing.table import LabelledTable, read_table, table_of, without_rows
+from rfbench.choosing.table import read_table, table_of, without_rows
 from rfbench.datasets.preparation import describe
-from rfbench.datasets.values import DATE
 from rfbench.errors import ConfigError, DataError, unknown
-from rfbench.escaping import json_value
 from rfbench.experiment import children
 from rfbench.memory import check_fits
 
-__all__ = ["Choice", "Contender", "choose", "read_table", "table_of"]
-
 # Seconds of the budget that are kept for writing the files, and their share.
 WRITING, WRITING_SHARE = 1.0, 0.04
-REPR = 10_000  # characters of the model as scikit-learn prints it
 TABLES = 4  # copies of the rows: as read, prepared, and scaled in two ways
 DECADES = 100.0  # a target whose quantiles lie so far from each other: its logarithm is tried
 
@@ -52,38 +44,18 @@ class Choice:
     """What was chosen for a table, and what it is worth."""
 
     folder: Path
-    data: str
-    notes: tuple[str, ...]  # what the rows say of themselves
-    preparation: tuple[str, ...]  # what was done to the columns
-    metric: str
-    classes: tuple[str, ...]  # nothing of a regression
-    shares: tuple[float, ...]  # of the classes
-    allow_rows: bool
-    log_target: bool
-    grouped: bool
-    in_time: bool  # the last rows were held out
-    dates: tuple[str, ...]  # columns of dates
-    rows: int
-    n_train: int  # training and validation rows
-    n_test: int  # rows held out
-    nothing_learnt: bool
-    overturned: bool  # the rows held out said otherwise than those that chose
-    taken: Contender
-    contenders: tuple[Contender, ...]  # the best of each kind
-    tried: pd.DataFrame  # all candidates: label, family, M, loss, seconds
-    left_out: Mapping[str, int]  # classes that a side of a split would lack, and their rows
-    stopped: str  # what budget or memory cut off, see `Rounds.stopped`
-    interrupted: bool
-    budget: float
-    spent: float
-    seed: int
     model: Model  # fitted on all rows, see `rfbench.choosing.judge.Judge.final`
     others: Mapping[str, Model]  # of each kind, not fitted
-    card: Mapping[str, Any]  # see `rfbench.choosing.model`
+    card: Mapping[str, Any]  # what model.json says, see `choose`
 
-    def contender(self, family: str) -> Contender | None:
+    @property
+    def taken(self) -> dict[str, Any]:
+        """The contender that was taken, see `rfbench.choosing.judge.Judge.contender`."""
+        return dict(self.card["take"])
+
+    def contender(self, family: str) -> dict[str, Any] | None:
         """Return the best of a kind, if there is one."""
-        return next((c for c in self.contenders if c.family == family), None)
+        return next((c for c in self.card["contenders"] if c["family"] == family), None)
 
 
 def choose(
@@ -153,15 +125,16 @@ def choose(
         else:
             table = table_of(X, y, **keys)
     table = table if allow_rows else without_rows(table)
-    metrics = NUMBER_METRICS if table.regression else CLASS_METRICS
+    metrics = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *metrics):
-        kind = "numbers" if table.regression else "classes"
+        kind = "classes" if table.n_classes else "numbers"
         raise unknown(f"metric of {kind}", metric, metrics, ConfigError)
     # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
-        table, problem, left_out, kept = _parted(table, metric or metrics[0], seed, budget)
-        train, test = problem.held_out(budget)
+        table = replace(table, metric=metric or metrics[0], seed=seed)
+        table, left_out, kept = _parted(table, budget)
+        train, test = table.held_out(budget)
         n, d = len(train) + len(test), table.X.shape[1]
         check_fits(
             TABLES * 8.0 * n * d,
@@ -169,96 +142,66 @@ def choose(
             "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
         )
         first = Rounds(
-            problem.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
+            table.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
         )
         rounds = _searched(first)
-        judged = Judge(rounds, problem, (train, test), deadline)
+        judged = Judge(rounds, table, (train, test), deadline)
         taken, overturned, nothing = judged.decide()
-        model, fitted = judged.final(taken, table, deadline)
+        model, fitted = judged.final(taken, deadline)
         rounds.clear()
     judged.contenders[taken.family] = taken
-    contenders = tuple(judged.contender(c, taken) for c in judged.contenders.values())
-    winner = next(c for c in contenders if c.family == taken.family)
-    classes = tuple(str(label) for label in table.classes)
+    contenders = [judged.contender(c, taken) for c in judged.contenders.values()]
     model.reading_ = table.how
-    card = save(
-        model,
-        folder,
-        data=table.name,
-        data_sha256=table.sha256,
-        classes=classes,
-        columns=[str(column) for column in table.X.columns],
-        label=winner.label,
-        metric=problem.metric,
-        error=winner.error,
-        standard_error=winner.standard_error,
-        rows=fitted,
-        held_out=len(test),
-        holds_rows=winner.holds_rows,
-    )
+    facts: dict[str, Any] = {
+        "data": table.name,
+        "data_sha256": table.sha256,
+        "notes": table.notes,  # what the rows say of themselves
+        "preparation": describe(model[0].notes_),  # what was done to the columns
+        "columns": [str(column) for column in table.X.columns],
+        "metric": table.metric,
+        "classes": [str(label) for label in table.classes],  # none of a regression
+        "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
+        "left_out": left_out,  # classes that a side of a split would lack, and their rows
+        "log_target": rounds.log,
+        "grouped": table.groups is not None,
+        "in_time": table.time is not None,  # the last rows were held out
+        "rows": len(table.y),
+        "n_train": len(train),  # training and validation rows
+        "n_test": len(test),  # rows held out
+        "n_fitted": fitted,  # the rows that the model in the file was fitted on
+        "nothing_learnt": nothing,
+        "overturned": overturned,  # the rows held out said otherwise than those that chose
+        "take": next(c for c in contenders if c["family"] == taken.family),
+        "contenders": contenders,  # the best of each kind
+        "tried": len(rounds.candidates),
+        "stopped": rounds.stopped,  # what budget or memory cut off, see `Rounds.stopped`
+        "interrupted": rounds.interrupted,
+        "budget": budget,
+        "spent": monotonic() - started,
+        "seed": seed,
+    }
+    card = {**save(model, folder, **facts), **facts}  # as they are: JSON has no infinity
     np.savez(folder / "rows.npz", train=kept[train], test=kept[test])
-    tried = pd.DataFrame(
-        [(c.label, c.family, c.M, c.loss.value, c.seconds) for c in rounds.candidates],
-        columns=["label", "family", "M", "loss", "seconds"],
-    )
-    choice = Choice(
-        folder=folder,
-        data=table.name,
-        notes=table.notes,
-        preparation=tuple(describe(model[0].notes_)),
-        metric=problem.metric,
-        classes=classes,
-        shares=tuple(np.bincount(table.target) / len(table.y)) if classes else (),
-        allow_rows=allow_rows,
-        log_target=rounds.log,
-        grouped=table.groups is not None,
-        in_time=table.time is not None,
-        dates=tuple(column for column, kind in model[0].kinds_.items() if kind == DATE),
-        rows=len(table.y),
-        n_train=len(train),
-        n_test=len(test),
-        nothing_learnt=nothing,
-        overturned=overturned,
-        taken=winner,
-        contenders=contenders,
-        tried=tried.sort_values("loss", kind="stable", ignore_index=True),
-        left_out=left_out,
-        stopped=rounds.stopped,
-        interrupted=rounds.interrupted,
-        budget=budget,
-        spent=monotonic() - started,
-        seed=seed,
-        model=model,
-        others={family: pipeline_of(c, rounds) for family, c in judged.contenders.items()},
-        card=card,
-    )
-    _write(choice)
-    return choice
+    others = {family: pipeline_of(c, rounds) for family, c in judged.contenders.items()}
+    return Choice(folder, model, others, card)
 
 
-def _parted(
-    table: LabelledTable, metric: str, seed: int, budget: float
-) -> tuple[LabelledTable, LearningProblem, dict[str, int], Any]:
+def _parted(table: LabelledTable, budget: float) -> tuple[LabelledTable, dict[str, int], Any]:
     """Leave out the classes that a side of a split lacks; return their rows, and those kept."""
     left_out: dict[str, int] = {}
     kept = np.arange(len(table.y))
-    while True:
-        problem = LearningProblem(
-            table.X, table.target, len(table.classes), table.groups, metric, seed, table.time
-        )
-        absent = problem.absent_classes(budget)
-        if not absent:
-            return table, problem, left_out, kept
-        if problem.n_classes - len(absent) < 2:
+    while absent := table.absent_classes(budget):
+        if table.n_classes - len(absent) < 2:
             raise DataError(
                 f"Of {table.name}, fewer than two classes have rows on both sides of every split.",
                 "A class has to be learnt from some rows and checked on others.",
                 "Put rare classes together, or split otherwise (--groups, --time).",
             )
-        counts = np.bincount(problem.y)
+        counts = np.bincount(table.y)
         left_out |= {str(table.classes[code]): int(counts[code]) for code in absent}
-        rows = np.flatnonzero(~np.isin(problem.y, absent))
-        kept, table = kept[rows], table.take(rows)
+        kept = kept[~np.isin(table.y, absent)]
+        table = table.keeping(np.setdiff1d(np.arange(table.n_classes), absent))
+    return table, left_out, kept
 
 
 def _searched(rounds: Rounds) -> Rounds:
@@ -294,19 +237,3 @@ def spans_decades(y: Any) -> bool:
     """Tell whether a target is positive and its quantiles lie two decades or more apart."""
     low, high = np.quantile(y, [0.01, 0.99])
     return bool(y.min() > 0 and high > DECADES * low)
-
-
-def _write(choice: Choice) -> None:
-    """Write answer.json; WriteError if it cannot be written."""
-    beside = ("model", "others", "tried", "folder", "taken", "contenders", "card")
-    facts = {key: value for key, value in vars(choice).items() if key not in beside}
-    answer = {
-        "take": asdict(choice.taken),
-        "contenders": [asdict(contender) for contender in choice.contenders],
-        **facts,
-        "model": choice.card,
-        "estimator": choice.model.__repr__(N_CHAR_MAX=REPR),  # type: ignore[call-arg]
-        "tried": choice.tried.to_dict("records"),
-    }
-    text = json.dumps(json_value(answer), indent=1) + "\n"
-    files.replace(choice.folder / "answer.json", text.encode())

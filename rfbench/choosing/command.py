@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
@@ -72,22 +71,21 @@ def choose(
     form: str,
     **kwargs: Any,
 ) -> None:
-    """Say which model to take for FILE, or for a data set of the catalogue, and write it.
+    """Say which model to take for FILE, and write it.
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
-    until the budget is used, then measures the best of each kind on held-out rows. The
-    first line says what to take, whoever makes it. Beside answer.json there is
-    model.joblib, for `rfbench predict`. Loading such a file runs code that is in it: it is as
+    until the budget is used, then measures the best of each kind on held-out rows. The first line
+    says what to take, whoever makes it. Written are model.joblib, for `rfbench predict`, and its
+    card model.json with the whole answer. Loading a model runs code that is in its file: it is as
     trusted as its sender.
 
     \b
     Examples:
       rfbench choose prices.csv --target price
       rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
-      rfbench choose digits
     """
     started = time.monotonic()
-    from rfbench import choosing
+    from rfbench.choosing import choice as choosing
     from rfbench.pages.templates import render
 
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
@@ -106,10 +104,9 @@ def choose(
         **kwargs,
     )
     if form == "json":
-        answer = json.loads(files.read(folder / "answer.json"))
-        echo_json({"folder": str(folder), **answer})
+        echo_json({"folder": str(folder), **choice.card})
     else:
-        echo(render("choosing/choose.txt.j2", choice=choice), nl=False)
+        echo(render("choosing/choose.txt.j2", choice=choice.card, folder=folder), nl=False)
 
 
 @click.command()
@@ -138,20 +135,17 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import check_rows, load, other_versions, predictions, read_card
+    from rfbench.choosing.model import check_rows, load, predictions
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
-    model = model.resolve()
-    card = read_card(model)
-    for version in other_versions(card):
-        echo(f"note: the model was made with {version}", err=True)
-    fitted = load(model, card, allow_imports=allow_imports)
+    fitted = load(model.resolve(), allow_imports=allow_imports)
+    preparation = fitted[0]
     rows = read_new_rows(
-        file, fitted.reading_, lambda rows: fitted.differences(rows).odd, **reading
+        file, fitted.reading_, lambda rows: preparation.differences(rows).odd, **reading
     )
-    check_rows(card, file, rows)
-    for line in lines("choosing/predict.j2", "differences", table=fitted.differences(rows)):
+    check_rows(fitted.card_["columns"], file, rows)
+    for line in lines("choosing/predict.j2", "differences", table=preparation.differences(rows)):
         echo(f"note: {line}", err=True)
     made = predictions(fitted, rows, float(level))
     files.write_named(out, as_csv(made).encode())

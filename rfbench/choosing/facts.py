@@ -126,38 +126,31 @@ def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[st
     Of rows that belong together, one is to be given: their values agree without any such rule.
     """
     some = np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64)
-    told = []
-    for name, column in X.items():
-        if all(
-            _tells(values_of(str(name), column.iloc[rows]), target[rows], regression=regression)
-            for rows in (some, slice(None))[: 1 + (len(some) < len(X))]
-        ):
-            told.append(
-                f"Column {name} determines the target: if it is known only when the target is, "
-                f"leave it out with --drop {name}."
-            )
-    return told
+    return [
+        f"Column {name} determines the target: if it is known only when the target is, "
+        f"leave it out with --drop {name}."
+        for name, column in X.items()
+        if _tells(values_of(str(name), column.iloc[some]), target[some], regression=regression)
+    ]
 
 
 def _tells(values: Any, y: NDArray[Any], *, regression: bool) -> bool:
-    there = pd.notna(values)
+    there = np.asarray(pd.notna(values))
     if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
         return False
-    numeric, y = isinstance(values, np.ndarray), y[np.asarray(there)]
+    y = y[there]
     codes, different = pd.factorize(values[there], sort=True)
-    low, high = np.full(len(different), np.inf), np.full(len(different), -np.inf)
-    np.minimum.at(low, codes, y)
-    np.maximum.at(high, codes, y)
-    pure, again = bool((low == high).all()), np.bincount(codes)[codes] > 1
-    ends = np.unique(y, return_counts=True)
-    rarer = int((y[again] != ends[0][ends[1].argmax()]).sum())  # rows that no constant explains
+    rising, falling = (y[np.lexsort((sign * y, codes))] for sign in (1, -1))
+    pure = bool((rising == falling).all())  # rows of one value have one target
+    again = np.bincount(codes)[codes] > 1
+    ends, counts = np.unique(y, return_counts=True)
+    rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
-    if not numeric or len(different) < LEAST / 2:
+    if not isinstance(values, np.ndarray) or len(different) < LEAST / 2:
         return False
     if regression:  # a larger value never has a smaller target, or never a larger one
-        return len(ends[0]) >= LEAST / 2 and bool(
-            (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
-        )
-    changes = int((np.diff(low) != 0).sum())
-    return pure and changes == len(ends[0]) - 1 and ends[1].min() >= LEAST / 4
+        ordered = (np.diff(rising) >= 0).all() or (np.diff(falling) <= 0).all()
+        return bool(len(ends) >= LEAST / 2 and ordered)
+    changes = int((np.diff(rising) != 0).sum())
+    return bool(pure and changes == len(ends) - 1 and counts.min() >= LEAST / 4)

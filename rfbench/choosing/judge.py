@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cached_property
 from time import monotonic
 from typing import Any
@@ -24,7 +24,7 @@ from rfbench.choosing.losses import (
 )
 from rfbench.choosing.model import Model, half_widths
 from rfbench.choosing.parts import SCALERS, in_metric, mean_root, pipeline_of
-from rfbench.choosing.problem import LearningProblem, Sides
+from rfbench.choosing.problem import LabelledTable, Sides
 from rfbench.choosing.rounds import (
     BLEND,
     BOOSTING,
@@ -35,7 +35,7 @@ from rfbench.choosing.rounds import (
     Candidate,
     Rounds,
 )
-from rfbench.choosing.table import LabelledTable, prepared
+from rfbench.choosing.table import prepared
 from rfbench.solvers.folds import whole_groups
 
 LATE = 1.0  # seconds after the deadline, at most, until the last fit ends
@@ -77,7 +77,7 @@ def _average(rounds: Rounds, members: Sequence[Candidate], family: str, label: s
         scores[halves == half] = every[halves == half] @ fitted
     rounded = tuple((c, float(f"{w:.3g}")) for c, w in zip(members, weights, strict=True) if w > 0)
     if len(rounded) > 1:
-        rounds.add(f"{label} {len(rounded)}", family, scores, members=rounded)
+        rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 
 
 def weights_of(scores: Array, target: Array) -> Array:
@@ -98,27 +98,10 @@ def weights_of(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class Contender:
-    """The best model of a kind, on the rows held out."""
-
-    label: str
-    family: str  # see `rfbench.choosing.rounds`
-    M: int  # features of kernels; 0 of other models
-    error: float  # its loss in the metric, see `rfbench.choosing.losses`
-    standard_error: float
-    others: Mapping[str, float]  # its losses in the other metrics, and of classes 1 - AUC
-    against_taken: Difference  # its loss less that of the model that is taken
-    against_constant: Difference
-    fit_seconds: float
-    predict_seconds: float  # of 1,000 rows
-    holds_rows: bool
-
-
 class Judge:
     """The best candidates of each kind on the rows held out, each measured by a trial."""
 
-    def __init__(self, rounds: Rounds, problem: LearningProblem, sides: Sides, end: float) -> None:
+    def __init__(self, rounds: Rounds, problem: LabelledTable, sides: Sides, end: float) -> None:
         self.rounds, self.problem, (self.train, self.test) = rounds, problem, sides
         self.truth = problem.y[self.test]
         self.groups = None if problem.groups is None else problem.groups[self.test]
@@ -142,13 +125,11 @@ class Judge:
         """Fit candidates on the training rows, and let them predict the rows held out."""
         rounds, trials = self.rounds, []
         for part in parts:
-            setting = part.setting
-            assert setting is not None
             X, target, n = self.rows
-            if setting.basis:
-                scaled = SCALERS[setting.scaling]().fit(X[:n]).transform(X)
-                X = in_metric(scaled, mean_root(rounds.metrics[setting.basis]))
-            trials.append((setting, rounds.pack(("held out", setting.basis), X, target, n)))
+            if part.basis:
+                scaled = SCALERS[part.scaling]().fit(X[:n]).transform(X)
+                X = in_metric(scaled, mean_root(rounds.metrics[part.basis]))
+            trials.append((part, rounds.pack(("held out", part.basis), X, target, n)))
         results = rounds.measured(trials, "", end) if trials else []
         return {part: each for part, each in zip(parts, results, strict=True) if each is not None}
 
@@ -206,7 +187,7 @@ class Judge:
         gain = difference(own, constant, metric, self.groups)
         return gain.value < 0 and gain.p < level
 
-    def contender(self, candidate: Candidate, taken: Candidate) -> Contender:
+    def contender(self, candidate: Candidate, taken: Candidate) -> dict[str, Any]:
         """Return the facts of a candidate on the rows held out."""
         family = candidate.family
         fit, predict = self._costs(candidate)
@@ -215,21 +196,21 @@ class Judge:
         shares = self.predicted[family].probabilities
         if shares is not None:
             others["1 - AUC"] = area_above(self.truth, shares)
-        return Contender(
-            label=candidate.label,
-            family=family,
-            M=candidate.M,
-            error=self.losses[family].value,
-            standard_error=self.losses[family].standard_error(self.groups),
-            others=others,
-            against_taken=self._against(family, taken.family),
-            against_constant=self._against(family, CONSTANT),
-            fit_seconds=fit,
-            predict_seconds=predict,
-            holds_rows=self.rounds.allow_rows and candidate.M > 0,
-        )
+        return {
+            "label": candidate.label,
+            "family": family,
+            "M": candidate.M,  # features of kernels; 0 of other models
+            "error": self.losses[family].value,
+            "standard_error": self.losses[family].standard_error(self.groups),
+            "others": others,  # its losses in the other metrics, and of classes 1 - AUC
+            "against_taken": asdict(self._against(family, taken.family)),
+            "against_constant": asdict(self._against(family, CONSTANT)),
+            "fit_seconds": fit,
+            "predict_seconds": predict,  # of 1,000 rows
+            "holds_rows": self.rounds.allow_rows and candidate.M > 0,
+        }
 
-    def final(self, taken: Candidate, table: LabelledTable, end: float) -> tuple[Model, int]:
+    def final(self, taken: Candidate, end: float) -> tuple[Model, int]:
         """Return the model that is taken, with its intervals, and how many rows it was fitted on.
 
         These are all rows. But a fit on more rows can go wrong where the measured one did not:
@@ -240,24 +221,26 @@ class Judge:
         every, model = np.sort(np.concatenate([self.train, self.test])), None
         seconds = self._costs(taken)[0] * len(every) / len(self.train)
         rows = every if monotonic() + seconds < end + LATE else self.train
-        model = self._fitted(taken, table, rows)
-        if len(rows) > len(self.train) and self._is_worse(model, taken, table):
+        model = self._fitted(taken, rows)
+        if len(rows) > len(self.train) and self._is_worse(model, taken):
             rows = self.train
-            model = self._fitted(taken, table, rows)
+            model = self._fitted(taken, rows)
         model.half_widths_, model.log_target_ = {}, self.rounds.log
-        if table.regression:
+        if not self.problem.n_classes:
             pair = self.truth, self.predicted[taken.family].values
             truth, predicted = np.log(pair) if self.rounds.log else pair
             model.half_widths_ = half_widths(truth - predicted)
         return model, len(rows)
 
-    def _fitted(self, taken: Candidate, table: LabelledTable, rows: Any) -> Model:
-        fitted: Model = pipeline_of(taken, self.rounds).fit(table.X.iloc[rows], table.y[rows])
+    def _fitted(self, taken: Candidate, rows: Any) -> Model:
+        X, y = self.problem.X.iloc[rows], self.problem.labels[rows]
+        fitted: Model = pipeline_of(taken, self.rounds).fit(X, y)
         return fitted
 
-    def _is_worse(self, model: Model, taken: Candidate, table: LabelledTable) -> bool:
+    def _is_worse(self, model: Model, taken: Candidate) -> bool:
         metric, unseen = self.problem.metric, self.losses[taken.family]
-        seen = loss_of(metric, model, table.X.iloc[self.test], table.y[self.test])
+        X, y = self.problem.X.iloc[self.test], self.problem.labels[self.test]
+        seen = loss_of(metric, model, X, y)
         return difference(seen, unseen, metric, self.groups).verdict == "worse"
 
 

@@ -2,9 +2,9 @@
 
 Every metric is a loss: smaller is better. Its value is a smooth function of sums over the rows, so
 that its error follows from the rows' *influences* (the delta method): how far the value moves, in
-units of 1/n, where a row gets more weight. Two models are compared by the difference of their
-influences row by row; where the losses of rows have no bound, and a few can outweigh all others, by
-the signed ranks of the rows' differences. Where rows come in groups, those of a group are added up
+units of 1/n, where a row gets more weight. The interval of a difference follows from the difference
+of the influences row by row, its p-value from the signed ranks of the rows' losses, which hold
+where a few rows outweigh all others. Where rows come in groups, those of a group are added up
 first.
 """
 
@@ -22,7 +22,6 @@ from rfbench.arrays import Array
 CLASS_METRICS = ("log-loss", "error", "balanced-error")
 NUMBER_METRICS = ("rmse", "mae")
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
-RANKED = ("log-loss", *NUMBER_METRICS)  # compared by signed ranks
 LEVEL = 0.95  # of the intervals
 SMALLEST = 1e-15  # of a probability, in the log-loss
 
@@ -56,13 +55,7 @@ class Difference:
     low: float  # of the interval of 95 %
     high: float
     p: float  # of no difference, two-sided
-
-    @property
-    def verdict(self) -> str:
-        """Return whether the first model is ``better``, ``worse`` or too ``near`` to call."""
-        if not self.p < 1 - LEVEL:
-            return "near"
-        return "better" if self.value < 0 else "worse"
+    verdict: str  # the first model is ``better``, ``worse`` or too ``near`` to call
 
 
 def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
@@ -92,8 +85,8 @@ def loss(metric: str, truth: Array, predicted: Predicted) -> Loss:
         counts = np.bincount(truth)
         present = np.flatnonzero(counts)
         errors = np.bincount(truth, each, len(counts)) / np.maximum(counts, 1)
-        influences = n / (len(present) * counts[truth]) * (each - errors[truth])
-        return Loss(float(errors[present].mean()), influences, each)
+        weights = n / (len(present) * counts[truth])
+        return Loss(float(errors[present].mean()), weights * (each - errors[truth]), weights * each)
     return Loss(mean, each - mean, each)
 
 
@@ -111,24 +104,20 @@ def difference(
 ) -> Difference:
     """Return by how much the first loss exceeds the second, both of the same rows.
 
-    The p-value is that of Wilcoxon's signed ranks of the rows' losses where these have no bound,
-    and 1 where the ranks point the other way; of misclassification McNemar's exact one; else that
-    of the t test of the influences' differences. All per group where there are groups.
+    The p-value is that of Wilcoxon's signed ranks of the rows' losses, of groups where there are
+    groups, and 1 where the ranks point the other way; of misclassification McNemar's exact one.
     """
     value = first.value - second.value
     error, freedom = _standard_error(first.influences - second.influences, groups)
     reach = float(stats.t.ppf((1 + LEVEL) / 2, freedom)) * error if freedom else np.inf
     each = _summed(first.rows - second.rows, groups)
-    if metric in RANKED:
-        p = _by_ranks(each, value)
-    elif metric == "error" and groups is None:  # where one of the two alone is right
+    if metric == "error" and groups is None:  # where one of the two alone is right
         worse, better = int((each > 0).sum()), int((each < 0).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
-    elif error == 0 or not freedom:
-        p = 1.0
     else:
-        p = float(2 * stats.t.sf(abs(value) / error, freedom))
-    return Difference(value, value - reach, value + reach, p)
+        p = _by_ranks(each, value)
+    verdict = "near" if not p < 1 - LEVEL else "better" if value < 0 else "worse"
+    return Difference(value, value - reach, value + reach, p, verdict)
 
 
 def _by_ranks(each: Array, value: float) -> float:

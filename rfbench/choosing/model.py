@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import platform
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +73,6 @@ class Model(Pipeline):  # type: ignore[misc]
             return np.column_stack([middle * np.exp(-half), middle * np.exp(half)])
         return np.column_stack([middle - half, middle + half])
 
-    def differences(self, X: pd.DataFrame) -> Any:
-        """Return what is different in a table from the training rows.
-
-        See `rfbench.datasets.preparation.Differences`.
-        """
-        return self[0].differences(X)
-
 
 def half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the interval of each of `LEVELS`, by split conformal prediction.
@@ -94,26 +86,6 @@ def half_widths(residuals: Array) -> dict[float, float]:
     return dict(zip(LEVELS, ordered[ranks.astype(int) - 1].tolist(), strict=True))
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that a model's file depends on."""
-    return {
-        "rfbench": __version__,
-        "scikit-learn": sklearn.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-
-
-def other_versions(card: dict[str, Any]) -> list[str]:
-    """Return, in words, the packages that are other ones than when the model was made."""
-    now, then = versions(), card["versions"]
-    return [
-        f"{name} {then[name]}, and here is {now.get(name)}"
-        for name in then
-        if then[name] != now.get(name)
-    ]
-
-
 def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     """Write a model and its card, and return the card.
 
@@ -121,23 +93,25 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     """
     widths = {str(level): width for level, width in model.half_widths_.items()}
     reading = None if model.reading_ is None else vars(model.reading_)
-    facts |= {"half_widths": widths, "reading": reading, "versions": versions()}
+    versions = {"rfbench": __version__, "scikit-learn": sklearn.__version__}
+    facts |= {"half_widths": widths, "reading": reading, "versions": versions}
     model.card_ = json_value(facts)
     dumped = io.BytesIO()
     joblib.dump(model, dumped, compress=3)
     content = dumped.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
-    card = {**model.card_, "n_bytes": len(content), "model_sha256": sha256}
+    card = {**model.card_, "model_sha256": sha256}
     files.replace(folder / MODEL, content)
     files.replace(folder / CARD, json.dumps(card, indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
     return card
 
 
-def read_card(path: Path) -> dict[str, Any]:
-    """Read the card beside a model; nothing of the model itself is loaded.
+def load(path: Path, *, allow_imports: bool = False) -> Model:
+    """Load a model. A file of this kind can run any code: it is as trusted as its sender.
 
-    DataError if there is no model, or no card that fits it.
+    Models that this user made on this machine are loaded as they are, others with `allow_imports`
+    only. DataError if it is not allowed, or cannot be loaded, or if its card is another one.
     """
     if not path.is_file():
         raise DataError(
@@ -146,70 +120,55 @@ def read_card(path: Path) -> dict[str, Any]:
     beside = path.with_suffix(".json")
     try:
         card = json.loads(files.read(beside))
-        _check_content(path, files.read(path), card)
-        other_versions(card)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        sha256 = card["model_sha256"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise DataError(
             f"{beside} is no card of a model.",
             f"{type(error).__name__}: {error}.",
             "Copy both files that `rfbench choose` wrote: model.joblib and model.json.",
         ) from None
-    return dict(card)
-
-
-def _check_content(path: Path, content: bytes, card: dict[str, Any]) -> None:
-    if hashlib.sha256(content).hexdigest() != card["model_sha256"]:
+    content = files.read(path)  # once: what is checked is what is loaded
+    if hashlib.sha256(content).hexdigest() != sha256:
         raise DataError(
             f"{path} is not the model of its card.",
             "Its content has another hash.",
             "Copy both files from the same folder.",
         )
-
-
-def load(path: Path, card: dict[str, Any], *, allow_imports: bool = False) -> Model:
-    """Load a model. A file of this kind can run any code: it is as trusted as its sender.
-
-    Models that this user made on this machine are loaded as they are, others with `allow_imports`
-    only. DataError if it is not allowed, or cannot be loaded.
-    """
-    if not allow_imports and hashes.recall(f"model|{card['model_sha256']}") is None:
+    if not allow_imports and hashes.recall(f"model|{sha256}") is None:
         raise DataError(
             f"{path} was not made here by you.",
             "Loading a model runs code that is in its file: it is as trusted as its sender.",
             "Run with --allow-imports if you trust it.",
         )
-    content = files.read(path)  # once: what was checked is what is loaded
-    _check_content(path, content, card)
     try:
         model = joblib.load(io.BytesIO(content))
     except Exception as error:  # a file of another version makes them raise almost anything
         raise DataError(
             f"{path} cannot be loaded.",
-            f"{type(error).__name__}: {error}. {'; '.join(other_versions(card))}",
+            f"{type(error).__name__}: {error}.",
             "Install the versions that its card names, or run `rfbench choose` again.",
         ) from error
     if not isinstance(model, Model):
         raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
-    beside = ("n_bytes", "model_sha256")
-    if model.card_ != {key: value for key, value in card.items() if key not in beside}:
+    if {**model.card_, "model_sha256": sha256} != card:
         raise DataError(
-            f"The card {path.with_suffix('.json')} was changed after the model was made.",
+            f"The card {beside} was changed after the model was made.",
             "The model holds other facts.",
             "Take the card that `rfbench choose` wrote.",
         )
     return model
 
 
-def check_rows(card: dict[str, Any], file: str, X: pd.DataFrame) -> None:
+def check_rows(columns: list[str], file: str, X: pd.DataFrame) -> None:
     """Raise DataError for a table without rows, or of which the model knows no column."""
     if not len(X):
         raise DataError(
             f"{file} has no rows.", "There is nothing to predict.", "Name another file."
         )
-    if not set(map(str, X.columns)) & set(card["columns"]):
+    if not set(map(str, X.columns)) & set(columns):
         raise DataError(
             f"{file} has none of the columns that the model knows.",
-            f"These are {named(card['columns'])}.",
+            f"These are {named(columns)}.",
             "Name the file that belongs to the model, or correct its first line.",
         )
 

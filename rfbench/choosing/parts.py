@@ -93,11 +93,10 @@ def pipeline_of(candidate: Candidate, rounds: Rounds) -> Model:
 
 def _estimator(part: Candidate, rounds: Rounds) -> Any:
     """Return the estimator of prepared rows that a candidate stands for, not fitted."""
-    setting, steps = part.setting, []
-    assert setting is not None
-    if setting.scaling != "none":
-        steps.append(SCALERS[setting.scaling]())
-    if setting.basis:
-        root = mean_root(rounds.metrics[setting.basis])
+    steps: list[Any] = []
+    if part.scaling != "none":
+        steps.append(SCALERS[part.scaling]())
+    if part.basis:
+        root = mean_root(rounds.metrics[part.basis])
         steps.append(FunctionTransformer(in_metric, kw_args={"root": root}))
-    return make_pipeline(*steps, plugins.load_class(setting.estimator)(**setting.parameters))
+    return make_pipeline(*steps, plugins.load_class(part.estimator)(**part.parameters))

@@ -1,4 +1,4 @@
-"""The rows of a table, parted: held out, choosing, training."""
+"""A table with its target, and how its rows are parted: held out, choosing, training."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array
+from rfbench.datasets.dialect import Reading
 from rfbench.datasets.split import in_time
 from rfbench.errors import ConfigError
 from rfbench.solvers.folds import whole_groups
@@ -26,16 +27,30 @@ ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 
 
 @dataclass(frozen=True)
-class LearningProblem:
-    """Rows with a target, and how they are parted."""
+class LabelledTable:
+    """Rows with a target, as they were read, and how they are parted."""
 
-    X: pd.DataFrame  # of shape (n, columns), as it was read
+    X: pd.DataFrame  # of shape (n, columns): numbers, words, dates and gaps
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
-    n_classes: int  # 0 of a regression
-    groups: Index | None
-    metric: str
-    seed: int
+    classes: NDArray[Any]  # the labels in sorted order; none of a regression
+    groups: Index | None = None  # numbers of the groups
     time: Array | None = None  # when the rows are: the last ones are held out
+    metric: str = ""
+    seed: int = 0
+    name: str = "the rows"
+    sha256: str = ""  # of the file's content, or of the rows
+    notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
+    how: Reading | None = None  # of a file: by it new files are read
+
+    @property
+    def n_classes(self) -> int:
+        """0 of a regression."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The target as it was read: numbers or labels."""
+        return self.classes[self.y] if self.n_classes else self.y
 
     def split(self, share: float, *, most: int | None = None, folds: int = 1) -> list[Sides]:
         """Return numbers of rows to fit and to predict: one split, or so many folds.
@@ -89,11 +104,16 @@ class LearningProblem:
         """Return the splits by which models are chosen: one, or of few rows several folds."""
         return self.split(VALIDATION, folds=FOLDS if len(self.y) <= FOLDED_ROWS else 1)
 
-    def take(self, rows: Index) -> LearningProblem:
+    def take(self, rows: Index) -> LabelledTable:
         """Return some of the rows."""
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
         return replace(self, X=self.X.iloc[rows], y=self.y[rows], groups=groups, time=time)
+
+    def keeping(self, codes: Index) -> LabelledTable:
+        """Return the rows of some classes, which get new codes."""
+        some = self.take(np.flatnonzero(np.isin(self.y, codes)))
+        return replace(some, y=np.searchsorted(codes, some.y), classes=self.classes[codes])
 
     def absent_classes(self, budget: float) -> list[int]:
         """Return the classes that a side of some split lacks: these cannot be learnt and checked.

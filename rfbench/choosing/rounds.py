@@ -20,9 +20,9 @@ import numpy as np
 
 from rfbench import config, grids, yamlfile
 from rfbench.arrays import Array
-from rfbench.choosing.losses import Loss, Predicted, loss
+from rfbench.choosing.losses import Predicted, loss
 from rfbench.choosing.parts import SCALERS, in_metric
-from rfbench.choosing.problem import Index, LearningProblem, Sides
+from rfbench.choosing.problem import Index, LabelledTable, Sides
 from rfbench.choosing.table import prepared
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
@@ -59,58 +59,44 @@ def contenders() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """A contender at a size: what a trial measures."""
+class Candidate:
+    """A contender at a size: what a trial measures, and once it is measured what it said."""
 
     label: str
     family: str
-    estimator: str  # import path
-    parameters: Mapping[str, Any]
+    estimator: str = ""  # import path; nothing of an average
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # measured: with all chosen
     scaling: str = "none"
     basis: str = ""  # the learnt metric whose rows it sees; nothing: the rows as they are
-
-    @property
-    def M(self) -> int:
-        """Features of kernels; 0 of other models."""
-        return int(self.parameters.get("n_components", 0))
-
-    def at(self, label: str, **parameters: Any) -> Setting:
-        """Return the same with other parameters."""
-        return replace(self, label=label, parameters={**self.parameters, **parameters})
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A contender that was measured, and what it said of the validation rows."""
-
-    label: str
-    family: str
-    scores: Array  # of the validation rows: numbers or probabilities, shape (n, k)
-    loss: Loss
+    members: tuple[tuple[Candidate, float], ...] = ()  # of an average
+    scores: Any = None  # of the validation rows: numbers or probabilities, shape (n, k)
+    loss: Any = None  # a `rfbench.choosing.losses.Loss`
     # The log-loss of classes, else the loss: what tells apart those that are close in the loss.
-    fine: float
-    setting: Setting | None = None  # with all chosen; None of an average
+    fine: float = float("inf")
     seconds: float = 0.0  # of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial, on `rows` rows
     rows: int = 1
-    members: tuple[tuple[Candidate, float], ...] = ()  # of an average
 
     @property
     def M(self) -> int:
-        """Features, of all members."""
-        return sum(part.setting.M for part in self.parts if part.setting)
+        """Features of kernels, of all members; 0 of other models."""
+        return sum(int(part.parameters.get("n_components", 0)) for part in self.parts)
 
     @property
     def parts(self) -> list[Candidate]:
         """The models that are fitted: those of an average, or this one."""
         return [member for member, _ in self.members] or [self]
 
+    def at(self, label: str, **parameters: Any) -> Candidate:
+        """Return the same with other parameters, to be measured."""
+        return replace(self, label=label, parameters={**self.parameters, **parameters})
+
 
 @dataclass
 class Rounds:
     """Candidates for one problem, as many as the time allows."""
 
-    problem: LearningProblem
+    problem: LabelledTable
     deadline: float  # in the seconds of `time.monotonic`
     folder: Path  # of the results
     workers: int = 1
@@ -178,7 +164,7 @@ class Rounds:
         self._packs[key] = place, n_fit, len(y) - n_fit
         return self._packs[key]
 
-    def _split_pack(self, fold: int, rows: int, setting: Setting) -> tuple[Path, int, int]:
+    def _split_pack(self, fold: int, rows: int, setting: Candidate) -> tuple[Path, int, int]:
         fit, held = self.splits[fold]
         some = self.problem.some(fit, rows)
         key = fold, len(some), setting.basis
@@ -193,7 +179,7 @@ class Rounds:
 
     # Trials.
 
-    def _experiment(self, setting: Setting, pack: tuple[Path, int, int], role: str) -> Any:
+    def _experiment(self, setting: Candidate, pack: tuple[Path, int, int], role: str) -> Any:
         place, n_fit, n_held = pack
         sampler = {"class": "sklearn.preprocessing.FunctionTransformer", "label": setting.label}
         content = {
@@ -215,7 +201,7 @@ class Rounds:
 
     def measured(
         self,
-        trials: Sequence[tuple[Setting, tuple[Path, int, int]]],
+        trials: Sequence[tuple[Candidate, tuple[Path, int, int]]],
         role: str,
         deadline: float | None,
     ) -> list[tuple[dict[str, str], dict[str, Array]] | None]:
@@ -244,7 +230,9 @@ class Rounds:
             for i in ids
         ]
 
-    def round(self, settings: Sequence[Setting], rows: int, share: float = 1.0) -> list[Candidate]:
+    def round(
+        self, settings: Sequence[Candidate], rows: int, share: float = 1.0
+    ) -> list[Candidate]:
         """Measure those contenders for which a share of the time that is left is enough."""
         if self.interrupted:
             return []
@@ -276,7 +264,7 @@ class Rounds:
                 self.stopped = self.stopped or "budget"
         return made
 
-    def _candidate(self, setting: Setting, parts: Sequence[Any], rows: int) -> Candidate:
+    def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Return a candidate of what the trials of all splits said."""
         words = "probabilities" if self.problem.n_classes else "predictions"
         scores = np.vstack([arrays[words] for _, arrays in parts])
@@ -294,15 +282,14 @@ class Rounds:
             if setting.parameters["metric"] != "none":
                 self.metrics[setting.label] = [arrays["root"] for _, arrays in parts]
                 fixed = replace(fixed, basis=setting.label)
-        facts = {"setting": fixed, "seconds": seconds, "took": took, "rows": rows}
-        return self.add(setting.label, setting.family, scores, **facts)
+        return self.add(replace(fixed, seconds=seconds, took=took, rows=rows), scores)
 
-    def add(self, label: str, family: str, scores: Array, **keys: Any) -> Candidate:
-        """Add a candidate from its scores of the validation rows."""
+    def add(self, candidate: Candidate, scores: Array) -> Candidate:
+        """Add a candidate with its scores of the validation rows."""
         predicted = self.predicted(scores)
         value = loss(self.problem.metric, self.truth, predicted)
         fine = loss("log-loss", self.truth, predicted) if self.problem.n_classes else value
-        made = Candidate(label, family, scores, value, fine.value, **keys)
+        made = replace(candidate, scores=scores, loss=value, fine=fine.value)
         self.candidates.append(made)
         if self.on_candidate is not None:
             self.on_candidate(made)
@@ -337,13 +324,13 @@ class Rounds:
         restart = min(RESTART, RESTART_SHARE * (self.deadline - self.began))
         return self.deadline - monotonic() - fits - OVERHEAD * len(parts) - restart
 
-    def _needed(self, setting: Setting, rows: int) -> tuple[float, float]:
+    def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Return the seconds of a trial on one split, and those of a fit of it on all its rows.
 
         As those of the most alike that was measured tell them; 0 where there is none.
         """
         rows = min(rows, self.n)
-        alike = [c for c in self.candidates if c.family == setting.family and c.setting]
+        alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
         like = max(alike, key=lambda c: (c.M, c.rows))
@@ -376,7 +363,7 @@ class Rounds:
     def _rows(self, which: str) -> int:
         return min(self.n, int(contenders()["rows"][which]))
 
-    def _models(self) -> list[Setting]:
+    def _models(self) -> list[Candidate]:
         own, made = contenders(), []
         for model in own["models"]["classes" if self.problem.n_classes else "numbers"]:
             keys = dict(model)
@@ -388,10 +375,10 @@ class Rounds:
                 keys["alphas"] = grids.expand(keys["alphas"])
             if family == BOOSTING:
                 keys["random_state"] = self.problem.seed
-            made.append(Setting(label, family, path, keys, scaling))
+            made.append(Candidate(label, family, path, keys, scaling))
         return made
 
-    def _kernels(self) -> list[Setting]:
+    def _kernels(self) -> list[Candidate]:
         """Return features of each kernel and scaling at few landmarks."""
         own, M = contenders(), min(contenders()["sizes"]["few"], self._rows("few"))
         kind = "Nystroem" if self.allow_rows else "Fourier features"
@@ -403,7 +390,7 @@ class Rounds:
             "random_state": self.problem.seed,
         }
         return [
-            Setting(
+            Candidate(
                 f"{kind}, {kernel} kernel, {scaling}, M = {M}",
                 FEATURES,
                 KERNEL_MODEL + ("Classifier" if self.problem.n_classes else "Regressor"),
@@ -419,14 +406,12 @@ class Rounds:
         """The penalties of ridge regression."""
         return [float(alpha) for alpha in grids.expand(contenders()["alphas"])]
 
-    def _in_metric(self, candidate: Candidate, kind: str) -> Setting:
+    def _in_metric(self, candidate: Candidate, kind: str) -> Candidate:
         """Return a candidate in a metric that is to be learnt."""
-        setting = candidate.setting
-        assert setting is not None
-        factors = contenders()["kernels"][setting.parameters["kernel"]]
+        factors = contenders()["kernels"][candidate.parameters["kernel"]]
         learnt = {"metric": kind, "metric_landmarks": contenders()["metric_landmarks"]}
-        label = f"{setting.label}, {kind} metric"
-        return setting.at(label, factors=factors, alphas=self.alphas, **learnt)
+        label = f"{candidate.label}, {kind} metric"
+        return candidate.at(label, factors=factors, alphas=self.alphas, **learnt)
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first.
@@ -447,17 +432,15 @@ class Rounds:
         """Return the best candidates, one per scaling and kernel."""
         first: dict[Any, Candidate] = {}
         for candidate in sorted(candidates, key=lambda c: c.loss.value):
-            if (setting := candidate.setting) is not None:
-                first.setdefault((setting.scaling, setting.parameters["kernel"]), candidate)
+            if not candidate.members:
+                first.setdefault((candidate.scaling, candidate.parameters["kernel"]), candidate)
         return list(first.values())[:count]
 
-    def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Setting:
+    def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
         """Return a candidate with M features, at multiples of its bandwidth."""
-        setting = candidate.setting
-        assert setting is not None
-        (factor,) = setting.parameters["factors"]
-        return setting.at(
-            setting.label.replace(f"M = {setting.M}", f"M = {M}"),
+        (factor,) = candidate.parameters["factors"]
+        return candidate.at(
+            candidate.label.replace(f"M = {candidate.M}", f"M = {M}"),
             n_components=M,
             factors=[_digits(factor * step) for step in steps],
             alphas=self.alphas,
@@ -526,7 +509,7 @@ def cost(M: int, rows: int) -> float:
     return float(M * (M + LINEAR_M) * (rows + SOLVED * M))
 
 
-def _growth(setting: Setting, times: float) -> float:
+def _growth(setting: Candidate, times: float) -> float:
     """Return how many times as long a fit takes on so many times the rows.
 
     Of boosting much is for each tree, whatever the rows.

@@ -5,60 +5,26 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from rfbench import datasets
 from rfbench.arrays import Array
 from rfbench.choosing import facts
+from rfbench.choosing.problem import LabelledTable
 from rfbench.datasets import columns, files
 from rfbench.datasets.dialect import Reading
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments
-from rfbench.errors import ConfigError, DataError, unknown
+from rfbench.errors import ConfigError, DataError
 from rfbench.memory import check_fits
 
 LEAST_GROUPS = 3
 LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret rows
 NONE = "none"  # rows are held out at random, whatever they say
-
-
-@dataclass(frozen=True)
-class LabelledTable:
-    """Rows with a target, as they were read: numbers, words, dates and gaps."""
-
-    name: str
-    X: pd.DataFrame  # of shape (n, columns)
-    y: NDArray[Any]  # shape (n,): numbers (float64), or labels (numbers or words)
-    regression: bool
-    groups: NDArray[np.int64] | None  # numbers of the groups
-    time: Array | None  # when the rows are: later ones are to be predicted
-    sha256: str  # of the file's content, or of the rows
-    notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
-    how: Reading | None = None  # of a file: by it new files are read
-
-    @cached_property
-    def classes(self) -> NDArray[Any]:
-        """The labels in sorted order; none of a regression."""
-        return np.unique(self.y) if not self.regression else np.empty(0)
-
-    def take(self, rows: NDArray[np.int64]) -> LabelledTable:
-        """Return some of the rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        time = None if self.time is None else self.time[rows]
-        X = self.X.iloc[rows].reset_index(drop=True)
-        return replace(self, X=X, y=self.y[rows], groups=groups, time=time)
-
-    @property
-    def target(self) -> NDArray[Any]:
-        """Numbers, or the classes' codes 0 .. K-1."""
-        return self.y if self.regression else np.searchsorted(self.classes, self.y)
 
 
 def read_table(
@@ -71,7 +37,7 @@ def read_table(
     time: str | int | None = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Read a file, or a data set of the catalogue, with its target.
+    """Read a file with its target.
 
     Parameters
     ----------
@@ -92,9 +58,6 @@ def read_table(
     DataError
         There is no such file or column, or nothing can be learnt from it.
     """
-    if target is None and not (Path(file).exists() and str(file) not in datasets.names()):
-        special = {"task": task, "drop": drop, "groups": groups, "time": time, **reading}
-        return _from_catalogue(str(file), [k for k, v in special.items() if v not in (None, ())])
     path = files.find(str(file), None)
     X, y, how = files.read(path, plain=True, target=target, **_given(reading))
     if how.unclear:
@@ -161,8 +124,6 @@ def read_new_rows(
     **options : Any
         What is known to be written in another way.
     """
-    if str(file) in datasets.names() and not Path(file).exists():
-        return _from_catalogue(str(file)).X
     path, options = files.find(str(file), None), _given(options)
     read = files.read(path, like=how, **options)
     X = _dense(path.name, read.X)
@@ -284,8 +245,18 @@ def _table(
         *facts.tells(X.iloc[first], codes[first], regression=regression), *notes, *special.notes
     ]  # fmt: skip
     times = None if when is None else np.asarray(when, dtype=np.float64)
+    known = np.empty(0)
+    if not regression:
+        known, target = np.unique(target, return_inverse=True)
     return LabelledTable(
-        name, X, target, regression, numbers, times, digest.hexdigest(), tuple(notes)
+        X,
+        target,
+        known,
+        numbers,
+        times,
+        name=name,
+        sha256=digest.hexdigest(),
+        notes=tuple(notes),
     )
 
 
@@ -295,13 +266,13 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     Classes of fewer than ten rows are left out, and a target of numbers is rounded.
     """
     note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
-    if table.regression:
+    if not table.n_classes:
         note = f"{note} The target is rounded to a thousandth of its range, or to three digits."
         least = np.maximum(np.abs(table.y), np.finfo(np.float64).tiny)
         digits = np.minimum(np.log10(np.ptp(table.y)) - 3, np.log10(least) - 2)
         step = 10.0 ** np.floor(digits)
         return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
-    common = np.bincount(table.target) >= LEAST_ROWS
+    common = np.bincount(table.y) >= LEAST_ROWS
     if common.sum() < 2:
         raise DataError(
             f"Of {table.name}, fewer than two classes are in {LEAST_ROWS} rows or more.",
@@ -312,7 +283,7 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     notes = [each for each in table.notes if "class" not in each or "--" in each]
     if not common.all():
         note = f"{note} Classes of fewer rows are left out."
-    return replace(table, notes=(*notes, note)).take(np.flatnonzero(common[table.target]))
+    return replace(table, notes=(*notes, note)).keeping(np.flatnonzero(common))
 
 
 def prepared(X: pd.DataFrame, fit: Any, held: Any, *, allow_rows: bool) -> Array:
@@ -324,23 +295,6 @@ def prepared(X: pd.DataFrame, fit: Any, held: Any, *, allow_rows: bool) -> Array
 def preparation(*, allow_rows: bool) -> Preparation:
     """Return what makes numbers of rows; if it may hold no rows, of bins of ten rows or more."""
     return Preparation(1 if allow_rows else LEAST_ROWS)
-
-
-def _from_catalogue(name: str, given: Sequence[str] = ()) -> LabelledTable:
-    if name not in datasets.names():
-        raise unknown("file or data set", name, datasets.names(), ConfigError)
-    if given:
-        raise ConfigError(
-            f"--{given[0]} is for files, and {name} is a data set of the catalogue.",
-            todo="Leave it out.",
-        )
-    data = datasets.load(name)
-    y: Any = data.y
-    if data.task != "regression" and list(data.classes) == sorted(data.classes):
-        y = np.array(data.classes)[data.y]
-    task = "regression" if data.task == "regression" else "classification"
-    table = _table(name, _dense(name, data.X), y, data.groups, None, task)
-    return replace(table, sha256=data.sha256)
 
 
 def _dense(name: str, X: Any) -> pd.DataFrame:

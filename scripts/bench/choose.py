@@ -13,6 +13,7 @@ import argparse
 import os
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,11 +24,11 @@ from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing import choose, read_table
+from rfbench.choosing.choice import choose
 from rfbench.choosing.judge import loss_of
 from rfbench.choosing.losses import difference
-from rfbench.choosing.problem import LearningProblem
-from rfbench.choosing.table import LabelledTable
+from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.table import read_table
 from rfbench.datasets.preparation import Preparation
 
 
@@ -50,12 +51,9 @@ def main() -> None:
 
 def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> str:
     """Return the result for a table."""
-    metric = "rmse" if table.regression else "error"
-    problem = LearningProblem(
-        table.X, table.target, len(table.classes), table.groups, metric, 1000 + seed
-    )
-    ((given, unseen),) = problem.split(0.25)
-    X, y = table.X.iloc[given], table.y[given]
+    metric = "error" if table.n_classes else "rmse"
+    ((given, unseen),) = replace(table, seed=1000 + seed, time=None).split(0.25)
+    X, y = table.X.iloc[given], table.labels[given]
     begun = time.monotonic()
     with TemporaryDirectory() as folder:
         choice = choose(
@@ -65,26 +63,28 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     models = {"taken": choice.model} | {
         family: choice.others[family] for family in ("features", "blend") if family in choice.others
     }
-    models |= opponents(table.regression)
+    models |= opponents(not table.n_classes)
     losses = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, model in models.items():
             fitted = model if name == "taken" else model.fit(X, y)
-            losses[name] = loss_of(metric, fitted, table.X.iloc[unseen], table.y[unseen])
+            losses[name] = loss_of(metric, fitted, table.X.iloc[unseen], table.labels[unseen])
     rivals = [each for name, each in losses.items() if name != "taken"]
     best = min(rivals, key=lambda each: each.value)
     taken, boosting = losses["taken"], losses["boosting"]
     apart = difference(taken, best, metric)
-    error = np.hypot(taken.standard_error(), choice.taken.standard_error) or 1.0  # no error at all
+    error = (
+        np.hypot(taken.standard_error(), choice.taken["standard_error"]) or 1.0
+    )  # no error at all
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
     features = ratio(losses.get("features", boosting).value, boosting.value)
     return (
-        f"{table.name} n {len(given)}: {values} | takes {choice.taken.label}: "
+        f"{table.name} n {len(given)}: {values} | takes {choice.taken['label']}: "
         f"{ratio(taken.value, best.value):.3f} of the best, {'holds' if held else 'FAILS'} | "
-        f"features {features:.3f} of boosting | reported {choice.taken.error:.4g}, "
-        f"{(taken.value - choice.taken.error) / error:+.1f} standard errors | {wall:.0f} s, "
+        f"features {features:.3f} of boosting | reported {choice.taken['error']:.4g}, "
+        f"{(taken.value - choice.taken['error']) / error:+.1f} standard errors | {wall:.0f} s, "
         f"load {os.getloadavg()[0]:.1f}"
     )
 

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import load_wine
 
 import rfbench
-from rfbench import choosing
-from rfbench.choosing import choose, rounds
-from rfbench.choosing.losses import Difference
+from rfbench.choosing import rounds
+from rfbench.choosing.choice import choose
+from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.memory import limited_to
 from rfbench.pages.templates import render
@@ -20,7 +20,11 @@ from tests.support.nightly import at_night
 
 
 def text(choice):
-    return render("choosing/choose.txt.j2", choice=choice)
+    return render("choosing/choose.txt.j2", choice=choice.card, folder=choice.folder)
+
+
+def changed(choice, **facts):
+    return replace(choice, card={**choice.card, **facts})
 
 
 @pytest.fixture(scope="module")
@@ -37,34 +41,30 @@ def chosen(tmp_path_factory):
 
 
 def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
-    assert not chosen.nothing_learnt
-    assert chosen.taken.error < 0.4 < chosen.contender(rounds.CONSTANT).error
-    assert chosen.taken.against_constant.verdict == "better"
-    assert (chosen.n_train, chosen.n_test, chosen.rows) == (225, 75, 300)
-    assert {c.family for c in chosen.contenders} >= {"constant", "linear", "boosting", "features"}
-
-
-def test_what_is_taken_is_the_simplest_of_the_best_or_significantly_better(chosen):
-    best = chosen.tried.groupby("family")["loss"].min()
-    if chosen.overturned:
-        others = [c for c in chosen.contenders if c is not chosen.taken]
-        assert any(c.against_taken.verdict == "worse" for c in others)
-    else:
-        assert best[chosen.taken.family] <= 1.01 * best.min()
+    assert not chosen.card["nothing_learnt"]
+    assert chosen.taken["error"] < 0.4 < chosen.contender(rounds.CONSTANT)["error"]
+    assert chosen.taken["against_constant"]["verdict"] == "better"
+    assert [chosen.card[n] for n in ("n_train", "n_test", "rows")] == [225, 75, 300]
+    assert {c["family"] for c in chosen.card["contenders"]} >= {
+        "constant",
+        "linear",
+        "boosting",
+        "features",
+    }
 
 
 def test_the_model_predicts_tables_as_they_come(chosen):
     new = towns(50, seed=1)
     said = chosen.model.predict(new.drop(columns="price"))
     assert np.sqrt(np.mean((said - new["price"]) ** 2)) < 0.5
-    changed = new.assign(town=["Rom", *new["town"][1:]])
-    np.testing.assert_allclose(chosen.model.predict(changed)[1:], said[1:], rtol=0, atol=1e-9)
-    assert chosen.model.differences(changed).unseen_words == {"town": {"Rom": 1}}
+    other = new.assign(town=["Rom", *new["town"][1:]])
+    np.testing.assert_allclose(chosen.model.predict(other)[1:], said[1:], rtol=0, atol=1e-9)
+    assert chosen.model[0].differences(other).unseen_words == {"town": {"Rom": 1}}
 
 
 def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):
     assert "The model file was fitted again on all 300 rows." in text(chosen)
-    dropped = replace(chosen, card={**chosen.card, "rows": chosen.n_train})
+    dropped = changed(chosen, n_fitted=chosen.card["n_train"])
     written = " ".join(text(dropped).split())
     assert "is that of the 225 rows that it was measured with." in written
     assert "on all 300 rows" not in written
@@ -93,52 +93,40 @@ def test_the_same_fits_and_seed_give_the_same_answer(short, tmp_path):
     table = towns(120)
     table.to_csv(tmp_path / "towns.csv", index=False)
     keys = {"budget": FOREVER, "out": tmp_path, "n_jobs": 1}
-    once = choose(tmp_path / "towns.csv", target="price", **keys)
+    seen = [], []
+    once = choose(
+        tmp_path / "towns.csv", target="price", on_candidate=lambda c: seen[0].append(c.loss.value),
+        **keys,
+    )  # fmt: skip
     y = table.pop("price").to_numpy()
-    again = rfbench.choose(table, y, **keys)
-    assert again.taken.label == once.taken.label
-    assert again.taken.error == pytest.approx(once.taken.error, rel=1e-6)
-    assert again.tried["loss"].tolist() == pytest.approx(once.tried["loss"].tolist(), rel=1e-6)
+    again = rfbench.choose(table, y, on_candidate=lambda c: seen[1].append(c.loss.value), **keys)
+    assert again.taken["label"] == once.taken["label"]
+    assert again.taken["error"] == pytest.approx(once.taken["error"], rel=1e-6)
+    assert seen[1] == pytest.approx(seen[0], rel=1e-6)
 
 
 def test_the_first_line_says_what_to_take(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("TAKE ")
-    assert chosen.taken.label in first
-    nothing = replace(chosen, nothing_learnt=True, taken=chosen.contender(rounds.CONSTANT))
+    assert chosen.taken["label"] in first
+    nothing = changed(chosen, nothing_learnt=True, take=chosen.contender(rounds.CONSTANT))
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
-def test_a_difference_has_the_sign_of_its_interval(chosen):
-    def said(value, low, high):
-        against = Difference(value, low, high, 0.03 if low * high > 0 else 0.5)
-        taken, *others = sorted(chosen.contenders, key=lambda c: c.family != chosen.taken.family)
-        others = [replace(c, against_taken=against) for c in others]
-        return " ".join(text(replace(chosen, contenders=(taken, *others))).split())
-
-    near = said(-0.73, -1.84, 0.381)
-    assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in near
-    assert "better on these rows (difference 0.73, 95 % interval 0.2 to 1" in said(-0.73, -1, -0.2)
+def test_a_difference_is_shown_with_its_interval(chosen):
+    against = {"value": -0.73, "low": -1.84, "high": 0.381, "p": 0.5, "verdict": "near"}
+    contenders = [{**c, "against_taken": against} for c in chosen.card["contenders"]]
+    said = " ".join(text(changed(chosen, contenders=contenders)).split())
+    assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in said
 
 
 def test_the_largest_class_is_named(chosen):
-    constant = replace(chosen.contender(rounds.CONSTANT), label="the largest class")
-    rare = replace(
-        chosen, nothing_learnt=True, taken=constant, classes=("no", "yes"), shares=(0.98, 0.02),
+    constant = {**chosen.contender(rounds.CONSTANT), "label": "the largest class"}
+    rare = changed(
+        chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
         metric="error",
     )  # fmt: skip
     assert "always saying no, the largest class" in text(rare)
-    assert "less than a fifth" in text(rare)
-
-
-def test_features_that_are_faster_are_named(chosen):
-    features = replace(chosen.contender("features"), predict_seconds=1.0)
-    boosting = replace(chosen.contender("boosting"), predict_seconds=5.0)
-    worse = replace(features, against_taken=Difference(1.0, 0.5, 1.5, 0.001))
-    constant = chosen.contender("constant")
-    said = text(replace(chosen, taken=boosting, contenders=(constant, boosting, worse)))
-    assert "5 times faster" in said
-    assert "significantly worse" in said
 
 
 @pytest.mark.parametrize("classes", [0, 2])
@@ -151,9 +139,9 @@ def test_of_pure_noise_nothing_is_learnt(short, tmp_path, tables, classes):
         X = random.standard_normal((120, 3))
         y = random.integers(0, classes, 120) if classes else random.standard_normal(120)
         choice = choose(X, y, budget=FOREVER, out=tmp_path / str(seed), seed=seed, n_jobs=1)
-        learnt += not choice.nothing_learnt
-        if choice.nothing_learnt:
-            assert choice.taken.family == rounds.CONSTANT
+        learnt += not choice.card["nothing_learnt"]
+        if choice.card["nothing_learnt"]:
+            assert choice.taken["family"] == rounds.CONSTANT
     assert learnt <= (3 if tables > 1 else 0)
 
 
@@ -163,10 +151,10 @@ def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_
     X = random.standard_normal((600, 2))
     y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
-    assert min(choice.shares) < 0.1
-    assert not choice.nothing_learnt
-    assert choice.taken.others["1 - AUC"] < 0.25
-    assert choice.contender(rounds.CONSTANT).others["1 - AUC"] == 0.5
+    assert min(choice.card["shares"]) < 0.1
+    assert not choice.card["nothing_learnt"]
+    assert choice.taken["others"]["1 - AUC"] < 0.25
+    assert choice.contender(rounds.CONSTANT)["others"]["1 - AUC"] == 0.5
 
 
 def test_classes_in_words_by_groups(short, tmp_path):
@@ -175,14 +163,14 @@ def test_classes_in_words_by_groups(short, tmp_path):
     X = random.standard_normal((240, 2)) + 0.3 * random.standard_normal((80, 2))[group]
     y = np.where(X[:, 0] + 0.1 * random.standard_normal(240) > 0, "up", "down")
     choice = choose(X, y, groups=group, budget=FOREVER, out=tmp_path, n_jobs=1)
-    assert choice.grouped
-    assert choice.classes == ("down", "up")
+    assert choice.card["grouped"]
+    assert choice.card["classes"] == ["down", "up"]
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
-    assert choice.taken.error < 20
-    shares = choice.model.predict_proba(choosing.table_of(X, y).X)
+    assert choice.taken["error"] < 20
+    shares = choice.model.predict_proba(table_of(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.mean(choice.model.predict(choosing.table_of(X, y).X) != y) < 0.15
+    assert np.mean(choice.model.predict(table_of(X, y).X) != y) < 0.15
 
 
 def drifting(n=300):
@@ -203,7 +191,7 @@ def test_time_holds_out_what_comes_last(short, tmp_path):
     rows = np.load(tmp_path / "later" / "rows.npz")
     when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
     assert when[rows["train"]].max() < when[rows["test"]].min()
-    features = [choice.contender(rounds.FEATURES).error for choice in (drawn, later)]
+    features = [choice.contender(rounds.FEATURES)["error"] for choice in (drawn, later)]
     assert features[1] > 2 * features[0]
 
 
@@ -226,8 +214,8 @@ def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
     X = random.standard_normal((200, 2))
     y = np.exp(4 * X[:, 0] + 0.1 * random.standard_normal(200))
     choice = choose(X, y, metric="mae", budget=FOREVER, out=tmp_path, n_jobs=1)
-    assert choice.log_target
-    rows = choosing.table_of(X, y).X
+    assert choice.card["log_target"]
+    rows = table_of(X, y).X
     bounds = choice.model.predict_interval(rows, 0.9)
     np.testing.assert_allclose(np.sqrt(bounds.prod(axis=1)), choice.model.predict(rows))
     assert np.ptp(bounds[:, 1] / bounds[:, 0]) == pytest.approx(0, abs=1e-9)
@@ -236,18 +224,16 @@ def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
 def test_a_model_without_rows_says_so(short, tmp_path):
     X, y = load_wine(return_X_y=True)
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
-    assert not any(c.holds_rows for c in free.contenders)
-    assert not free.card["holds_rows"]
-    assert "Models that hold training rows were not tried." in text(free)
+    assert not any(c["holds_rows"] for c in free.card["contenders"])
+    assert "it holds no training rows" in text(free)
 
 
 def test_without_time_there_is_an_answer(tmp_path):
     X, y = load_wine(return_X_y=True)
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
-    assert {c.family for c in choice.contenders} >= {"constant", "linear"}
-    assert choice.stopped == "budget"
+    assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
+    assert choice.card["stopped"] == "budget"
     assert "budget cut off" in text(choice)
-    assert "boosting was not measured" in text(choice)
 
 
 @pytest.mark.parametrize(
@@ -279,11 +265,9 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "args",
     [
-        ["digits", "--budget", "soon"],
+        ["towns.csv", "--target", "price", "--budget", "soon"],
         ["mine.csv"],
-        ["digit"],
-        ["digits", "--drop", "a"],
-        ["digits", "--metric", "luck"],
+        ["towns.csv", "--target", "price", "--metric", "luck"],
         ["towns.csv", "--target", "town", "--groups", "town"],
         ["towns.csv", "--target", "price", "--time", "price"],
         ["towns.csv", "--target", "price", "--groups", "sex"],

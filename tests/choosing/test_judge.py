@@ -1,5 +1,6 @@
 """Averages of what trials said, and the last fit."""
 
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing.judge import Judge, _average, weights_of
 from rfbench.choosing.losses import Predicted, loss
-from rfbench.choosing.problem import LearningProblem
-from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.choosing.table import table_of
 from tests.choosing.conftest import FOREVER
 from tests.support.nightly import at_night
@@ -20,7 +21,8 @@ from tests.support.nightly import at_night
 
 def rounds_of(y, n_classes=0, **keys):
     rows = pd.DataFrame(np.arange(len(y))[:, None])
-    problem = LearningProblem(rows, y, n_classes, None, "error" if n_classes else "rmse", 0, **keys)
+    metric = "error" if n_classes else "rmse"
+    problem = LabelledTable(rows, y, np.arange(n_classes), metric=metric, **keys)
     return Rounds(problem, np.inf, None)
 
 
@@ -53,7 +55,9 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
     for _ in range(tables):
         by = rounds_of(random.standard_normal(60))
         n = len(by.truth)
-        members = [by.add("", FEATURES, random.standard_normal((n, 1))) for _ in range(6)]
+        members = [
+            by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
+        ]
         _average(by, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = [weight for _, weight in average.members]
@@ -67,13 +71,13 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
 def test_members_that_say_the_same_and_single_rows_make_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (by.truth, np.ones(60)):
-        members = [by.add("", FEATURES, scores[:, None]) for _ in "ab"]
+        members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
         _average(by, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
     one = rounds_of(np.r_[[0] * 5, 1, 1], n_classes=2, time=late)
     assert len(one.truth) == 1
-    members = [one.add("", FEATURES, np.array([[0.4, 0.6]])) for _ in "ab"]
+    members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
     _average(one, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
@@ -81,13 +85,13 @@ def test_members_that_say_the_same_and_single_rows_make_no_average():
 def judged(y, n_classes, metric, **scores):
     """Return a judge of what models say of rows held out, and as much of those that chose."""
     X = pd.DataFrame(np.arange(len(y))[:, None])
-    problem = LearningProblem(X, y, n_classes, None, metric, 0)
+    problem = LabelledTable(X, y, np.arange(n_classes), metric=metric)
     judge = Judge.__new__(Judge)
     judge.problem, judge.truth, judge.groups = problem, y, None
     judge.rounds = rounds_of(y, n_classes)
     judge.rounds.problem = problem
     judge.rounds.truth = y
-    judge.contenders = {f: judge.rounds.add(f, f, s) for f, s in scores.items()}
+    judge.contenders = {f: judge.rounds.add(Candidate(f, f), s) for f, s in scores.items()}
     judge.predicted = {f: judge.rounds.predicted(s) for f, s in scores.items()}
     judge.losses = {f: loss(metric, y, p) for f, p in judge.predicted.items()}
     return judge
@@ -143,7 +147,7 @@ def test_what_is_ahead_is_measured_whatever_the_time():
     rounds = rounds_of(y)
     for family, error in ((CONSTANT, 3.0), (LINEAR, 2.0), (BOOSTING, 1.0), (FEATURES, 1.5)):
         scores = rounds.truth + error * (-1.0) ** np.arange(len(rounds.truth))
-        rounds.add(family, family, scores[:, None], setting=Setting(family, family, "", {}))
+        rounds.add(Candidate(family, family), scores[:, None])
 
     def measured(trials, role, deadline):
         calls.append(({setting.label for setting, _ in trials}, deadline))
@@ -176,13 +180,13 @@ def last_fit(estimator, y, *, late=False):
     """Return the model of the last fit, and its rows: 100 or 80, of which 3 in 4 train."""
     X = np.random.default_rng(0).standard_normal((len(y), 2))
     table = table_of(X, y(X[:, 0]) if callable(y) else y)
-    K = len(table.classes)
-    problem = LearningProblem(table.X, table.target, K, None, "error" if K else "rmse", 0)
+    K = table.n_classes
+    problem = replace(table, metric="error" if K else "rmse")
     ((train, test),) = problem.split(0.25)
-    setting = Setting("own", BOOSTING, f"{__name__}.{estimator}", {})
+    own = Candidate("own", BOOSTING, f"{__name__}.{estimator}")
     rounds = Rounds(problem.take(train), np.inf, None)
     n = len(rounds.truth)
-    taken = rounds.add("own", BOOSTING, np.full((n, max(K, 1)), 0.5), setting=setting)
+    taken = rounds.add(own, np.full((n, max(K, 1)), 0.5))
     judge = Judge.__new__(Judge)
     judge.rounds, judge.problem, judge.train, judge.test = rounds, problem, train, test
     judge.truth, judge.groups = problem.y[test], None
@@ -192,7 +196,7 @@ def last_fit(estimator, y, *, late=False):
     judge.predicted = {BOOSTING: said}
     judge.losses = {BOOSTING: loss(problem.metric, judge.truth, said)}
     end = monotonic() + (-FOREVER if late else FOREVER)
-    return table, *judge.final(taken, table, end)
+    return table, *judge.final(taken, end)
 
 
 @pytest.mark.parametrize(
@@ -202,5 +206,5 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted)
     words = np.where(np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0, "up", "down")
     table, model, rows = last_fit("Diverges", words, late=late)
     assert rows == fitted
-    assert np.mean(model.predict(table.X) != table.y) < 0.1
+    assert np.mean(model.predict(table.X) != table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]

@@ -1,7 +1,5 @@
 """The model file, its card and `rfbench predict`; intervals that hold what they promise."""
 
-import json
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -13,9 +11,7 @@ from rfbench.choosing.model import (
     Model,
     half_widths,
     load,
-    other_versions,
     predictions,
-    read_card,
     save,
 )
 from rfbench.datasets.preparation import Preparation
@@ -41,53 +37,31 @@ def path(tmp_path, monkeypatch):
 
 
 def test_a_model_comes_back_as_it_was(path):
-    card = read_card(path)
     table = towns(30, seed=1)
-    made = predictions(load(path, card), table)
+    made = predictions(load(path), table)
     assert list(made) == ["prediction", "low", "high"]
     assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
-    assert other_versions(card) == []
-    assert card["n_bytes"] == path.stat().st_size
 
 
 def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path):
-    card = read_card(path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not made here by you"):
-        load(path, card)
+        load(path)
 
 
 def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
-    card = read_card(path)
     path.write_bytes(path.read_bytes() + b"0")
-    with pytest.raises(DataError, match="not the model of its card"):
-        read_card(path)
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
-    with pytest.raises(DataError, match="not the model of its card"):  # swapped after the card
-        load(path, card)
+    with pytest.raises(DataError, match="not the model of its card"):
+        load(path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
 def test_what_is_no_card_is_refused(path, content):
     path.with_suffix(".json").write_text(content)
     with pytest.raises(DataError, match="no card of a model"):
-        read_card(path)
-
-
-def test_other_versions_are_named_before_anything_is_loaded(path, monkeypatch, tmp_path):
-    beside = path.with_suffix(".json")
-    card = json.loads(beside.read_text())
-    card["versions"]["scikit-learn"] = "0.1"
-    beside.write_text(json.dumps(card))
-    order = []
-    monkeypatch.setattr(
-        joblib, "load", lambda file: order.append("loaded") or (_ for _ in ()).throw(KeyError("x"))
-    )
-    towns(20).to_csv(tmp_path / "new.csv", index=False)
-    result = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
-    assert result.index("scikit-learn 0.1") < result.index("cannot be loaded")
-    assert order == ["loaded"]
+        load(path)
 
 
 def test_predict_writes_one_line_per_row_and_names_what_is_new(path, tmp_path):
@@ -142,6 +116,6 @@ def test_intervals_hold_ninety_percent(law):
 
 
 def test_intervals_of_other_levels_and_of_classes_are_refused(path):
-    model = load(path, read_card(path))
+    model = load(path)
     with pytest.raises(DataError, match=r"0\.42"):
         model.predict_interval(towns(5), 0.42)

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing.problem import LearningProblem, drawn
+from rfbench.choosing.problem import LabelledTable, drawn
 from rfbench.errors import ConfigError
 
 
 def problem(y, *, n_classes=0, groups=None, time=None):
     rows = pd.DataFrame(np.arange(len(y))[:, None])
-    return LearningProblem(rows, np.asarray(y), n_classes, groups, "error", 0, time)
+    return LabelledTable(rows, np.asarray(y), np.arange(n_classes), groups, time)
 
 
 @pytest.mark.parametrize("folds", [1, 3])

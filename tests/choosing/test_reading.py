@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 
-from rfbench.choosing import read_table
-from rfbench.choosing.model import Model, half_widths, load, read_card, save
+from rfbench.choosing.model import Model, half_widths, load, save
+from rfbench.choosing.table import read_table
 from rfbench.cli import main
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
     table = read_table(file, target=target, **reading)
-    assert table.regression
+    assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
     model.half_widths_, model.log_target_ = half_widths(np.zeros(150)), False
     model.reading_ = table.how
@@ -249,11 +249,11 @@ def test_an_edited_card_is_refused(tmp_path):
     beside = model.with_suffix(".json")
     card = json.loads(beside.read_text())
     beside.write_text(json.dumps(card, indent=7))  # the same facts
-    load(model, read_card(model))
+    load(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
         with pytest.raises(DataError, match="was changed after"):
-            load(model, read_card(model))
+            load(model)
 
 
 def test_labels_like_formulas_are_escaped(tmp_path):
@@ -263,7 +263,7 @@ def test_labels_like_formulas_are_escaped(tmp_path):
     table.to_csv(tmp_path / "a.csv", index=False)
     read = read_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
-    model.fit(read.X, read.y)
+    model.fit(read.X, read.labels)
     model.half_widths_, model.log_target_, model.reading_ = {}, False, read.how
     save(
         model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, classes=list(read.classes),

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import choice, choose, problem, rounds
-from rfbench.choosing.problem import LearningProblem
-from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Rounds, Setting
+from rfbench.choosing import choice, problem, rounds
+from rfbench.choosing.choice import choose
+from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.errors import ConfigError
 from rfbench.pages.templates import render
 from rfbench.results import predictions
@@ -60,11 +61,11 @@ def interrupted(tmp_path_factory):
 
 def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
     first, _, whole = interrupted
-    assert first.interrupted
-    assert {c.family for c in first.contenders} == {CONSTANT, LINEAR}
-    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first)
-    assert first.taken.error > whole.taken.error
-    assert not whole.interrupted
+    assert first.card["interrupted"]
+    assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
+    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first.card, folder=first.folder)
+    assert first.taken["error"] > whole.taken["error"]
+    assert not whole.card["interrupted"]
 
 
 def test_the_same_command_goes_on(interrupted):
@@ -103,8 +104,8 @@ def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path)
     y = np.where(X[:, 0] > 0, "a longer word", "no")
     y[:3], y[3:5] = "rare", "rarer"
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=2)
-    assert choice.left_out == {"rarer": 2}
-    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice)
+    assert choice.card["left_out"] == {"rarer": 2}
+    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice.card, folder=tmp_path)
     assert choice.card["classes"] == ["a longer word", "no", "rare"]
     known = y != "rarer"
     for model in (choice.model, choice.others[BOOSTING].fit(X[known], y[known])):
@@ -151,7 +152,7 @@ class Told(Rounds):
 def told(error, *, seconds=FOREVER, n=3000, **changes):
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)))
     y = np.random.default_rng(1).standard_normal(n)
-    made = Told(LearningProblem(X, y, 0, None, "rmse", 0), monotonic() + seconds, None)
+    made = Told(LabelledTable(X, y, [], metric="rmse"), monotonic() + seconds, None)
     made.error, made.tried = error, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "contenders", lambda: SHIPPED | changes)
@@ -220,20 +221,20 @@ def test_the_best_is_the_simplest_of_the_close_ones():
     kinds = {"single": (1.0, ()), "average": (0.995, ((base, 0.5), (base, 0.5)))}
     for label, (error, members) in kinds.items():
         scores = made.truth + error * (-1.0) ** np.arange(n)
-        made.add(label, FEATURES, scores[:, None], members=members)
+        made.add(Candidate(label, FEATURES, members=members), scores[:, None])
     assert made.best_of_families()[FEATURES].label == "single"
     assert made.close([replace(base, fine=1.0), replace(base, fine=1.5)])[0].fine == 1.0
 
 
 def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
     by = Rounds(
-        LearningProblem(
-            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), 0, None, "rmse", 7
+        LabelledTable(
+            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), [], metric="rmse", seed=7
         ),
         np.inf,
         tmp_path / "choose-x",
     )
-    setting = Setting("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
+    setting = Candidate("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
     experiment = by._experiment(setting, by._split_pack(0, 100, setting), "validation")
     assert (experiment.rows, experiment.test_rows, experiment.seed) == (100, 600, 7)
     assert experiment.predictions
@@ -252,14 +253,14 @@ def test_the_logarithm_is_not_tried_where_the_first_round_was_cut_off(
         self.interrupted = interrupted
         if measured:
             scores = np.ones((len(self.truth), 1))
-            self.add("the mean", rounds.CONSTANT, scores, setting=rounds.Setting("", "", "", {}))
+            self.add(Candidate("the mean", rounds.CONSTANT), scores)
 
     monkeypatch.setattr(Rounds, "first", first)
     monkeypatch.setattr(Rounds, "run", lambda self: None)
     monkeypatch.setattr(choice, "average", lambda made: None)
     monkeypatch.setattr(Rounds, "clear", lambda self: None)
     X = pd.DataFrame({"a": np.arange(60.0)})
-    decades = LearningProblem(X, np.exp(X["a"].to_numpy() / 4), 0, None, "rmse", 0)
+    decades = LabelledTable(X, np.exp(X["a"].to_numpy() / 4), [], metric="rmse")
     searched = Rounds(decades, np.inf, Path("nowhere"))
     if measured:
         assert choice._searched(searched).interrupted

@@ -11,8 +11,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing import choose, read_table, table_of
-from rfbench.choosing.table import LEAST_ROWS, without_rows
+from rfbench.choosing.choice import choose
+from rfbench.choosing.table import LEAST_ROWS, read_table, table_of, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.solvers.kernel_model import KernelRegressor
@@ -108,15 +108,15 @@ class TestHeldOut:
             out=tmp_path,
             n_jobs=1,
         )
-        assert made.classes == ("down", "up")
-        assert made.left_out == {"odd": 6}
+        assert made.card["classes"] == ["down", "up"]
+        assert made.card["left_out"] == {"odd": 6}
 
     def test_a_class_of_one_row_is_named_and_left_out(self, tmp_path):
         y = np.array(["a"] * 20 + ["b"] * 20 + ["c"])
         X = np.random.default_rng(0).random((41, 2))
         made = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
-        assert made.classes == ("a", "b")
-        assert made.left_out == {"c": 1}
+        assert made.card["classes"] == ["a", "b"]
+        assert made.card["left_out"] == {"c": 1}
 
 
 class TestTells:
@@ -262,9 +262,9 @@ class TestWithoutRows:
             tmp_path / "secrets.csv", target="y", groups="none", allow_rows=False, budget=0.001,
             n_jobs=1, out=tmp_path / "out",
         )  # fmt: skip
-        assert len(made.classes) == 2 * classes
+        assert len(made.card["classes"]) == 2 * classes
         written = {f.name: f.read_bytes() for f in (tmp_path / "out").rglob("*") if f.is_file()}
-        assert written.keys() >= {"answer.json", "model.joblib", "model.json", "rows.npz"}
+        assert written.keys() >= {"model.joblib", "model.json", "rows.npz"}
         for content in [pickle.dumps(made.model), *written.values()]:
             assert not held(content, table)
 
