@@ -239,7 +239,7 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
 
 
 def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
-    """Say what a comparison comes to over what the paper does not print, and what it hangs on."""
+    """Say what a comparison comes to over what the paper does not print, and what it depends on."""
     part = claim.parts[comparison.part]
     span = None
     if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":
