@@ -137,7 +137,7 @@ def _article(results: Results, methods: Sequence[str]) -> Sheet:
     headings = [
         line
         for _, part in table.groupby("dataset")
-        for line in lines(TEMPLATE, "heading", **_facts(part, results))
+        for line in lines(TEMPLATE, "heading", f=_facts(part, results), brief=False)
     ]
     (caption,) = lines(
         TEMPLATE,
@@ -179,8 +179,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
 
 
 def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
-    macro = "brief" if brief else "heading"
-    heading = lines(TEMPLATE, macro, **_facts(table, results))
+    heading = lines(TEMPLATE, "heading", f=_facts(table, results), brief=brief)
     methods, varied = list(dict.fromkeys(table["method"])), axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:

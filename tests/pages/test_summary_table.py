@@ -59,8 +59,8 @@ def test_pivot_and_heading() -> None:
         "digits: 1437 training, 360 test rows, d = 64",
         "kernel gaussian, bandwidth knn50 (3.25), map offset",
         "solver ridge, penalty convention absolute, intercept true, penalty chosen on validation",
-        "protocol own, 3 trials, isolated timing, 1 thread\n",
-        "test error (%): mean ± standard error of the mean over the trials",
+        "protocol own, 3 trials, timing isolated, 1 thread\n",
+        "test error (%): mean ± standard error of the mean over the trials; times are wall times",
     ):
         assert said in text
 
