@@ -1,4 +1,4 @@
-"""Whether a method does better than a constant: the larger class, or the mean of the target."""
+"""Whether a method does better than a constant: the majority class, or the mean of the target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def beats_constant(
 ) -> NDArray[np.float64]:
     """Say for each group whether it does better than a constant: 1, 0, or NaN.
 
-    In classification by more than `CHANCE_POINTS` over the share of the larger class that the
+    In classification by more than `CHANCE_POINTS` over the share of the majority class that the
     paper's folder states; in regression by an R^2 of at least `LEARNT`. NaN where neither is known.
 
     Parameters

@@ -62,7 +62,6 @@ def outcomes_of(
                 undecided=undecided,
                 stand_ins=names,
                 on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
-                folders=tuple(sorted({*own.folders, *others.folders})),
             )
         )
     if outcomes:
@@ -78,7 +77,6 @@ class _Found:
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # data sets without all comparisons
     undecided: list[tuple[str, str]] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
 
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
@@ -90,7 +88,6 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
         make = None
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
-            collected.folders += list(collection.fact("folder")[groups])
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
@@ -239,7 +236,7 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
 
 
 def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
-    """Say what a comparison comes to over what the paper does not print, and what it hangs on."""
+    """Say what a comparison comes to over what the paper does not print, and what it depends on."""
     part = claim.parts[comparison.part]
     span = None
     if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":

@@ -1,7 +1,7 @@
 """The ledger: every total of numbers and claims, each within one class of provenance.
 
 Numbers that a table prints, means that we computed of the authors' raw runs, settings from a text,
-from code, or chosen with the numbers in sight: what is not alike is never added.
+from code, or tuned to match the numbers: numbers of different classes are never added.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def holds(outcome: Outcome) -> bool:
     """Whether a claim counts as holding.
 
     It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
-    were not chosen in sight of the numbers, and the numbers that it compares are not others than
+    were not tuned to match the numbers, and the numbers that it compares are not others than
     the paper's (`Outcome.differing`).
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)

@@ -56,7 +56,6 @@ class Outcome:
     undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
-    folders: tuple[str, ...] = ()  # where the rows are, those of stand-ins too
     # Data sets on which a published number of a compared method differs, and by how much at most,
     # in points or, if it is no percentage, in percent of it.
     differing: tuple[tuple[str, float, Unit], ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,13 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.pages.grids import Grid
-from rfbench.pages.words import number, plus_minus, signed
+from rfbench.pages.words import DASH, plus_minus, signed
 from rfbench.papers.models import SourceOfRows
 
-HEAD = ["data set, method", "published", "ours"]
+HEAD = [
+    "data set, method", "compared on", "published", "ours", "folds equal", "difference", "verdict",
+]  # fmt: skip
+SAME, OTHER = "same rows", "other rows"
 DECIMALS = {"accuracy": 2, "rmse": 4}
 
 
@@ -22,17 +26,12 @@ class AuthorsRuns:
 
     paper: str
     source: SourceOfRows
-    methods: list[str]  # of one trial per fold, on the same rows, with our results folder
-    folds: int  # of these
+    folds: int  # on the same rows, with one draw of ours each
     equal: int  # of these folds: to four digits
     near: int  # of these, besides: within two test rows
-    draws: tuple[int, int]  # of ours per fold where there are several, fewest and most
-    verdicts: dict[str, int]  # of these, on the same rows
-    same: Grid  # fold by fold
-    drawn: Grid  # the same rows, and several draws of ours
-    other: Grid  # other rows
-    reasons: list[str]  # why
-    beside: list[tuple[str, Grid]]  # how the protocols differ, with what is shown
+    grid: Grid  # a line per data set, method and kind of comparison
+    reasons: list[str]  # why rows are others
+    beside: list[str]  # how what is shown and not judged differs
 
 
 def facts(lines: pd.DataFrame) -> list[AuthorsRuns]:
@@ -43,57 +42,39 @@ def facts(lines: pd.DataFrame) -> list[AuthorsRuns]:
 def _runs(name: str, lines: pd.DataFrame) -> AuthorsRuns:
     paper = papers.paper(name)
     assert paper.rows_source is not None
-    judged = lines[lines["beside"] == ""]
-    same = judged[judged["same_rows"].astype(bool)]
-    drawn, fixed = same[same["draws"] > 1], same[same["draws"] == 1]
-    other = judged[~judged["same_rows"].astype(bool)]
+    beside = [text for text in dict.fromkeys(lines["beside"]) if text]
+    kinds = lines.apply(_kind, axis=1, beside=beside)
+    fixed, other = lines[kinds == SAME], lines[kinds == OTHER]
     reasons = (paper.datasets[dataset].other_rows for dataset in other["dataset"])
-    every = lines[lines["beside"] != ""].groupby("beside", sort=False)
     return AuthorsRuns(
         name,
         paper.rows_source,
-        [
-            f"{method} in {experiment}"
-            for experiment, method in dict.fromkeys(
-                fixed[["experiment", "method"]].itertuples(index=False, name=None)
-            )
-        ],
         int(fixed["folds"].sum()),
         int(fixed["equal"].sum()),
         int(fixed["near"].sum()),
-        (int(drawn["draws"].min()), int(drawn["draws"].max())) if len(drawn) else (0, 0),
-        {str(verdict): int(n) for verdict, n in drawn["verdict"].value_counts().items()},
-        _grid(fixed, folds=True),
-        _grid(drawn),
-        _grid(other),
+        Grid(HEAD, [_cells(*pair) for pair in zip(lines.to_dict("records"), kinds, strict=True)]),
         list(filter(None, dict.fromkeys(reasons))),
-        [(str(differs), _grid(part, beside=True)) for differs, part in every],
+        beside,
     )
 
 
-def _grid(lines: pd.DataFrame, *, folds: bool = False, beside: bool = False) -> Grid:
-    head = [*HEAD, *(["folds equal", "largest"] if folds else []), "difference"]
-    rows = [_cells(line, folds) for line in lines.to_dict("records")]
-    if beside:
-        return Grid(head, rows)
-    verdicts = [*lines["verdict"]]
-    return Grid(
-        [*head, "verdict"], [[*row, word] for row, word in zip(rows, verdicts, strict=True)]
-    )
+def _kind(line: Mapping[Any, Any], beside: Sequence[str]) -> str:
+    if line["beside"]:
+        return f"shown {beside.index(line['beside']) + 1}"
+    if not line["same_rows"]:
+        return OTHER
+    return SAME if line["draws"] == 1 else "same rows, new draws"
 
 
-def _cells(line: dict[Any, Any], folds: bool) -> list[str]:
+def _cells(line: Mapping[Any, Any], kind: str) -> list[str]:
     decimals = DECIMALS[line["metric"]]
     means = [
         plus_minus(line[side], line[f"{side}_sd"], decimals) for side in ("published", "measured")
     ]
-    difference = plus_minus_signed(line["difference"], line["half_width"])
-    name = f"{line['dataset']}, {line['method']}"
-    counted = [f"{line['equal']:.0f} of {line['folds']}", number(line["largest"], 3)]
-    return [name, *means, *(counted if folds else []), difference]
-
-
-def plus_minus_signed(difference: float, half_width: float) -> str:
-    """Write a difference in points with half the width of its interval, where that is known."""
-    signed_difference = signed(difference, 2)
-    return signed_difference if pd.isna(half_width) else f"{signed_difference} ± {half_width:.2f}"
+    equal = f"{line['equal']:.0f} of {line['folds']}" if kind == SAME else DASH
+    verdict = DASH if line["beside"] else line["verdict"]
+    difference, half = signed(line["difference"], 2), line["half_width"]
+    spread = "" if pd.isna(half) else f" ± {half:.2f}"
+    return [
+        f"{line['dataset']}, {line['method']}", kind, *means, equal, difference + spread, verdict,
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import environment
-from rfbench.pages.words import DASH, listing, p_value, signed
+from rfbench.pages.words import DASH, listing, signed
 from rfbench.papers.models import Claim, Part
 
 PERCENT = ("error", "accuracy", "train_error")
@@ -55,17 +55,16 @@ def grid(every: Sequence[Outcome]) -> Grid:
         return Grid(["protocol", "comparison", effect, "trials"], rows)
     rows = []
     for outcome in every:
-        cells = [DASH] * 7
+        cells = [DASH] * 5
         if outcome.decisive:
             counted = f"{outcome.inside}, {outcome.outside}, {len(outcome.comparisons)}"
             span = outcome.decisive.over_gaps
             over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
             trials = str(outcome.trials)
-            cells = [counted, *said(outcome), misses(outcome), over, trials, p_value(outcome.p)]
+            cells = [counted, *said(outcome), over, trials]
         rows.append([outcome.protocol, verdict(outcome), *cells])
     counts = ["inside, outside, all", "least favourable comparison", effect]
-    rest = ["misses its bound by", "over what is not printed", "trials", "p"]
-    return Grid(["protocol", "verdict", *counts, *rest], rows)
+    return Grid(["protocol", "verdict", *counts, "over what is not printed", "trials"], rows)
 
 
 def misses(outcome: Outcome) -> str:

@@ -84,7 +84,7 @@ def _added_trials(table: pd.DataFrame) -> Grid:
 
 
 def _opening(own: Verification) -> dict[str, list[str]]:
-    """Say how many numbers reproduce per class: of settings chosen in sight of them, and others."""
+    """Say how many numbers reproduce per class: of settings tuned to match them, and others."""
     said: dict[str, list[str]] = {"blind": [], "sight": []}
     for each in ledger.of_numbers(own):
         settings, differ = each.of[1], each[verdicts.DIFFERS]

@@ -15,6 +15,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.figures import drawn
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, ink, settings
+from rfbench.pages.front import PROVENANCE
 from rfbench.papers.models import PERCENT
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MARKS = {"text": ("o", BLUE), "blind": ("o", BLUE), "code": ("s", PURPLE)}
 IN_SIGHT = ("^", VERMILLION)
-CALLED = {"text": "the text", "blind": "text and blind readings", "code": "the authors' code"}
 MOST_PANELS = 8
 
 
@@ -89,5 +89,5 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
         half = np.nan_to_num(here["half_width"].to_numpy(float) / scale)
         panel.errorbar(
             published, value / scale, half, fmt=marker, color=colour, markersize=3.5,
-            elinewidth=0.8, label=f"our settings: {CALLED.get(str(kind), 'chosen in sight')}",
+            elinewidth=0.8, label=PROVENANCE[str(kind)],
         )  # fmt: skip

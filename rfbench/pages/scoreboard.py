@@ -57,7 +57,6 @@ class TablePart:
     repeated: list[str]  # where numbers that are not counted here stand first
     gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
-    folders: list[Path]
 
 
 def measured(verification: Verification) -> list[TablePart]:
@@ -107,7 +106,6 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
             for unit in UNITS
             if any(line["unit"] == unit for line in lines)
         ],
-        list(map(Path, sorted({line["folder"] for line in lines}))),
     )
 
 

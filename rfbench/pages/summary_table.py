@@ -134,11 +134,6 @@ def _article(results: Results, methods: Sequence[str]) -> Sheet:
         return Sheet(_title(results), [], _notes(results))
     table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
     grid = _across(table, axis(results))
-    headings = [
-        line
-        for _, part in table.groupby("dataset")
-        for line in lines(TEMPLATE, "heading", **_facts(part, results))
-    ]
     (caption,) = lines(
         TEMPLATE,
         "caption",
@@ -148,8 +143,8 @@ def _article(results: Results, methods: Sequence[str]) -> Sheet:
         trials=table["trials"].max(),
     )
     rule = lines(TEMPLATE, "bold", level=LEVEL) if grid.best else []
-    details = [*rule, *dict.fromkeys(headings)]
-    passages = [Passage(details, [replace(grid, title=caption)])]
+    chosen = lines(TEMPLATE, "setting", f=_facts(table, results), key="penalty")
+    passages = [Passage([*rule, *chosen], [replace(grid, title=caption)])]
     return Sheet(_title(results), passages, _notes(results), name=results.name)
 
 
@@ -179,8 +174,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
 
 
 def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
-    macro = "brief" if brief else "heading"
-    heading = lines(TEMPLATE, macro, **_facts(table, results))
+    heading = lines(TEMPLATE, "heading", f=_facts(table, results), brief=brief)
     methods, varied = list(dict.fromkeys(table["method"])), axis(results)
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:

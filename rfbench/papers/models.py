@@ -344,7 +344,7 @@ class Claim(_PaperSection):
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
     `strongest_answer` is the best that its authors could say where it does not reproduce, in one
-    sentence; `depends_on` names what the paper leaves open and the claim hangs on.
+    sentence; `depends_on` names what the paper leaves open and the claim depends on.
     """
 
     id: str

@@ -42,11 +42,10 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert (one.verdict, one.outside, one.few) == ("fails", 5, 0)
     assert one.part == claim("S5").parts[0]
     assert one.missing == ("cod-RNA", "covtype", "magic04")
-    ((protocol, verdict, counted, compared, effect, misses, over, trials, p),) = grid([one]).rows
+    ((protocol, verdict, counted, compared, effect, over, trials),) = grid([one]).rows
     assert (protocol, counted, over, trials) == ("matched", "0, 5, 5", "–", "10")
-    assert verdict == f"fails (5 of 5, at worst by {misses})"
-    assert float(misses.split()[0]) == pytest.approx(one.effect - 1.5, abs=0.05)
+    assert verdict.startswith("fails (5 of 5, at worst by ")
+    assert float(verdict.split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
-    assert float(p) == pytest.approx(one.p, rel=0.1)

@@ -21,7 +21,6 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     assert (one.paper, one.item, one.dataset, one.used) == ("liu2020", "table3", "EEG", "")
     assert one.trials == {"matched": "10", "tuned": "4"}
     assert one.spreads == {"sd"}
-    assert [str(folder) for folder in one.folders] == ["results/quickstart"]
     percent, times = one.grids
     assert percent.head == ["accuracy", "published", "matched", "tuned"]
     rows = {row[0]: row[1:] for row in percent.rows}
