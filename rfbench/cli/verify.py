@@ -22,7 +22,7 @@ Examples:
   rfbench verify results/ --claims --format csv > claims.csv
   rfbench verify results/ --claim E1
   rfbench verify results/ --claim E1 --format csv > comparisons.csv
-  rfbench verify results/published --finding boosting
+  rfbench verify results/published --finding methods
   rfbench verify results/ --replay 100
 """
 
