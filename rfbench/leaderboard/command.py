@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import OUT, WHOLE, setting
+from rfbench.cli.options import OUT, WHOLE, parameter, setting
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="quick: ten that stand for all, in about a minute.",
 )
-@setting("settings", "KEY=VALUE", "A parameter of it")
+@setting("settings", "KEY=VALUE", "A parameter of it", type=parameter)
 @click.option("--label", help="What it is called; default: the name of the class.")
 @click.option("--times", is_flag=True, help="Measure the baseline here too, and compare times.")
 @click.option("--jobs", type=WHOLE, envvar="RFBENCH_JOBS", help="Workers; default: one per core.")
@@ -38,7 +38,7 @@ def rank(
     target: str,
     M: int,
     tables: str,
-    settings: tuple[str, ...],
+    settings: tuple[tuple[str, Any], ...],
     label: str | None,
     times: bool,
     jobs: int | None,
@@ -67,7 +67,7 @@ def rank(
     from rfbench.results import reader
     from rfbench.results.store import Store
 
-    named = _target(target, settings, label, allow_imports)
+    named = _target(target, dict(settings), label, allow_imports)
     others, stale = published(_published())
     if stale:
         echo(f"left out: {stale} published rows of other settings than today's", err=True)
@@ -116,20 +116,14 @@ def rank(
 
 
 def _target(
-    target: str, settings: tuple[str, ...], label: str | None, allow_imports: bool
+    target: str, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> Ranked:
-    from rfbench import plugins, yamlfile
+    from rfbench import plugins
     from rfbench.leaderboard.rank import Ranked
     from rfbench.parameters import is_path
     from rfbench.permissions import check_permission
     from rfbench.registry import KERNELS, SAMPLERS
 
-    parameters: dict[str, Any] = {}
-    for text in settings:
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise click.UsageError(f"--set {text} is not KEY=VALUE.")
-        parameters[key] = yamlfile.scalar(value)
     if is_path(target):
         check_permission(target, parameters, anything=allow_imports)
         thing = plugins.load_class(target)
