@@ -40,7 +40,6 @@ class MapSubject:
     options : what it is built with beside the number of features and the seed
     kernels_served : names of the kernels that it claims; a sampler must refuse all others
     float32_tolerance : absolute
-    refuses : words of its MethodError for rows that the checks of scikit-learn have, if for any
     columns_per_component : of a sampler, in either map; None: 2 in the paired map, 1 otherwise
     kernel_sizes : two numbers of components, at which its estimates of a kernel are measured
     unbiased : whether these options leave its estimates without bias, if the class says so
@@ -50,7 +49,6 @@ class MapSubject:
     options: Mapping[str, Any] = field(default_factory=dict)
     kernels_served: Sequence[str] = ("gaussian",)
     float32_tolerance: float = 1e-3
-    refuses: str = ""
     columns_per_component: int | None = None
     kernel_sizes: tuple[int, int] = (16, 256)
     unbiased: bool = True
