@@ -126,14 +126,11 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
-    factors = {
-        **{float(m): "M forgotten: the features are not divided by its root" for m in sizes},
-        2.0: "a factor of root 2 too many",
-        0.5: "a factor of root 2 missing",
-    }
-    near = [what for known, what in factors.items() if abs(np.log(abs(factor) / known)) < 0.1]
+    forgotten = any(abs(np.log(abs(factor) / m)) < 0.1 for m in sizes)
     yield Cause(
-        near[0] if near else f"the features are scaled by the root of {factor:.3g}",
+        "M forgotten: the features are not divided by its root"
+        if forgotten
+        else f"the features are scaled by the root of {factor:.3g}",
         "Divide the features by the root of the number of frequencies, so that z(x)'z(x) is "
         "k(x, x) in the mean.",
         factor * exact,
@@ -142,8 +139,6 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
         s: "bandwidth squared: the frequencies are divided by its square",
         1 / s: "bandwidth ignored: the frequencies have that of 1",
         1 / s**2: "bandwidth inverted: the frequencies are multiplied by it",
-        2**0.5: "frequencies too short by root 2, say exp(-|x - y|^2 / (4 s^2)) for / (2 s^2)",
-        0.5**0.5: "frequencies too long by root 2, say exp(-|x - y|^2 / s^2) for / (2 s^2)",
         **{
             (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes
         },

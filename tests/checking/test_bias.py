@@ -38,7 +38,7 @@ from tests.support.nightly import at_night, nightly
         (faulty_maps.bandwidth_ignored, "gaussian", "bandwidth ignored"),
         (faulty_maps.bandwidth_inverted, "gaussian", "bandwidth inverted"),
         (faulty_maps.m_forgotten, "gaussian", "M forgotten"),
-        (faulty_maps.factor_missing, "gaussian", "a factor of root 2 missing"),
+        (faulty_maps.factor_missing, "gaussian", "the features are scaled by the root of 0.5"),
         (faulty_maps.no_offsets, "gaussian", "offsets missing"),
     ],
 )
