@@ -112,19 +112,16 @@ class MapSubject:
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
         """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
-        claims = []
-        for each in [KERNELS.published(kernel)] if kernel else self.kernels_served:
-            waves = self.own and KERNELS[each].feature == "wave"
-            for name in MAPS if waves else ("",):
-                words = {"kernel": each, "feature_map": name or MAPS[0]} if self.own else {}
-                claims.append(self._claim(name, each, bandwidth, words))
-        return claims
+        return [
+            self._claim(name, each, bandwidth)
+            for each in ([KERNELS.published(kernel)] if kernel else self.kernels_served)
+            for name in (MAPS if self.own and KERNELS[each].feature == "wave" else ("",))
+        ]
 
-    def _claim(
-        self, name: str, kernel: str, bandwidth: float | None, words: Mapping[str, Any]
-    ) -> MapClaim:
+    def _claim(self, name: str, kernel: str, bandwidth: float | None) -> MapClaim:
         width, s = self.width(kernel, bandwidth)
-        words, of_kernel = {**self.options, **width, **words}, {}
+        own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.own else {}
+        words, of_kernel = {**self.options, **width, **own}, {}
         if kernel == "polynomial":
             taken = inspect.signature(self.thing).parameters
             of_kernel = {
