@@ -22,9 +22,9 @@ class Line:
         bootstrap interval over data sets.
     median : float
         The median over data sets, which a few nearly solved ones do not move.
-    search, predict : float
-        CPU time of all that was done up to the fitted model, and to predict, over the baseline's in
-        the same trials: geometric means over the data sets on which all were timed, or NaN.
+    search : float
+        CPU time of all that was done up to the fitted model, over the baseline's in the same
+        trials: the geometric mean over the data sets on which all were timed, or NaN.
     """
 
     method: str
@@ -34,7 +34,6 @@ class Line:
     high: float
     median: float
     search: float
-    predict: float
 
     @property
     def reference(self) -> bool:

@@ -60,9 +60,9 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     rows = []
     for name in dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines):
         line = last.get(name)
-        beside = [line.median, line.search, line.predict] if line else [None] * 3
+        beside = [line.median, line.search] if line else [None] * 2
         errors = [cells.get((size.M, name), DASH) for size in sizes]
         rows.append([printed(name), *errors, *(number(value, 2) for value in beside)])
-    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 3]
-    head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time", "predict time"]
+    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 2]
+    head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time"]
     return Grid(head, [*rows, counts])

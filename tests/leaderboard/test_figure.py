@@ -23,7 +23,7 @@ def size(*lines, M=100):
 
 
 def line(name, ratio, search, role="method"):
-    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0)
+    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search)
 
 
 LINES = (
