@@ -19,7 +19,7 @@ from rfbench.leaderboard.rows import (
     log_ratios,
     rows_of,
 )
-from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
+from rfbench.leaderboard.rule import bootstrap, told_apart
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 MOST = 0.9  # of the data sets, on which a method has a value that is compared
@@ -83,7 +83,6 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
         M=M,
         datasets=len(logs),
         timed=len(timed) if len(timed.columns) else 0,
-        needed=datasets_needed(len(names)),
         lines=tuple(lines),
         apart=tuple(
             (names[i], names[j])

@@ -63,6 +63,7 @@ def rank(
     from rfbench.leaderboard import figure, quick
     from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
     from rfbench.leaderboard.rows import baseline_of, log_ratios
+    from rfbench.leaderboard.rule import NEEDED
     from rfbench.pages.templates import render
     from rfbench.results import reader
     from rfbench.results.store import Store
@@ -105,6 +106,7 @@ def rank(
             "leaderboard/rank.txt.j2",
             p=found,
             baseline=baseline,
+            needed=NEEDED,
             row=_row(found),
             folder=folder,
             quality=quick.quality(log_ratios(methods, M).dropna()) if few else None,

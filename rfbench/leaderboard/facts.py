@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfbench.escaping import json_value
+from rfbench.leaderboard.rule import NEEDED
 from rfbench.results.schema import MODEL
 
 
@@ -59,8 +60,6 @@ class Size:
     ----------
     timed : int
         Data sets that the costs are means over, those on which every method was timed.
-    needed : int
-        Data sets from which on a method may be named, see `datasets_needed`.
     lines : tuple of Line
         The smallest ratio first.
     apart : tuple of pairs of str
@@ -72,7 +71,6 @@ class Size:
     M: int
     datasets: int
     timed: int
-    needed: int
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
@@ -80,7 +78,7 @@ class Size:
     @property
     def enough(self) -> bool:
         """Whether there are data sets enough to name a method."""
-        return self.datasets >= self.needed
+        return self.datasets >= NEEDED
 
     @property
     def methods(self) -> list[Line]:

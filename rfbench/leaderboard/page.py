@@ -11,7 +11,7 @@ from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Leaderboard, Size, facts
-from rfbench.leaderboard.rule import SIGNS
+from rfbench.leaderboard.rule import NEEDED, SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
@@ -24,7 +24,7 @@ MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 def page(board: Leaderboard | None, out: Path) -> str:
     """Write the page for a folder, from `rfbench.leaderboard.board.gather`."""
-    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS}
+    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": NEEDED}
     if board is not None:
         largest = board.largest
         facts |= {
