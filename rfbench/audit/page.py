@@ -16,13 +16,12 @@ from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_a
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
-from rfbench.pages.words import number, signed, span
+from rfbench.pages.words import number, signed
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows
 HEAD = ["place", "chosen by", "confirmed by", "largest"]
 RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
-WORTH_HEAD = ["", "chosen by", "confirmed by", "place"]
 
 
 def command_of(folder: Path) -> str:
@@ -65,7 +64,6 @@ def render(folder: Path, command: str) -> str:
         best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
-        worth=Grid(WORTH_HEAD, _worth(kept.table, kept.choices)),
         command=command,
     )
 
@@ -101,20 +99,6 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
         for published in [numbers[line["number"]]]
         for reading in [own[MEASURED + cell(published)]]
     ]
-
-
-def _worth(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
-    """Return per option of each choice the nearest combinations that have it."""
-    rows = []
-    for name in varied:
-        for option, here in table.groupby(name, sort=False):
-            near = here[here["place"] == here["place"].min()]
-            low, high = near["rms_confirming"].min(), near["rms_confirming"].max()
-            chosen, place = near.iloc[0][["rms_choosing", "place"]]
-            rows.append(
-                [f"{name}: {option}", number(chosen, 2), span(low, high, 2), number(int(place))]
-            )
-    return rows
 
 
 def save(ranking: Ranking, folder: Path) -> list[Path]:
