@@ -115,18 +115,13 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
         )
     content = ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / TABLE, content.encode())
-    return [folder / TABLE, _save(folder, ranking.audit.asked.command)]
+    return [folder / TABLE, write_page(folder, ranking.audit.asked.command)]
 
 
-def save_again(folder: Path) -> Path:
-    """Write ``audit.md`` anew from ``audit.csv``.
+def write_page(folder: Path, command: str) -> Path:
+    """Write ``audit.md`` from ``audit.csv``.
 
-    Raises ResultsError if there is no such table, or the page names no command; WriteError if it
-    cannot be written.
+    Raises ResultsError if there is no such table, WriteError if the page cannot be written.
     """
-    return _save(folder, command_of(folder))
-
-
-def _save(folder: Path, command: str) -> Path:
     files.replace(folder / PAGE, render(folder, command).encode())
     return folder / PAGE
