@@ -57,9 +57,9 @@ class Pairs(NamedTuple):
     right: Array
     rows: Array
 
-    def kernel(self, kernel: Kernel, sign: float = 1.0) -> Array:
-        """Return k(x, y) of each pair, or k(x, -y) with a sign of -1."""
-        return np.diag(kernel(self.left, sign * self.right)).copy()
+    def kernel(self, kernel: Kernel) -> Array:
+        """Return k(x, y) of each pair."""
+        return np.diag(kernel(self.left, self.right)).copy()
 
 
 def pairs_of(bandwidth: float) -> Pairs:

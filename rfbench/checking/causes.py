@@ -122,7 +122,7 @@ def _sizes(found: Measurement) -> list[int]:
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes of a mean that is the kernel scaled, of another bandwidth, or with sums."""
+    """Yield the causes of a mean that is the kernel scaled, or of another bandwidth."""
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
@@ -150,12 +150,6 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
             if kernel.name in ("gaussian", "softmax"):  # as positive features have it
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
-    for share in (1.0, 0.5) if kernel.feature == "wave" else ():
-        yield Cause(
-            "offsets missing: k(x + y) is added",
-            "Draw an offset uniformly from [0, 2 pi) per cosine, or take cosine and sine.",
-            share * (exact + pairs.kernel(kernel, -1.0)),
-        )
 
 
 def _simulated(found: Measurement) -> Iterator[Cause]:

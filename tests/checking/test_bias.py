@@ -39,7 +39,6 @@ from tests.support.nightly import at_night, nightly
         (faulty_maps.bandwidth_inverted, "gaussian", "bandwidth inverted"),
         (faulty_maps.m_forgotten, "gaussian", "M forgotten"),
         (faulty_maps.factor_missing, "gaussian", "the features are scaled by the root of 0.5"),
-        (faulty_maps.no_offsets, "gaussian", "offsets missing"),
     ],
 )
 def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
