@@ -16,13 +16,12 @@ from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_a
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
-from rfbench.pages.words import number, signed, span
+from rfbench.pages.words import number, signed
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows
 HEAD = ["place", "chosen by", "confirmed by", "largest"]
 RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
-WORTH_HEAD = ["", "chosen by", "confirmed by", "place"]
 
 
 def command_of(folder: Path) -> str:
@@ -65,7 +64,6 @@ def render(folder: Path, command: str) -> str:
         best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
-        worth=Grid(WORTH_HEAD, _worth(kept.table, kept.choices)),
         command=command,
     )
 
@@ -103,20 +101,6 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def _worth(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
-    """Return per option of each choice the nearest combinations that have it."""
-    rows = []
-    for name in varied:
-        for option, here in table.groupby(name, sort=False):
-            near = here[here["place"] == here["place"].min()]
-            low, high = near["rms_confirming"].min(), near["rms_confirming"].max()
-            chosen, place = near.iloc[0][["rms_choosing", "place"]]
-            rows.append(
-                [f"{name}: {option}", number(chosen, 2), span(low, high, 2), number(int(place))]
-            )
-    return rows
-
-
 def save(ranking: Ranking, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
@@ -131,18 +115,13 @@ def save(ranking: Ranking, folder: Path) -> list[Path]:
         )
     content = ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / TABLE, content.encode())
-    return [folder / TABLE, _save(folder, ranking.audit.asked.command)]
+    return [folder / TABLE, write_page(folder, ranking.audit.asked.command)]
 
 
-def save_again(folder: Path) -> Path:
-    """Write ``audit.md`` anew from ``audit.csv``.
+def write_page(folder: Path, command: str) -> Path:
+    """Write ``audit.md`` from ``audit.csv``.
 
-    Raises ResultsError if there is no such table, or the page names no command; WriteError if it
-    cannot be written.
+    Raises ResultsError if there is no such table, WriteError if the page cannot be written.
     """
-    return _save(folder, command_of(folder))
-
-
-def _save(folder: Path, command: str) -> Path:
     files.replace(folder / PAGE, render(folder, command).encode())
     return folder / PAGE

@@ -41,7 +41,7 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
 
 def remake(paths: Sequence[Path]) -> list[Path]:
     """Write the page of each audit below some folders anew, from its table."""
-    from rfbench.audit.page import PAGE, save_again
+    from rfbench.audit.page import PAGE, command_of, write_page
 
     folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
-    return [save_again(folder) for folder in folders]
+    return [write_page(folder, command_of(folder)) for folder in folders]

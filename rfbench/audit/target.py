@@ -91,21 +91,16 @@ def find(text: str) -> Target:
     if len(parts) != 3 or not all(parts):
         raise ConfigError(f"--target {text} is not {GRAMMAR}.")
     paper, items, dataset = parts
-    everything = papers.published()
-    _among("published paper", paper, [n.paper for n in everything])
-    here = [n for n in everything if n.paper == paper]
-    wanted = tuple(items.split(","))
-    for item in wanted:
-        _among(f"published item of {paper}", item, [n.item for n in here])
-    here = [n for n in here if n.item in wanted]
-    _among(f"published data set in {items} of {paper}", dataset, [n.dataset for n in here])
+    wanted, here = tuple(items.split(",")), list(papers.published())
+    for column, words in (("paper", (paper,)), ("item", wanted), ("dataset", (dataset,))):
+        known = dict.fromkeys(getattr(number, column) for number in here)
+        for word in words:
+            if word not in known:
+                todo = f"A target is {GRAMMAR}."
+                raise unknown(f"published {column}", word, known, ConfigError, todo)
+        here = [number for number in here if getattr(number, column) in words]
     once: dict[tuple[str, str, str], Published] = {}
     for number in here:
-        if number.dataset == dataset and number.unit != SECONDS:
+        if number.unit != SECONDS:
             once.setdefault((number.method, number.M, number.metric), number)
     return Target(paper, wanted, dataset, tuple(once.values()))
-
-
-def _among(what: str, word: str, allowed: Sequence[str]) -> None:
-    if word not in allowed:
-        raise unknown(what, word, dict.fromkeys(allowed), ConfigError, f"A target is {GRAMMAR}.")

@@ -3,9 +3,8 @@
 Bias is relative to the error of one draw, the standard deviation over seeds. The number of seeds is
 fixed beforehand: with it a bias of a tenth of that error, at one pair of rows, is found with
 probability `POWER`, and a map without any bias is refused with probability `LEVEL` at most
-(t tests, Bonferroni over the pairs). Before that number there are looks, which can only refuse, and
-only beyond `PLAIN` standard errors: what they add to the level is below 1e-10. A map that is
-refused is measured on until it lies beyond as many, so that the cause can be told.
+(t tests, Bonferroni over the pairs). Before that number there is one look, which can only refuse,
+and only beyond `PLAIN` standard errors: what it adds to the level is below 1e-10.
 """
 
 from __future__ import annotations
@@ -58,9 +57,9 @@ class Pairs(NamedTuple):
     right: Array
     rows: Array
 
-    def kernel(self, kernel: Kernel, sign: float = 1.0) -> Array:
-        """Return k(x, y) of each pair, or k(x, -y) with a sign of -1."""
-        return np.diag(kernel(self.left, sign * self.right)).copy()
+    def kernel(self, kernel: Kernel) -> Array:
+        """Return k(x, y) of each pair."""
+        return np.diag(kernel(self.left, self.right)).copy()
 
 
 def pairs_of(bandwidth: float) -> Pairs:
@@ -112,8 +111,6 @@ class Measurement:
         The number that the map was asked for; it has `columns`.
     pairs : Pairs
     estimates : array of shape (seeds, pairs)
-    out_of_time : bool
-        Whether the seeds ended before the number that the power asks for.
     rate : float
         p of an error that falls as M^p; NaN where it was not measured.
     seconds : float
@@ -134,7 +131,6 @@ class Measurement:
     columns: int
     pairs: Pairs
     estimates: Array
-    out_of_time: bool = False
     rate: float = math.nan
     seconds: float = 0.0
 
@@ -252,18 +248,14 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
     estimates: list[Array] = []
     needed = most or seeds_needed(len(pairs.names) - 1)
-    look = min(FIRST_LOOK, needed)
-    while True:
-        late = False
-        while len(estimates) < look and not late:
+    for look in (min(FIRST_LOOK, needed), needed):
+        while len(estimates) < look:
+            if time.process_time() - start > seconds and len(estimates) > FEW_SEEDS:
+                break
             estimates.append(one(sizes[0], len(estimates)))
-            late = time.process_time() - start > seconds and len(estimates) > FEW_SEEDS
         found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
-        clear = abs(found.largest_z) > PLAIN
-        if late or clear or (len(estimates) >= needed and (most or not found.biased)):
+        if abs(found.largest_z) > PLAIN:
             break
-        look = 2 * look if 2 * look < needed or look >= needed else needed
-    found.out_of_time = late and len(estimates) < needed
     few = math.sqrt(found.squared[TESTED].mean())
     many = math.sqrt(((large - found.exact) ** 2)[:, TESTED].mean())
     if few > 1e-9:

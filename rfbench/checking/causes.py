@@ -122,18 +122,15 @@ def _sizes(found: Measurement) -> list[int]:
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes of a mean that is the kernel scaled, of another bandwidth, or with sums."""
+    """Yield the causes of a mean that is the kernel scaled, or of another bandwidth."""
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
-    factors = {
-        **{float(m): "M forgotten: the features are not divided by its root" for m in sizes},
-        2.0: "a factor of root 2 too many",
-        0.5: "a factor of root 2 missing",
-    }
-    near = [what for known, what in factors.items() if abs(np.log(abs(factor) / known)) < 0.1]
+    forgotten = any(abs(np.log(abs(factor) / m)) < 0.1 for m in sizes)
     yield Cause(
-        near[0] if near else f"the features are scaled by the root of {factor:.3g}",
+        "M forgotten: the features are not divided by its root"
+        if forgotten
+        else f"the features are scaled by the root of {factor:.3g}",
         "Divide the features by the root of the number of frequencies, so that z(x)'z(x) is "
         "k(x, x) in the mean.",
         factor * exact,
@@ -142,8 +139,6 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
         s: "bandwidth squared: the frequencies are divided by its square",
         1 / s: "bandwidth ignored: the frequencies have that of 1",
         1 / s**2: "bandwidth inverted: the frequencies are multiplied by it",
-        2**0.5: "frequencies too short by root 2, say exp(-|x - y|^2 / (4 s^2)) for / (2 s^2)",
-        0.5**0.5: "frequencies too long by root 2, say exp(-|x - y|^2 / s^2) for / (2 s^2)",
         **{
             (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes
         },
@@ -155,12 +150,6 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
             if kernel.name in ("gaussian", "softmax"):  # as positive features have it
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
-    for share in (1.0, 0.5) if kernel.feature == "wave" else ():
-        yield Cause(
-            "offsets missing: k(x + y) is added",
-            "Draw an offset uniformly from [0, 2 pi) per cosine, or take cosine and sine.",
-            share * (exact + pairs.kernel(kernel, -1.0)),
-        )
 
 
 def _simulated(found: Measurement) -> Iterator[Cause]:

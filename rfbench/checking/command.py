@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import setting
+from rfbench.cli.options import parameter, setting
 from rfbench.cli.terminal import echo, print_table
-from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.checking.run import Report
@@ -19,14 +18,18 @@ if TYPE_CHECKING:
 @click.option("--kernel", metavar="NAME", help="The kernel that it has to have.")
 @click.option("--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Of the kernel.")
 @setting(
-    "parameters", "NAME=VALUE", "A parameter that it is built with, say gamma", option="--parameter"
+    "parameters",
+    "NAME=VALUE",
+    "A parameter that it is built with, say gamma",
+    option="--parameter",
+    type=parameter,
 )
 @click.option("--allow-imports", is_flag=True, help="Import it: that runs its code.")
 def test(
     path: str,
     kernel: str | None,
     bandwidth: float | None,
-    parameters: tuple[str, ...],
+    parameters: tuple[tuple[str, Any], ...],
     allow_imports: bool,
 ) -> None:
     """Test whether a map of random features has the kernel that it claims.
@@ -46,18 +49,11 @@ def test(
       rfbench test mine.py:Pooled --parameter pool_size=30 --allow-imports
       rfbench test sklearn.kernel_approximation.RBFSampler --parameter gamma=0.1
     """
-    from rfbench import plugins, yamlfile
+    from rfbench import plugins
     from rfbench.checking.run import check
     from rfbench.permissions import check_permission
 
-    options = {}
-    for text in parameters:
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise ConfigError(
-                f"--parameter {text} is not NAME=VALUE.", "", "Write --parameter gamma=0.1."
-            )
-        options[key] = yamlfile.scalar(value)
+    options = dict(parameters)
     check_permission(path, options, anything=allow_imports)
     report = check(plugins.load_object(path), kernel, bandwidth, options)
     _say(path, report)

@@ -77,10 +77,10 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
 def page(folder: Path) -> str:
     """Write the page from the rows in a folder."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
-    wrong, slow, right, not_run = (
-        others[others["verdict"] == verdict] for verdict in (BIASED, SLOW, RIGHT, "")
+    wrong, right, not_run = (
+        others[others["verdict"].isin(verdicts)] for verdicts in ([BIASED, SLOW], [RIGHT], [""])
     )
-    run, claimed = own[own["verdict"] != ""], own[own["said"] == ""]
+    claimed = own[own["said"] == ""]
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
@@ -88,7 +88,6 @@ def page(folder: Path) -> str:
         needed=seeds_needed(17),
         wrong=_grid(wrong),
         faults=wrong.to_dict("records"),
-        slow=slow.to_dict("records"),
         right=_grid(right),
         remarks=right[right["said"] != ""].to_dict("records"),
         read=not_run.to_dict("records"),
@@ -97,8 +96,7 @@ def page(folder: Path) -> str:
         seen=(limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
         own=_grid(claimed),
         own_right=int((claimed["verdict"] == RIGHT).sum()),
-        own_biased=_grid(run[run["said"] != ""]),
-        silent=list(dict.fromkeys(own[own["verdict"] == ""]["code"])),
+        biased=_grid(own[own["said"] != ""]),
     )
 
 
@@ -113,7 +111,7 @@ def _grid(rows: pd.DataFrame) -> Grid:
                 number(row["exact"], 3),
                 row["at"],
                 signed(row["bias"], 3),
-                signed(row["z"], 1) if abs(row["z"]) < 1000 else "beyond 1000",
+                "beyond 1000" if abs(row["z"]) >= 1000 else signed(row["z"], 1),
                 number(row["relative_error"], 2),
                 number(row["rate"], 2),
             ]

@@ -25,10 +25,6 @@ class CheckFailed(AssertionError):
     """A promise that is not kept; the message is a sentence that says what came instead."""
 
 
-class NotApplicable(Exception):
-    """A check of what is not promised; the message says why not."""
-
-
 class Promise(NamedTuple):
     """One promise, what helps where it is not kept, and why it is not; empty where it is."""
 

@@ -107,17 +107,14 @@ def answer(claim: MapClaim, found: Measurement) -> str:
     """Return one sentence: is it this kernel?"""
     i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
     if found.biased:
-        z = found.z[i]
-        beyond = f"z = {z:.0f}" if abs(z) < 1000 else f"z beyond {math.copysign(1000, z):.0f}"
         return (
             f"no {name} kernel: biased by {found.bias[i]:.2g} (the kernel is "
-            f"{found.exact[i]:.3g}) at {found.pairs.names[i]}, {beyond}; M = {found.M}"
+            f"{found.exact[i]:.3g}) at {found.pairs.names[i]}, z = {found.z[i]:.0f}; M = {found.M}"
         )
     if not found.falls:
         return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
     seen = max(found.seen, SEEN)
-    text = f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
-    return text + (f", after {found.seeds} seeds the time was up" if found.out_of_time else "")
+    return f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
 
 
 def explained(found: Measurement) -> list[str]:

@@ -40,7 +40,6 @@ class MapSubject:
     options : what it is built with beside the number of features and the seed
     kernels_served : names of the kernels that it claims; a sampler must refuse all others
     float32_tolerance : absolute
-    refuses : words of its MethodError for rows that the checks of scikit-learn have, if for any
     columns_per_component : of a sampler, in either map; None: 2 in the paired map, 1 otherwise
     kernel_sizes : two numbers of components, at which its estimates of a kernel are measured
     unbiased : whether these options leave its estimates without bias, if the class says so
@@ -50,7 +49,6 @@ class MapSubject:
     options: Mapping[str, Any] = field(default_factory=dict)
     kernels_served: Sequence[str] = ("gaussian",)
     float32_tolerance: float = 1e-3
-    refuses: str = ""
     columns_per_component: int | None = None
     kernel_sizes: tuple[int, int] = (16, 256)
     unbiased: bool = True
@@ -114,19 +112,16 @@ class MapSubject:
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
         """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
-        claims = []
-        for each in [KERNELS.published(kernel)] if kernel else self.kernels_served:
-            waves = self.own and KERNELS[each].feature == "wave"
-            for name in MAPS if waves else ("",):
-                words = {"kernel": each, "feature_map": name or MAPS[0]} if self.own else {}
-                claims.append(self._claim(name, each, bandwidth, words))
-        return claims
+        return [
+            self._claim(name, each, bandwidth)
+            for each in ([KERNELS.published(kernel)] if kernel else self.kernels_served)
+            for name in (MAPS if self.own and KERNELS[each].feature == "wave" else ("",))
+        ]
 
-    def _claim(
-        self, name: str, kernel: str, bandwidth: float | None, words: Mapping[str, Any]
-    ) -> MapClaim:
+    def _claim(self, name: str, kernel: str, bandwidth: float | None) -> MapClaim:
         width, s = self.width(kernel, bandwidth)
-        words, of_kernel = {**self.options, **width, **words}, {}
+        own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.own else {}
+        words, of_kernel = {**self.options, **width, **own}, {}
         if kernel == "polynomial":
             taken = inspect.signature(self.thing).parameters
             of_kernel = {

@@ -38,10 +38,22 @@ def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
-def setting(name: str, description: str, help: str, option: str = "--set") -> Callable[..., Any]:
+def setting(
+    name: str, description: str, help: str, option: str = "--set", type: Any = None
+) -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
     help = f"{help}; may be repeated."
-    return click.option(option, name, multiple=True, metavar=description, help=help)
+    return click.option(option, name, multiple=True, type=type, metavar=description, help=help)
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Return the name and the value of a text ``NAME=VALUE``."""
+    from rfbench import yamlfile
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise click.BadParameter(f"{text} is not NAME=VALUE.")
+    return name, yamlfile.scalar(value)
 
 
 CONFIG = click.argument("config", type=FILE)

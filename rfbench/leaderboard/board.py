@@ -19,7 +19,7 @@ from rfbench.leaderboard.rows import (
     log_ratios,
     rows_of,
 )
-from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
+from rfbench.leaderboard.rule import bootstrap, told_apart
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 MOST = 0.9  # of the data sets, on which a method has a value that is compared
@@ -65,13 +65,9 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
     apart = told_apart(logs) > 0
     # Costs are means over the data sets on which all methods that were ever timed have a time.
-    costs = {
-        name: log_ratios(rows, M, name).reindex(index=logs.index, columns=logs.columns)
-        for name in ("search", "predict")
-    }
-    costs = {name: each.dropna(axis=1, how="all").dropna() for name, each in costs.items()}
-    timed = costs["search"]
-    means = {name: np.exp(each.mean()) for name, each in costs.items()}
+    timed = log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
+    timed = timed.dropna(axis=1, how="all").dropna()
+    costs = np.exp(timed.mean())
     lines = [
         Line(
             name,
@@ -79,7 +75,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
             float(np.exp(values.mean())),
             *bootstrap(values),
             float(np.exp(np.median(values))),
-            *(float(mean.get(name, math.nan)) for mean in means.values()),
+            float(costs.get(name, math.nan)),
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
     ]
@@ -87,7 +83,6 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
         M=M,
         datasets=len(logs),
         timed=len(timed) if len(timed.columns) else 0,
-        needed=datasets_needed(len(names)),
         lines=tuple(lines),
         apart=tuple(
             (names[i], names[j])

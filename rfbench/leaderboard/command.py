@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import OUT, WHOLE, setting
+from rfbench.cli.options import OUT, WHOLE, parameter, setting
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="quick: ten that stand for all, in about a minute.",
 )
-@setting("settings", "KEY=VALUE", "A parameter of it")
+@setting("settings", "KEY=VALUE", "A parameter of it", type=parameter)
 @click.option("--label", help="What it is called; default: the name of the class.")
 @click.option("--times", is_flag=True, help="Measure the baseline here too, and compare times.")
 @click.option("--jobs", type=WHOLE, envvar="RFBENCH_JOBS", help="Workers; default: one per core.")
@@ -38,7 +38,7 @@ def rank(
     target: str,
     M: int,
     tables: str,
-    settings: tuple[str, ...],
+    settings: tuple[tuple[str, Any], ...],
     label: str | None,
     times: bool,
     jobs: int | None,
@@ -63,11 +63,12 @@ def rank(
     from rfbench.leaderboard import figure, quick
     from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
     from rfbench.leaderboard.rows import baseline_of, log_ratios
+    from rfbench.leaderboard.rule import NEEDED
     from rfbench.pages.templates import render
     from rfbench.results import reader
     from rfbench.results.store import Store
 
-    named = _target(target, settings, label, allow_imports)
+    named = _target(target, dict(settings), label, allow_imports)
     others, stale = published(_published())
     if stale:
         echo(f"left out: {stale} published rows of other settings than today's", err=True)
@@ -105,6 +106,7 @@ def rank(
             "leaderboard/rank.txt.j2",
             p=found,
             baseline=baseline,
+            needed=NEEDED,
             row=_row(found),
             folder=folder,
             quality=quick.quality(log_ratios(methods, M).dropna()) if few else None,
@@ -116,20 +118,14 @@ def rank(
 
 
 def _target(
-    target: str, settings: tuple[str, ...], label: str | None, allow_imports: bool
+    target: str, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> Ranked:
-    from rfbench import plugins, yamlfile
+    from rfbench import plugins
     from rfbench.leaderboard.rank import Ranked
     from rfbench.parameters import is_path
     from rfbench.permissions import check_permission
     from rfbench.registry import KERNELS, SAMPLERS
 
-    parameters: dict[str, Any] = {}
-    for text in settings:
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise click.UsageError(f"--set {text} is not KEY=VALUE.")
-        parameters[key] = yamlfile.scalar(value)
     if is_path(target):
         check_permission(target, parameters, anything=allow_imports)
         thing = plugins.load_class(target)
@@ -150,8 +146,7 @@ def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
     """Say how long it takes: a share of what methods took where they were measured."""
     from rfbench.pages.words import seconds
 
-    spent = rows["search"] + rows["predict"] * rows["n_test"] / 1e6
-    spent = share * spent.groupby(rows["method"]).sum()
+    spent = share * (rows["search"] + rows["predict"]).groupby(rows["method"]).sum()
     dearest = str(spent.idxmax())
     return (
         f"about {seconds(spent[baseline])} of CPU time if it is as fast as {baseline}, "

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfbench.escaping import json_value
+from rfbench.leaderboard.rule import NEEDED
 from rfbench.results.schema import MODEL
 
 
@@ -22,9 +23,9 @@ class Line:
         bootstrap interval over data sets.
     median : float
         The median over data sets, which a few nearly solved ones do not move.
-    search, predict : float
-        CPU time of all that was done up to the fitted model, and to predict, over the baseline's in
-        the same trials: geometric means over the data sets on which all were timed, or NaN.
+    search : float
+        CPU time of all that was done up to the fitted model, over the baseline's in the same
+        trials: the geometric mean over the data sets on which all were timed, or NaN.
     """
 
     method: str
@@ -34,7 +35,6 @@ class Line:
     high: float
     median: float
     search: float
-    predict: float
 
     @property
     def reference(self) -> bool:
@@ -60,8 +60,6 @@ class Size:
     ----------
     timed : int
         Data sets that the costs are means over, those on which every method was timed.
-    needed : int
-        Data sets from which on a method may be named, see `datasets_needed`.
     lines : tuple of Line
         The smallest ratio first.
     apart : tuple of pairs of str
@@ -73,7 +71,6 @@ class Size:
     M: int
     datasets: int
     timed: int
-    needed: int
     lines: tuple[Line, ...]
     apart: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
@@ -81,7 +78,7 @@ class Size:
     @property
     def enough(self) -> bool:
         """Whether there are data sets enough to name a method."""
-        return self.datasets >= self.needed
+        return self.datasets >= NEEDED
 
     @property
     def methods(self) -> list[Line]:

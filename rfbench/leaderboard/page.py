@@ -11,7 +11,7 @@ from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Leaderboard, Size, facts
-from rfbench.leaderboard.rule import SIGNS
+from rfbench.leaderboard.rule import NEEDED, SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, number
@@ -24,7 +24,7 @@ MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 def page(board: Leaderboard | None, out: Path) -> str:
     """Write the page for a folder, from `rfbench.leaderboard.board.gather`."""
-    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS}
+    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": NEEDED}
     if board is not None:
         largest = board.largest
         facts |= {
@@ -60,9 +60,9 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     rows = []
     for name in dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines):
         line = last.get(name)
-        beside = [line.median, line.search, line.predict] if line else [None] * 3
+        beside = [line.median, line.search] if line else [None] * 2
         errors = [cells.get((size.M, name), DASH) for size in sizes]
         rows.append([printed(name), *errors, *(number(value, 2) for value in beside)])
-    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 3]
-    head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time", "predict time"]
+    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 2]
+    head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time"]
     return Grid(head, [*rows, counts])

@@ -225,7 +225,7 @@ def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
     paired = rows[rows["method"] == label].merge(pairs, on=pair)
     asked = int(((own.rows["label"] == label) & (own.rows["M"] == M)).sum())
     # Times of another machine say nothing beside those that are published, but for their ratio.
-    untimed = paired.assign(search=math.nan, predict=math.nan)
+    untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)
     size = size_of(both, M)

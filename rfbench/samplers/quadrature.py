@@ -93,7 +93,6 @@ class QuadratureMap(FeatureMap):
         "spherical-radial quadrature: random rotations of a regular simplex at random "
         "radii, with weights"
     ),
-    contract={"refuses": "needs 3 columns"},
 )
 class SSR(_GaussianRule):
     r"""Stochastic spherical-radial quadrature of degree (3, 3).

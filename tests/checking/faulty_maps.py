@@ -40,11 +40,6 @@ def constant_seed(X, M, seed):
     return right(X, M, 0)
 
 
-def no_offsets(X, M, seed):
-    W = np.random.default_rng(seed).standard_normal((M, X.shape[1])) / S
-    return np.sqrt(2 / M) * np.cos(X @ W.T)
-
-
 def one_line(X, M, seed):
     """All frequencies in one direction: no bias, and nothing gained from more of them."""
     generator = np.random.default_rng(seed)

@@ -38,8 +38,7 @@ from tests.support.nightly import at_night, nightly
         (faulty_maps.bandwidth_ignored, "gaussian", "bandwidth ignored"),
         (faulty_maps.bandwidth_inverted, "gaussian", "bandwidth inverted"),
         (faulty_maps.m_forgotten, "gaussian", "M forgotten"),
-        (faulty_maps.factor_missing, "gaussian", "a factor of root 2 missing"),
-        (faulty_maps.no_offsets, "gaussian", "offsets missing"),
+        (faulty_maps.factor_missing, "gaussian", "the features are scaled by the root of 0.5"),
     ],
 )
 def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
@@ -66,7 +65,7 @@ def test_signs_mend_positive_features_and_cosines_do_not_need_them():
 def test_a_right_map_is_measured_to_the_end():
     found = measure(MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
     assert found.seeds == seeds_needed(17)
-    assert (found.biased, found.falls, found.out_of_time) == (False, True, False)
+    assert (found.biased, found.falls) == (False, True)
     assert cause_of(found) is None
     assert found.seen == pytest.approx(0.1, rel=0.01)
     assert found.relative_error == pytest.approx(1.0, abs=0.1)
@@ -83,13 +82,12 @@ def test_an_error_that_does_not_fall_is_no_bias():
     )
 
 
-def test_time_ends_the_seeds_and_is_said():
+def test_time_ends_the_seeds_and_a_larger_bias_is_said():
     claim = MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
     found = measure(claim, seconds=0.0)
-    assert found.out_of_time
     assert found.seeds == bias.FEW_SEEDS + 1
     assert found.seen > 0.5
-    assert "21 seeds the time was up" in answer(claim, found)
+    assert f"no bias of {found.seen:.2g} errors" in answer(claim, found)
 
 
 def test_the_error_of_independent_draws_is_the_closed_form():

@@ -6,13 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from scipy.stats import rankdata, wilcoxon
 
 from rfbench.analysis.frame import of
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import facts
-from rfbench.leaderboard.rule import bootstrap, datasets_needed, told_apart
+from rfbench.leaderboard.rule import NEEDED, bootstrap, told_apart
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 from tests.support.nightly import at_night
@@ -100,9 +99,9 @@ def errors_of(n, M=100, factor=0.5):
 
 
 def test_the_facts_are_those_of_the_rows():
-    errors = errors_of(20)
+    errors = errors_of(NEEDED)
     size = board_of(errors).largest
-    assert (size.best, size.leader, size.datasets) == ("orf", "orf", 20)
+    assert (size.best, size.leader, size.datasets) == ("orf", "orf", NEEDED)
     assert size.enough
     line = {each.method: each for each in size.lines}["orf"]
     quotients = [  # of each trial, half a point apart
@@ -112,7 +111,7 @@ def test_the_facts_are_those_of_the_rows():
                 for e in (-0.5, 0.0, 0.5)
             ]
         )
-        for i in range(20)
+        for i in range(NEEDED)
     ]
     assert line.ratio == pytest.approx(np.exp(np.mean(quotients)))
     assert (line.low, line.high) == pytest.approx(bootstrap(np.array(quotients)), rel=0.01)
@@ -124,8 +123,7 @@ def test_the_facts_are_those_of_the_rows():
 
 
 def test_below_the_stated_minimum_nobody_is_named():
-    size = board_of(errors_of(8)).largest
-    assert size.needed == datasets_needed(3) > 8
+    size = board_of(errors_of(NEEDED - 1)).largest
     assert (size.best, size.leader, size.enough) == ("orf", "", False)
 
 
@@ -165,25 +163,16 @@ def test_a_method_that_was_run_on_few_tables_leaves_the_others_theirs():
     assert size.methods[0].method == "svd"
 
 
-def test_from_how_many_data_sets_on_a_method_is_named():
-    """Of two methods the studentised range is Student's t: pi / 3 times as many as that needs."""
-    t = next(
-        n
-        for n in itertools.count(3)
-        if stats.t.ppf(0.975, n - 1) + stats.norm.ppf(0.8) <= math.sqrt(n)
-    )
-    assert datasets_needed(2) == math.ceil(t * math.pi / 3) > t
-
-
 def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     """Models are the same at every M; a method at one M stands in that column alone."""
     roles = {"rks": "method", "plain": "baseline", "forest": "model", "varpro": "method"}
-    errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(20) for M in (50, 100)}
-    errors |= {(f"d{i}", "rks", M): 19.0 + i for i in range(20) for M in (50, 100)}
+    errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(NEEDED) for M in (50, 100)}
+    errors |= {(f"d{i}", "rks", M): 19.0 + i for i in range(NEEDED) for M in (50, 100)}
     made = rows(errors, 2, scaling="standard")
-    single = rows({(f"d{i}", "varpro", 100): 10.0 + i for i in range(20)}, 2, scaling="standard")
+    varpro = {(f"d{i}", "varpro", 100): 10.0 + i for i in range(NEEDED)}
+    single = rows(varpro, 2, scaling="standard")
     models = rows(
-        {(f"d{i}", "forest", M): 15.0 + i for i in range(20) for M in (50, 100)},
+        {(f"d{i}", "forest", M): 15.0 + i for i in range(NEEDED) for M in (50, 100)},
         2,
         scaling="standard",
         message="at chance: it is not",

@@ -19,11 +19,11 @@ def test_every_ratio_stands_where_it_is_with_its_interval():
 
 
 def size(*lines, M=100):
-    return Size(M, 9, 9, 9, lines, (), ())
+    return Size(M, 9, 9, lines, (), ())
 
 
 def line(name, ratio, search, role="method"):
-    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search, 1.0)
+    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search)
 
 
 LINES = (

@@ -25,7 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def compared() -> None:
     """Write a comparison over many data sets, gradient boosting among the methods."""
     errors = {}
-    for i in range(20):
+    for i in range(30):
         for method, M in (("rks", 400), ("orf", 400), ("boosting", 1)):
             errors[f"d{i}", method, M] = (10.0 + i) * (0.5 if method == "orf" else 1.0)
     times = dict.fromkeys(("cpu_pp", "cpu_features", "cpu_train"), 0.1)
