@@ -22,7 +22,7 @@ from typing import IO, Any
 from rfbench import memory
 from rfbench.errors import ConfigError
 
-LEAST_MEMORY = 400 * 2**20
+LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
 OURS = "RFBENCH_"
 
@@ -46,7 +46,7 @@ def memory_share(text: str, workers: int) -> int:
     """Return the bytes for one worker of what ``--memory`` allows all of them.
 
     That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
-    neither, or more than there is.
+    neither, more than there is, or too little for so many workers.
     """
     import psutil
 
@@ -58,18 +58,12 @@ def memory_share(text: str, workers: int) -> int:
             total, most = float(text) * 2**30, machine.total
     except ValueError:
         total = most = 0
-    if not 0 < total <= most:
+    if not workers * LEAST_MEMORY <= total <= most:
         raise ConfigError(
-            f"--memory {text} is no amount of memory that there is.",
-            f"The machine has {machine.total / 2**30:.1f} GiB.",
-            "Write 80% of what is free, or GiB: 6.",
-        )
-    if total / workers < LEAST_MEMORY:
-        raise ConfigError(
-            f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "
-            "workers.",
-            f"Python and its libraries alone need {LEAST_MEMORY / 2**20:.0f} MiB.",
-            "Allow more memory, or take fewer --jobs.",
+            f"--memory {text} is no amount of memory for {workers} workers.",
+            f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
+            f"{LEAST_MEMORY / 2**20:.0f} MiB.",
+            "Write 80% of what is free, or GiB: 6; or take fewer --jobs.",
         )
     return int(total / workers)
 
