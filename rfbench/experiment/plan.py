@@ -212,16 +212,8 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-@dataclass(frozen=True)
-class Job:
-    """Trials that one worker does one after the other, because they share prepared rows."""
-
-    trials: tuple[Trial, ...]
-
-    @property
-    def code(self) -> str:
-        """What all its trials import of other people's code: they share a process."""
-        return self.trials[0].code
+Job = tuple[Trial, ...]
+"""Trials that one worker does one after the other, because they share prepared rows."""
 
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
@@ -259,4 +251,4 @@ def _gather(trials: Iterable[Trial], key: Callable[[Trial], Hashable]) -> list[J
     gathered: dict[Hashable, list[Trial]] = {}
     for trial in trials:
         gathered.setdefault(key(trial), []).append(trial)
-    return [Job(tuple(group)) for group in gathered.values()]
+    return [tuple(group) for group in gathered.values()]

@@ -12,7 +12,6 @@ from typing import Any
 
 from rfbench.experiment.begun import Begun
 from rfbench.experiment.fanout import Executor, FanOut
-from rfbench.experiment.interrupts import interrupts
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
@@ -61,12 +60,29 @@ def run(
     """
     executor = executor or Executor(n_jobs)
     store, begun = Store(plan.folder), Begun(plan.folder)
-    with store.lock(), interrupts(on_interrupt) as (stopping, asked):
+    summary, recorded = Summary(plan.folder, planned=len(plan.trials)), set[str]()
+    machines: dict[str, Any] = {}
+
+    def record(row: dict[str, Any]) -> None:
+        row = {**row, "workers": executor.workers}
+        _record(store, summary, row, machines)
+        recorded.add(row["trial_id"])
+        if on_row:
+            on_row(row)
+        if fail_fast and summary.failed:
+            fan_out.stopping = True
+
+    def interrupted() -> None:
+        summary.interrupted = True
+        if on_interrupt:
+            on_interrupt()
+
+    fan_out = FanOut(record, limits or Limits(), begun.add)
+    with store.lock(), fan_out.heeding_signals(interrupted):
         store.mend()
         done = store.done()
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
         suspects = begun.read() & {trial.id for trial in plan.planned} - done.keys()
-        summary = Summary(plan.folder, planned=len(plan.trials))
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
         if missing or not manifests.describes(plan.folder, content):
@@ -75,6 +91,7 @@ def run(
                 _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
+        machines |= content["machines"]
         workers = executor.workers
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
@@ -83,18 +100,6 @@ def run(
             text = f"{len(suspects)} trials had begun when a run was cut off"
             log.warning("%s: they come last.", text)
             note(plan.folder, f"last: {text}")
-        recorded: set[str] = set()
-
-        def record(row: dict[str, Any]) -> None:
-            row = {**row, "workers": workers}
-            _record(store, summary, row, content["machines"])
-            recorded.add(row["trial_id"])
-            if on_row:
-                on_row(row)
-            if fail_fast and summary.failed:
-                stopping.set()
-
-        fan_out = FanOut(record, limits or Limits(), begun.add, stopping)
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
@@ -107,10 +112,10 @@ def run(
             note(plan.folder, f"cut off: {error!r}")
             raise
         finally:
-            executor.close()
+            if executor.client is not None:
+                executor.client.close()  # the scheduler goes on
         begun.keep((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
-        summary.interrupted = asked.is_set()
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
         note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary

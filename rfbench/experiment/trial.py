@@ -83,17 +83,17 @@ def thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run_job(job: Job) -> Iterator[dict[str, Any]]:
+def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so.
 
     Python's and numpy's global generators begin alike in each: code that draws from them is as
-    repeatable as the rest.
+    repeatable as the rest. `context` holds what they share.
     """
     refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
-    context = Context()
-    for trial in job.trials:
+    context = context or Context()
+    for trial in job:
         seed = integer_for(trial.experiment.seed, "globals", trial.number)
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002

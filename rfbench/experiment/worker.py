@@ -114,6 +114,7 @@ def main(parent: int, trace: int) -> None:
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     """Say what machine this is; then answer each trial with its row."""
     from rfbench.experiment import environment
+    from rfbench.experiment.context import Context
     from rfbench.experiment.trial import run_job, warm_up
 
     def answer(content: dict[str, Any]) -> None:
@@ -122,21 +123,21 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
 
     warm_up()
     answer(environment.machine_by_id())
-    owner = os.getpid()
+    owner, context = os.getpid(), Context()
     while True:
-        job, limits, surrounding = pickle.load(orders)
+        order = pickle.load(orders)
+        if order is None:  # the job has ended: what its trials share is forgotten
+            context = Context()
+            continue
+        trial, limits, surrounding = order
         obey(limits, *surrounding)
-        rows = run_job(job)
-        # One order per trial: the row before it is on the disk. The last one ends the job.
-        while pickle.load(orders):
-            if seconds := limits.seconds():
-                faulthandler.dump_traceback_later(seconds, file=trace)
-            row = next(rows)
-            if os.getpid() != owner:  # a fork of this process that the trial made
-                os._exit(1)
-            faulthandler.cancel_dump_traceback_later()
-            answer(row)
-        del rows  # and what its trials share
+        if seconds := limits.seconds():
+            faulthandler.dump_traceback_later(seconds, file=trace)
+        (row,) = run_job((trial,), context)
+        if os.getpid() != owner:  # a fork of this process that the trial made
+            os._exit(1)
+        faulthandler.cancel_dump_traceback_later()
+        answer(row)
 
 
 def _watch(parent: int) -> None:
