@@ -18,7 +18,6 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -30,26 +29,17 @@ from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits
 from rfbench.results.manifest import MEASURING
 
-CONNECT_SECONDS = 10
 
+def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
+    """Return how many trials are at work at once, and the client of dask if they are there.
 
-@dataclass(frozen=True)
-class Executor:
-    """Who runs trials: so many children of this process, or workers of a client of dask."""
-
-    workers: int
-    client: Any = None
-
-
-def find(text: str = "local", n_jobs: int | None = None) -> Executor:
-    """Return the executor that ``--executor`` names: ``local`` or ``dask:ADDRESS``.
-
-    `n_jobs` trials are at work; None: one per core here, or per thread of dask's workers.
+    `text` is what ``--executor`` says: ``local`` or ``dask:ADDRESS``. Without `n_jobs` it is one
+    trial per core here, or per thread of dask's workers.
     ConfigError if it is none of these, ExecutorError if there is no scheduler, or no dask.
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return Executor(n_jobs or os.cpu_count() or 1)
+        return n_jobs or os.cpu_count() or 1, None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is no executor.", "", "Write local or dask:ADDRESS.")
     # What a scheduler that is gone means for the run is said once, and not by a traceback.
@@ -58,8 +48,8 @@ def find(text: str = "local", n_jobs: int | None = None) -> Executor:
         import distributed
 
         library: Any = distributed
-        client = library.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        return Executor(n_jobs or max(1, sum(client.nthreads().values())), client)
+        client = library.Client(address, timeout=10, set_as_default=False)
+        return n_jobs or max(1, sum(client.nthreads().values())), client
     except (ImportError, OSError, ValueError) as error:  # TimeoutError is an OSError
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or no dask here.",
@@ -108,7 +98,7 @@ class FanOut:
             raise self._error
         return list(left)
 
-    def run_on(self, executor: Executor, trials: Iterable[Trial]) -> None:
+    def run_on(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
         """Run the trials on the workers of dask.
 
         Raises ExecutorError: a worker is of another version, or cannot run a trial.
@@ -116,8 +106,8 @@ class FanOut:
         here = versions()
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
         try:
-            with parallel_config(backend="dask", client=executor.client):
-                for rows in self._parallel(run_remotely, calls, executor.workers):
+            with parallel_config(backend="dask", client=client):
+                for rows in self._parallel(run_remotely, calls, n_jobs):
                     for row in rows:
                         self.record(row)
         except (RfbenchError, OSError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench.experiment.begun import Begun
-from rfbench.experiment.fanout import Executor, FanOut
+from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
@@ -41,7 +41,7 @@ def run(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    client: Any = None,
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
@@ -50,7 +50,8 @@ def run(
 ) -> Summary:
     """Run the trials that have no row yet, and write each row as soon as it is measured.
 
-    Without an executor, `n_jobs` processes of this machine do it; the results do not depend on it.
+    `n_jobs` processes of this machine do it, or so many workers of a `client` of dask; the results
+    do not depend on it.
     Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
     trial begins after one that failed. `on_row` is called with each new row, one at a time and in
     any thread, `on_interrupt` at the first Ctrl-C.
@@ -58,13 +59,12 @@ def run(
     ResultsError if another run is at work on the folder, or a row cannot be written; ExecutorError
     if there are no workers.
     """
-    executor = executor or Executor(n_jobs)
     store, begun = Store(plan.folder), Begun(plan.folder)
     summary, recorded = Summary(plan.folder, planned=len(plan.trials)), set[str]()
     machines: dict[str, Any] = {}
 
     def record(row: dict[str, Any]) -> None:
-        row = {**row, "workers": executor.workers}
+        row = {**row, "workers": n_jobs}
         _record(store, summary, row, machines)
         recorded.add(row["trial_id"])
         if on_row:
@@ -92,10 +92,9 @@ def run(
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         machines |= content["machines"]
-        workers = executor.workers
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
-        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
+        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
             log.warning("%s: they come last.", text)
@@ -103,17 +102,17 @@ def run(
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
-            if executor.client is None:
-                left = fan_out.run(jobs(first, workers), last, workers)
+            if client is None:
+                left = fan_out.run(jobs(first, n_jobs), last, n_jobs)
             else:
-                fan_out.run_on(executor, [*first, *last])
+                fan_out.run_on(client, [*first, *last], n_jobs)
                 left = []
         except BaseException as error:
             note(plan.folder, f"cut off: {error!r}")
             raise
         finally:
-            if executor.client is not None:
-                executor.client.close()  # the scheduler goes on
+            if client is not None:
+                client.close()  # the scheduler goes on
         begun.keep((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
