@@ -22,7 +22,7 @@ from typing import Any
 
 from rfbench.errors import ExecutorError
 from rfbench.experiment.plain import SPOILED
-from rfbench.experiment.plan import Trial
+from rfbench.experiment.plan import Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results import kept_features, predictions
 from rfbench.results.manifest import MACHINES
@@ -164,8 +164,6 @@ class Child:
 
 def _what_is_wrong(row: Row, trial: Trial) -> str:
     """Say why an answer is no row of a trial; empty if it is one."""
-    from rfbench.experiment.trial import describe
-
     # Only code of others can have changed the rest of what is known before.
     known = describe(trial) if trial.code else {"trial_id": trial.id}
     if row.get("status") not in STATUSES or any(row.get(key) != known[key] for key in known):

@@ -25,7 +25,7 @@ from joblib import Parallel, delayed, parallel_config
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.children import Child, Died, Row, give_back, take
-from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.plan import Job, Trial, describe
 from rfbench.experiment.worker import Limits
 from rfbench.results.manifest import MEASURING
 
@@ -169,8 +169,6 @@ class FanOut:
             except Died as death:
                 if self.killed:
                     break
-                from rfbench.experiment.trial import describe
-
                 trial = left.popleft()
                 if death.by_signal and not alone:
                     suspects.append(trial)

@@ -14,9 +14,8 @@ import pytest
 from rfbench.errors import ConfigError, ExecutorError, WriteError
 from rfbench.experiment import begun, children, fanout, runner, worker
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Job
+from rfbench.experiment.plan import Job, describe
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import describe
 from rfbench.experiment.worker import Limits
 from tests.support.runs import FAULTY, wait_until
 
