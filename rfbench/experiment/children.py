@@ -91,7 +91,7 @@ class Child:
         this trial; the child is gone.
         """
         self._trace.truncate(0)
-        self._order((trial, limits, surroundings()))
+        self.order((trial, limits, surroundings()))
         line = self._answer(limits.seconds())
         try:
             row = json.loads(line)
@@ -102,10 +102,6 @@ class Child:
         if why:
             raise self._ended(f"What the worker process returned is no row of its trial: {why}")
         return {**row, MACHINES: self.machine}
-
-    def forget(self) -> None:
-        """End a job: let go of what its trials share."""
-        self._order(None)
 
     def is_sound(self) -> bool:
         """Tell whether it can run another trial."""
@@ -125,7 +121,8 @@ class Child:
             with contextlib.suppress(BrokenPipeError), self._process:
                 os.close(self._death)
 
-    def _order(self, content: object) -> None:
+    def order(self, content: object) -> None:
+        """Send a trial with what it needs; None ends a job, and what its trials share goes."""
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)
@@ -203,7 +200,7 @@ def give_back(child: Child) -> None:
         child.close()
         return
     with contextlib.suppress(Died):
-        child.forget()
+        child.order(None)
         with _lock:
             _idle.append(child)
 

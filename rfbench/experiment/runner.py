@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment.begun import Begun
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
@@ -59,8 +58,8 @@ def run(
     ResultsError if another run is at work on the folder, or a row cannot be written; ExecutorError
     if there are no workers.
     """
-    store, begun = Store(plan.folder), Begun(plan.folder)
-    summary, recorded = Summary(plan.folder, planned=len(plan.trials)), set[str]()
+    store, recorded = Store(plan.folder), set[str]()
+    summary = Summary(plan.folder, planned=len(plan.trials))
     machines: dict[str, Any] = {}
 
     def record(row: dict[str, Any]) -> None:
@@ -77,12 +76,12 @@ def run(
         if on_interrupt:
             on_interrupt()
 
-    fan_out = FanOut(record, limits or Limits(), begun.add)
+    fan_out = FanOut(record, limits or Limits(), store.begin)
     with store.lock(), fan_out.heeding_signals(interrupted):
         store.mend()
         done = store.done()
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
-        suspects = begun.read() & {trial.id for trial in plan.planned} - done.keys()
+        suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
         if missing or not manifests.describes(plan.folder, content):
@@ -113,7 +112,7 @@ def run(
         finally:
             if client is not None:
                 client.close()  # the scheduler goes on
-        begun.keep((suspects | {trial.id for trial in left}) - recorded)
+        store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
         note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")

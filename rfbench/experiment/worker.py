@@ -84,8 +84,7 @@ def obey(limits: Limits, folder: str, variables: dict[str, str]) -> None:
     memory.limit_to(limits.memory)
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        soft = hard if limits.memory is None else limits.memory
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory or hard, hard))
 
 
 def main(parent: int, trace: int) -> None:

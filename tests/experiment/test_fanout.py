@@ -12,11 +12,12 @@ import psutil
 import pytest
 
 from rfbench.errors import ConfigError, ExecutorError, WriteError
-from rfbench.experiment import begun, children, fanout, runner, worker
+from rfbench.experiment import children, fanout, runner, worker
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, describe
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
+from rfbench.results.store import BEGUN, Store
 from tests.support.runs import FAULTY, wait_until
 
 from .conftest import SMALL
@@ -79,8 +80,8 @@ class Run:
 
     def notes_what_begins(self):
         """See what a run of `runner` begins."""
-        add = begun.Begun.add
-        self.patch.setattr(begun.Begun, "add", lambda *words: (self.begin(words[1]), add(*words)))
+        begin = Store.begin
+        self.patch.setattr(Store, "begin", lambda *words: (self.begin(words[1]), begin(*words)))
 
     @property
     def statuses(self):
@@ -287,18 +288,18 @@ def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
 def test_trials_that_had_begun_when_a_run_was_cut_off_come_last(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
-    (plan.folder / begun.FILE).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
+    (plan.folder / BEGUN).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
     run.notes_what_begins()
     summary = runner.run(plan)
     assert (summary.done, summary.failed, summary.left) == (8, 0, 0)
     assert run.order()[-2:] == [trials[0].id, trials[5].id]
-    assert not (plan.folder / begun.FILE).exists()
+    assert not (plan.folder / BEGUN).exists()
 
 
 def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
-    (plan.folder / begun.FILE).write_text(trials[3].id)
+    (plan.folder / BEGUN).write_text(trials[3].id)
     failed = {
         "status": "failed",
         "message": "on purpose",
@@ -310,7 +311,7 @@ def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials
     run.notes_what_begins()
     summary = runner.run(plan, fail_fast=True)
     assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
-    assert begun.Begun(plan.folder).read() == {trials[3].id}
+    assert Store(plan.folder).begun() == {trials[3].id}
 
 
 PARENT = """
