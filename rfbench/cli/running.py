@@ -150,8 +150,8 @@ def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
-    executor = fanout.find(options.executor, options.jobs)
-    limits = options.limits(executor.workers)
+    workers, client = fanout.find(options.executor, options.jobs)
+    limits = options.limits(workers)
     missing = _missing(plan, options)
     done = len(plan.trials) - len(missing)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
@@ -159,7 +159,8 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     with nullcontext() if options.quiet else shown as ended:
         return runner.run(
             plan,
-            executor=executor,
+            n_jobs=workers,
+            client=client,
             limits=limits,
             retry=options.retry,
             fail_fast=options.fail_fast,

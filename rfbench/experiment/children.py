@@ -6,7 +6,6 @@ ends with it. It ends when its parent does. Those without work are found by the 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -23,7 +22,7 @@ from typing import Any
 
 from rfbench.errors import ExecutorError
 from rfbench.experiment.plain import SPOILED
-from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.plan import Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results import kept_features, predictions
 from rfbench.results.manifest import MACHINES
@@ -42,16 +41,14 @@ EXTRAS = {"traceback", kept_features.KEY, predictions.KEY}
 
 
 class Died(Exception):
-    """A child ended in a trial, or had to be ended.
+    """A child ended in a trial, or had to be ended; `columns` are what the trial's row says of it.
 
-    `status` and `trace` are those of the trial's row; `by_signal`: not by its parent's.
+    `by_signal`: it was killed, and not by its parent.
     """
 
-    def __init__(
-        self, message: str, status: str = "crashed", trace: str = "", *, by_signal: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.status, self.trace, self.by_signal = status, trace, by_signal
+    def __init__(self, columns: Row, *, by_signal: bool) -> None:
+        super().__init__(columns["message"])
+        self.columns, self.by_signal = columns, by_signal
 
 
 class Child:
@@ -87,19 +84,15 @@ class Child:
                 "Take fewer --jobs, or end other processes, and run the same command again.",
             ) from error
 
-    def begin(self, job: Job, limits: Limits) -> None:
-        """Send a job, whose trials are then measured one by one."""
-        self._order((job, limits, surroundings()))
+    def measure(self, trial: Trial, limits: Limits) -> Row:
+        """Let it run a trial, and return the row.
 
-    def measure(self, trial: Trial, timeout: float | None = None) -> Row:
-        """Begin the next trial of the job, and return its row.
-
-        Raises Died: the process ended in it, had no row within so many seconds, or returned what
-        is no row of this trial; the child is gone.
+        Raises Died: the process ended in it, had no row in time, or returned what is no row of
+        this trial; the child is gone.
         """
         self._trace.truncate(0)
-        self._order(True)
-        line = self._answer(timeout)
+        self.order((trial, limits, surroundings()))
+        line = self._answer(limits.seconds())
         try:
             row = json.loads(line)
             self._spoiled = bool(row.pop(SPOILED, False))
@@ -109,10 +102,6 @@ class Child:
         if why:
             raise self._ended(f"What the worker process returned is no row of its trial: {why}")
         return {**row, MACHINES: self.machine}
-
-    def end_job(self) -> None:
-        """Let it forget what the trials of the job share."""
-        self._order(False)
 
     def is_sound(self) -> bool:
         """Tell whether it can run another trial."""
@@ -132,7 +121,8 @@ class Child:
             with contextlib.suppress(BrokenPipeError), self._process:
                 os.close(self._death)
 
-    def _order(self, content: object) -> None:
+    def order(self, content: object) -> None:
+        """Send a trial with what it needs; None ends a job, and what its trials share goes."""
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)
@@ -165,14 +155,12 @@ class Child:
         if by_itself:
             how = f"by signal {-number}" if number < 0 else f"with exit code {number}"
             why = f"The worker process ended {how}. {trace.partition(chr(10))[0]}".rstrip()
-        by_signal = by_itself and number < 0
-        return Died(why or "It closed its output.", status, trace, by_signal=by_signal)
+        columns = {"status": status, "message": why or "It closed its output.", "traceback": trace}
+        return Died(columns, by_signal=by_itself and number < 0)
 
 
 def _what_is_wrong(row: Row, trial: Trial) -> str:
     """Say why an answer is no row of a trial; empty if it is one."""
-    from rfbench.experiment.trial import describe
-
     # Only code of others can have changed the rest of what is known before.
     known = describe(trial) if trial.code else {"trial_id": trial.id}
     if row.get("status") not in STATUSES or any(row.get(key) != known[key] for key in known):
@@ -196,28 +184,14 @@ def take(code: str) -> Child:
     place of an idle one: there are never more than are used at once.
     """
     with _lock:
-        for child in [c for c in _idle if not c.is_sound()]:
-            _idle.remove(child)
-            child.close()
-        fitting = [c for wanted in (code, "") for c in reversed(_idle) if c.code == wanted]
-        if fitting:
-            _idle.remove(fitting[0])
-        elif _idle:
-            _idle.pop(0).close()
-    child = fitting[0] if fitting else Child()
+        _idle.sort(key=lambda each: (each.is_sound(), each.code == code, not each.code))
+        child = _idle.pop() if _idle else None
+    if child and not (child.is_sound() and child.code in (code, "")):
+        child.close()
+        child = None
+    child = child or Child()
     child.code = code
     return child
-
-
-def prepare(count: int) -> None:
-    """Start children until so many are without work: a run that begins later finds them.
-
-    Raises ExecutorError: none can be started.
-    """
-    with ThreadPoolExecutor(count) as threads:
-        for made in [threads.submit(Child) for _ in range(count - len(_idle))]:
-            with _lock:
-                _idle.append(made.result())
 
 
 def give_back(child: Child) -> None:
@@ -226,14 +200,16 @@ def give_back(child: Child) -> None:
         child.close()
         return
     with contextlib.suppress(Died):
-        child.end_job()
+        child.order(None)
         with _lock:
             _idle.append(child)
 
 
-@atexit.register
-def end_idle() -> None:
-    """End the children without work."""
-    with _lock:
-        while _idle:
-            _idle.pop().close()
+def prepare(count: int) -> None:
+    """Start children until so many are without work: a run that begins later finds them.
+
+    Raises ExecutorError: none can be started.
+    """
+    with ThreadPoolExecutor(count) as threads:
+        for child in list(threads.map(take, [""] * count)):
+            give_back(child)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import rfbench
 from rfbench import datasets, papers, plugins, solvers
 from rfbench.config import (
     ISOLATED,
@@ -23,6 +24,7 @@ from rfbench.config import (
     solver_answers,
     solver_of,
 )
+from rfbench.experiment.environment import machine_id
 from rfbench.parameters import is_path
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
@@ -201,6 +203,43 @@ class Trial:
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
+def describe(trial: Trial) -> dict[str, Any]:
+    """Return the columns of the row that are known before anything is measured."""
+    experiment, solver = trial.experiment, trial.experiment.solver
+    name = trial.dataset.name
+    fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
+    return {
+        "trial_id": trial.id,
+        "setting": trial.setting,
+        "config": experiment.name,
+        "protocol": experiment.protocol,
+        "dataset": name if experiment.rows is None else f"{name}[{experiment.rows} rows]",
+        "sampler": trial.sampler.name,
+        "label": trial.label,
+        "role": trial.sampler.role,
+        "variant": trial.variant,
+        "parameters": json.dumps(trial.sampler.parameters, sort_keys=True),
+        "kernel": experiment.kernel,
+        "bandwidth_rule": str(experiment.bandwidth),
+        "feature_map": experiment.feature_map,
+        "M": trial.M,
+        "trial": trial.number,
+        "solver": solver.name,
+        "alpha_convention": solver.alpha_convention,
+        "selection": solver.selection or ("fixed" if fixed else "cv5"),
+        "intercept": solver.intercept,
+        "split": json.dumps(experiment.split).strip('"'),
+        "scaling": experiment.scaling,
+        "dtype": experiment.dtype,
+        "seed": experiment.seed,
+        "timing": ISOLATED,
+        "threads": experiment.threads,
+        "machine": machine_id(),
+        "data_hash": trial.data_sha256,
+        "version": rfbench.__version__,
+    }
+
+
 def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     """Return what identifies a sampler: name, parameters and foreign code, not its label."""
     parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
@@ -212,16 +251,8 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-@dataclass(frozen=True)
-class Job:
-    """Trials that one worker does one after the other, because they share prepared rows."""
-
-    trials: tuple[Trial, ...]
-
-    @property
-    def code(self) -> str:
-        """What all its trials import of other people's code: they share a process."""
-        return self.trials[0].code
+Job = tuple[Trial, ...]
+"""Trials that one worker does one after the other, because they share prepared rows."""
 
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
@@ -259,4 +290,4 @@ def _gather(trials: Iterable[Trial], key: Callable[[Trial], Hashable]) -> list[J
     gathered: dict[Hashable, list[Trial]] = {}
     for trial in trials:
         gathered.setdefault(key(trial), []).append(trial)
-    return [Job(tuple(group)) for group in gathered.values()]
+    return [tuple(group) for group in gathered.values()]

@@ -13,7 +13,7 @@ from rfbench.config import Experiment, KeptBy, from_manifest
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.environment import blas
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Job, Trial, plan
+from rfbench.experiment.plan import Trial, plan
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import differences, rows_of
@@ -183,7 +183,7 @@ def _not_here(
 
 def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]) -> Replay:
     rows: list[dict[str, Any]] = []
-    FanOut(rows.append, Limits()).run([Job((trial,))])
+    FanOut(rows.append, Limits()).run([(trial,)])
     (again,) = rows
     then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
     return Replay(folder, row, again, differences(row, again), (_cores(then_blas), _cores(blas())))

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rfbench.experiment.begun import Begun
-from rfbench.experiment.fanout import Executor, FanOut
-from rfbench.experiment.interrupts import interrupts
+from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
@@ -42,7 +40,7 @@ def run(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
-    executor: Executor | None = None,
+    client: Any = None,
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
@@ -51,7 +49,8 @@ def run(
 ) -> Summary:
     """Run the trials that have no row yet, and write each row as soon as it is measured.
 
-    Without an executor, `n_jobs` processes of this machine do it; the results do not depend on it.
+    `n_jobs` processes of this machine do it, or so many workers of a `client` of dask; the results
+    do not depend on it.
     Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
     trial begins after one that failed. `on_row` is called with each new row, one at a time and in
     any thread, `on_interrupt` at the first Ctrl-C.
@@ -59,14 +58,30 @@ def run(
     ResultsError if another run is at work on the folder, or a row cannot be written; ExecutorError
     if there are no workers.
     """
-    executor = executor or Executor(n_jobs)
-    store, begun = Store(plan.folder), Begun(plan.folder)
-    with store.lock(), interrupts(on_interrupt) as (stopping, asked):
+    store, recorded = Store(plan.folder), set[str]()
+    summary = Summary(plan.folder, planned=len(plan.trials))
+    machines: dict[str, Any] = {}
+
+    def record(row: dict[str, Any]) -> None:
+        row = {**row, "workers": n_jobs}
+        _record(store, summary, row, machines)
+        recorded.add(row["trial_id"])
+        if on_row:
+            on_row(row)
+        if fail_fast and summary.failed:
+            fan_out.stopping = True
+
+    def interrupted() -> None:
+        summary.interrupted = True
+        if on_interrupt:
+            on_interrupt()
+
+    fan_out = FanOut(record, limits or Limits(), store.begin)
+    with store.lock(), fan_out.heeding_signals(interrupted):
         store.mend()
         done = store.done()
         missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
-        suspects = begun.read() & {trial.id for trial in plan.planned} - done.keys()
-        summary = Summary(plan.folder, planned=len(plan.trials))
+        suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = manifest(plan)
         if missing or not manifests.describes(plan.folder, content):
@@ -75,42 +90,30 @@ def run(
                 _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
-        workers = executor.workers
+        machines |= content["machines"]
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
         note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
-        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {workers} workers")
+        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
             log.warning("%s: they come last.", text)
             note(plan.folder, f"last: {text}")
-        recorded: set[str] = set()
-
-        def record(row: dict[str, Any]) -> None:
-            row = {**row, "workers": workers}
-            _record(store, summary, row, content["machines"])
-            recorded.add(row["trial_id"])
-            if on_row:
-                on_row(row)
-            if fail_fast and summary.failed:
-                stopping.set()
-
-        fan_out = FanOut(record, limits or Limits(), begun.add, stopping)
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
-            if executor.client is None:
-                left = fan_out.run(jobs(first, workers), last, workers)
+            if client is None:
+                left = fan_out.run(jobs(first, n_jobs), last, n_jobs)
             else:
-                fan_out.run_on(executor, [*first, *last])
+                fan_out.run_on(client, [*first, *last], n_jobs)
                 left = []
         except BaseException as error:
             note(plan.folder, f"cut off: {error!r}")
             raise
         finally:
-            executor.close()
-        begun.keep((suspects | {trial.id for trial in left}) - recorded)
+            if client is not None:
+                client.close()  # the scheduler goes on
+        store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
-        summary.interrupted = asked.is_set()
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
         note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary

@@ -19,14 +19,12 @@ import sklearn
 from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
-import rfbench
 from rfbench import metrics
 from rfbench.arrays import Array, Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
 from rfbench.config import (
-    ISOLATED,
     NO_SOLVER,
     BandwidthGrid,
     SamplerSpec,
@@ -37,8 +35,8 @@ from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment import plain
 from rfbench.experiment.context import Context
-from rfbench.experiment.environment import machine_id, peak_rss_mb, reset_peak_rss
-from rfbench.experiment.plan import Job, Trial
+from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
+from rfbench.experiment.plan import Job, Trial, describe
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource, some
@@ -83,17 +81,17 @@ def thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run_job(job: Job) -> Iterator[dict[str, Any]]:
+def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
     """Run the trials of a job, one row each; a trial that fails is a row that says so.
 
     Python's and numpy's global generators begin alike in each: code that draws from them is as
-    repeatable as the rest.
+    repeatable as the rest. `context` holds what they share.
     """
     refuse_complex_numbers()
     warm_up()
     libraries = thread_pools(len(sys.modules))
-    context = Context()
-    for trial in job.trials:
+    context = context or Context()
+    for trial in job:
         seed = integer_for(trial.experiment.seed, "globals", trial.number)
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002
@@ -141,43 +139,6 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
     rows = context.prepared(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
-
-
-def describe(trial: Trial) -> dict[str, Any]:
-    """Return the columns of the row that are known before anything is measured."""
-    experiment, solver = trial.experiment, trial.experiment.solver
-    name = trial.dataset.name
-    fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
-    return {
-        "trial_id": trial.id,
-        "setting": trial.setting,
-        "config": experiment.name,
-        "protocol": experiment.protocol,
-        "dataset": name if experiment.rows is None else f"{name}[{experiment.rows} rows]",
-        "sampler": trial.sampler.name,
-        "label": trial.label,
-        "role": trial.sampler.role,
-        "variant": trial.variant,
-        "parameters": json.dumps(trial.sampler.parameters, sort_keys=True),
-        "kernel": experiment.kernel,
-        "bandwidth_rule": str(experiment.bandwidth),
-        "feature_map": experiment.feature_map,
-        "M": trial.M,
-        "trial": trial.number,
-        "solver": solver.name,
-        "alpha_convention": solver.alpha_convention,
-        "selection": solver.selection or ("fixed" if fixed else "cv5"),
-        "intercept": solver.intercept,
-        "split": json.dumps(experiment.split).strip('"'),
-        "scaling": experiment.scaling,
-        "dtype": experiment.dtype,
-        "seed": experiment.seed,
-        "timing": ISOLATED,
-        "threads": experiment.threads,
-        "machine": machine_id(),
-        "data_hash": trial.data_sha256,
-        "version": rfbench.__version__,
-    }
 
 
 def measure(trial: Trial, context: Context) -> dict[str, Any]:

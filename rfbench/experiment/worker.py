@@ -22,7 +22,7 @@ from typing import IO, Any
 from rfbench import memory
 from rfbench.errors import ConfigError
 
-LEAST_MEMORY = 400 * 2**20
+LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
 OURS = "RFBENCH_"
 
@@ -46,7 +46,7 @@ def memory_share(text: str, workers: int) -> int:
     """Return the bytes for one worker of what ``--memory`` allows all of them.
 
     That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
-    neither, or more than there is.
+    neither, more than there is, or too little for so many workers.
     """
     import psutil
 
@@ -58,18 +58,12 @@ def memory_share(text: str, workers: int) -> int:
             total, most = float(text) * 2**30, machine.total
     except ValueError:
         total = most = 0
-    if not 0 < total <= most:
+    if not workers * LEAST_MEMORY <= total <= most:
         raise ConfigError(
-            f"--memory {text} is no amount of memory that there is.",
-            f"The machine has {machine.total / 2**30:.1f} GiB.",
-            "Write 80% of what is free, or GiB: 6.",
-        )
-    if total / workers < LEAST_MEMORY:
-        raise ConfigError(
-            f"--memory {text} leaves {total / workers / 2**20:.0f} MiB for each of {workers} "
-            "workers.",
-            f"Python and its libraries alone need {LEAST_MEMORY / 2**20:.0f} MiB.",
-            "Allow more memory, or take fewer --jobs.",
+            f"--memory {text} is no amount of memory for {workers} workers.",
+            f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
+            f"{LEAST_MEMORY / 2**20:.0f} MiB.",
+            "Write 80% of what is free, or GiB: 6; or take fewer --jobs.",
         )
     return int(total / workers)
 
@@ -90,8 +84,7 @@ def obey(limits: Limits, folder: str, variables: dict[str, str]) -> None:
     memory.limit_to(limits.memory)
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        soft = hard if limits.memory is None else limits.memory
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory or hard, hard))
 
 
 def main(parent: int, trace: int) -> None:
@@ -120,6 +113,7 @@ def main(parent: int, trace: int) -> None:
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     """Say what machine this is; then answer each trial with its row."""
     from rfbench.experiment import environment
+    from rfbench.experiment.context import Context
     from rfbench.experiment.trial import run_job, warm_up
 
     def answer(content: dict[str, Any]) -> None:
@@ -128,21 +122,21 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
 
     warm_up()
     answer(environment.machine_by_id())
-    owner = os.getpid()
+    owner, context = os.getpid(), Context()
     while True:
-        job, limits, surrounding = pickle.load(orders)
+        order = pickle.load(orders)
+        if order is None:  # the job has ended: what its trials share is forgotten
+            context = Context()
+            continue
+        trial, limits, surrounding = order
         obey(limits, *surrounding)
-        rows = run_job(job)
-        # One order per trial: the row before it is on the disk. The last one ends the job.
-        while pickle.load(orders):
-            if seconds := limits.seconds():
-                faulthandler.dump_traceback_later(seconds, file=trace)
-            row = next(rows)
-            if os.getpid() != owner:  # a fork of this process that the trial made
-                os._exit(1)
-            faulthandler.cancel_dump_traceback_later()
-            answer(row)
-        del rows  # and what its trials share
+        if seconds := limits.seconds():
+            faulthandler.dump_traceback_later(seconds, file=trace)
+        (row,) = run_job((trial,), context)
+        if os.getpid() != owner:  # a fork of this process that the trial made
+            os._exit(1)
+        faulthandler.cancel_dump_traceback_later()
+        answer(row)
 
 
 def _watch(parent: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from rfbench.results.reader import TRIALS, parse, pieces, what_is_broken
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
+BEGUN = ".begun"  # a line for each trial that the run has begun, until it ends
 LONGEST = 100_000  # characters of a cell; the csv module reads 131,072
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.csv = folder / TRIALS
+        self.csv, self._begun = folder / TRIALS, folder / BEGUN
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -64,6 +65,27 @@ class Store:
                 yield
             finally:
                 owner.unlink(missing_ok=True)
+
+    def begun(self) -> set[str]:
+        """Return the trials that a run had begun when it was cut off; call it with the lock held.
+
+        One may have ended it, by taking the machine's memory, say: they begin last and alone.
+        """
+        there = os.path.lexists(self._begun)
+        return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
+
+    def begin(self, trial_id: str) -> None:
+        """Write down that a trial begins. No disk is forced: the line outlives the process."""
+        files.check(self._begun)
+        with self._begun.open("a") as file:
+            file.write(f"{trial_id}\n")
+
+    def keep_begun(self, left: Collection[str]) -> None:
+        """End the run: only these trials stay suspects."""
+        if left:
+            files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
+        else:
+            self._begun.unlink(missing_ok=True)
 
     def keep_traceback(self, trial_id: str, text: str) -> None:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""

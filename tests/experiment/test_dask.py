@@ -31,9 +31,9 @@ def pids(cluster):
 
 
 def run(plan, cluster, **keywords):
-    executor = fanout.find(f"dask:{cluster.scheduler_address}")
-    assert executor.workers == 2
-    return runner.run(plan, executor=executor, **keywords)
+    workers, client = fanout.find(f"dask:{cluster.scheduler_address}")
+    assert workers == 2
+    return runner.run(plan, n_jobs=workers, client=client, **keywords)
 
 
 def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(

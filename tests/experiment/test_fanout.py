@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from rfbench.errors import ConfigError, ExecutorError, WriteError
-from rfbench.experiment import begun, children, fanout, runner, worker
+from rfbench.experiment import children, fanout, runner, worker
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Job
+from rfbench.experiment.plan import Job, describe
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import describe
 from rfbench.experiment.worker import Limits
+from rfbench.results.store import BEGUN, Store
 from tests.support.runs import FAULTY, wait_until
 
 from .conftest import SMALL
@@ -31,8 +31,8 @@ def order():
 def say(row):
     print(json.dumps(row), flush=True)
 say({})
-while order():  # a job
-    while "NEWTRUE" in order():  # a trial
+while found := order():
+    if len(found) > 3:  # a trial; None ends a job
         trial = open(%(now)r).read()
         row = {"trial_id": trial, "status": "ok"}
         exec(%(acts)r.get(trial, ""))
@@ -80,8 +80,8 @@ class Run:
 
     def notes_what_begins(self):
         """See what a run of `runner` begins."""
-        add = begun.Begun.add
-        self.patch.setattr(begun.Begun, "add", lambda *words: (self.begin(words[1]), add(*words)))
+        begin = Store.begin
+        self.patch.setattr(Store, "begin", lambda *words: (self.begin(words[1]), begin(*words)))
 
     @property
     def statuses(self):
@@ -91,13 +91,18 @@ class Run:
         return [trial_id for what, trial_id in self.events if what == "begun"]
 
 
+def end_idle():
+    while children._idle:
+        children._idle.pop().close()
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    children.end_idle()
+    end_idle()
     made = Run(tmp_path, monkeypatch)
     made.acts()
     yield made
-    children.end_idle()
+    end_idle()
 
 
 def all_ok(trials, **others):
@@ -113,13 +118,13 @@ def test_each_row_is_recorded_before_the_next_trial_begins_and_children_are_kept
 
 
 def test_three_runs_start_no_more_children_than_workers(run, trials):
-    def instant(job, made, alone=False):
-        child = children.take(job.code)
-        made.record({"trial_id": job.trials[0].id})
+    def instant(job, alone=False):
+        child = children.take(job[0].code)
+        run.made.record({"trial_id": job[0].id})
         children.give_back(child)
         return []
 
-    run.patch.setattr(fanout, "run_job", instant)
+    run.patch.setattr(run.made, "run_job", instant)
     for _ in range(3):
         assert run.made.run([Job((t,)) for t in trials], n_jobs=2) == []
     assert len(run.starts) <= 2
@@ -217,7 +222,7 @@ def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_
     run.made.run([Job((trial,))])
     assert run.statuses == {trial.id: "ok"}
     run.acts(**{trial.id: f"row = {row | {'label': 'rks'}!r}"})
-    children.end_idle()
+    end_idle()
     run.made.run([Job((trial,))])
     assert run.statuses == {trial.id: "crashed"}
 
@@ -243,7 +248,7 @@ def test_once_it_is_stopping_no_trial_begins_and_suspects_are_left(run, trials):
 
     def begin(trial_id):
         run.begin(trial_id)
-        run.made.stopping.set()
+        run.made.stopping = True
 
     run.made.begin = begin
     assert run.made.run([Job(tuple(trials))], trials[5:6]) == [trials[5], trials[0]]
@@ -261,7 +266,7 @@ def test_what_recording_raises_ends_the_run_and_the_children(run, trials, worker
     with pytest.raises(type(error)):
         made.run([Job((t,)) for t in trials], n_jobs=workers)
     assert not made.at_work
-    children.end_idle()  # those that had begun nothing
+    end_idle()  # those that had begun nothing
     for child in run.starts:
         wait_until(lambda group=child.pid: not members(group))
 
@@ -283,18 +288,18 @@ def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
 def test_trials_that_had_begun_when_a_run_was_cut_off_come_last(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
-    (plan.folder / begun.FILE).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
+    (plan.folder / BEGUN).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
     run.notes_what_begins()
     summary = runner.run(plan)
     assert (summary.done, summary.failed, summary.left) == (8, 0, 0)
     assert run.order()[-2:] == [trials[0].id, trials[5].id]
-    assert not (plan.folder / begun.FILE).exists()
+    assert not (plan.folder / BEGUN).exists()
 
 
 def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
-    (plan.folder / begun.FILE).write_text(trials[3].id)
+    (plan.folder / BEGUN).write_text(trials[3].id)
     failed = {
         "status": "failed",
         "message": "on purpose",
@@ -306,7 +311,7 @@ def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials
     run.notes_what_begins()
     summary = runner.run(plan, fail_fast=True)
     assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
-    assert begun.Begun(plan.folder).read() == {trials[3].id}
+    assert Store(plan.folder).begun() == {trials[3].id}
 
 
 PARENT = """
@@ -373,7 +378,7 @@ def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
 
 
 def test_children_that_were_prepared_are_those_of_a_run():
-    children.end_idle()
+    end_idle()
     children.prepare(1)
     (made,) = children._idle
     children.prepare(1)

@@ -11,10 +11,9 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.experiment import runner
-from rfbench.experiment.begun import FILE
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
-from rfbench.results.store import Store
+from rfbench.results.store import BEGUN, Store
 from tests.support.nightly import at_night
 from tests.support.runs import (
     FAULTY,
@@ -63,7 +62,7 @@ def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
         assert trace.exists() == (fault in ("raise", "segfault"))
         assert fault != "raise" or FAULTY.name in trace.read_text()
     assert (summary.done, summary.failed) == (12, 4)
-    assert not (folder / FILE).exists()
+    assert not (folder / BEGUN).exists()
 
 
 def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_of, tmp_path):
@@ -130,7 +129,7 @@ def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path):
     rows = rows_of(folder)
     assert 0 < len(rows) < 1600
     assert {row["status"] for row in rows} == {"ok"}
-    assert not (folder / FILE).exists()
+    assert not (folder / BEGUN).exists()
 
 
 def test_two_signals_stop_now_and_what_was_cut_off_is_known(experiment_of, tmp_path):
@@ -138,7 +137,7 @@ def test_two_signals_stop_now_and_what_was_cut_off_is_known(experiment_of, tmp_p
     experiment_of(slow, name="long", allow_imports=True)
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "2", "--allow-imports")
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    begun = tmp_path / "out" / "long" / FILE
+    begun = tmp_path / "out" / "long" / BEGUN
     wait_until(lambda: begun.exists() and len(begun.read_text().split()) >= 2)
     workers = descendants(process)
     process.send_signal(signal.SIGTERM)

@@ -102,5 +102,5 @@ def test_a_job_is_one_sampler_in_one_trial(experiment_of):
     gathered = jobs(plan(experiment_of()))
     assert len(gathered) == 4
     for job in gathered:
-        assert len({(trial.sampler.label, trial.number) for trial in job.trials}) == 1
-        assert [trial.M for trial in job.trials] == [4, 8]
+        assert len({(trial.sampler.label, trial.number) for trial in job}) == 1
+        assert [trial.M for trial in job] == [4, 8]

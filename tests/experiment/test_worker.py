@@ -27,11 +27,11 @@ def test_workers_share_alike(text, share):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("150%", "no amount of memory that there is"),
+        ("150%", "no amount of memory for 2 workers"),
         ("17", "has 16.0 GiB"),
         ("lots", "no amount"),
         ("-5%", "no amount"),
-        ("0.5", "leaves 256 MiB for each of 2 workers"),
+        ("0.5", "each worker needs 400 MiB"),
     ],
 )
 def test_what_cannot_be_had_is_refused(text, said):
