@@ -56,9 +56,10 @@ def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
 
 
 def test_a_cell_is_no_longer_than_the_csv_module_reads(tmp_path):
-    (row,) = store_of(tmp_path, X | {"message": "a" * 2 * csv.field_size_limit()}).rows()
+    limit = 131_072  # its default; scipy's reader of ARFF raises it for the whole process
+    (row,) = store_of(tmp_path, X | {"message": "a" * 2 * limit}).rows()
     assert set(row["message"]) == {"a"}
-    assert len(row["message"]) < csv.field_size_limit()
+    assert len(row["message"]) < limit
 
 
 def test_the_last_row_of_a_trial_counts(tmp_path):
