@@ -34,8 +34,7 @@ class Download(_CatalogSection):
     """A file as it stands at its original home; `sha256` is None until it is known.
 
     `also` holds the hashes of other archives with the same content. A download with `parts`, which
-    are paths below its address, is made of them: their distinct lines, in order. `size` is the
-    number of bytes that are downloaded.
+    are paths below its address, is made of them: their distinct lines, in order.
     """
 
     name: str
@@ -43,7 +42,6 @@ class Download(_CatalogSection):
     also: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    size: int | None = None
 
 
 class Member(_CatalogSection):
@@ -128,11 +126,6 @@ class Entry(_CatalogSection):
         """Return the downloads that a file comes in, in the order of its sources."""
         named = {each.name: each for each in self.downloads}
         return [named[name] for name in member.sources if name in named]
-
-    @property
-    def download_size(self) -> int:
-        """Number of bytes that fetching it downloads, 0 where it is not known."""
-        return sum(each.size or 0 for each in self.downloads)
 
     @property
     def unpinned(self) -> bool:

@@ -19,6 +19,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from rfbench.datasets import columns
+from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.hashes import file_sha256
 from rfbench.errors import DataError
@@ -93,10 +94,13 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
+    if pd.isna(y).any():
+        raise ValueError("the target has gaps")
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         y, classes, found = target.target_codes(task, ())
         about = columns.about(y, classes, found, target.notes)
     about = {**about, "rows": n, "columns": d, "train_rows": facts.train_rows}
+    Entry.model_validate({"name": folder.name, "title": folder.name, "kind": "own", **about})
     source = RowSource(folder / "X.npy", d, np.arange(n))
     return Parsed(source, y, facts.train_rows, groups, about)

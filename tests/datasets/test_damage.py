@@ -1,5 +1,7 @@
 """What is damaged, or somebody else's, is noticed: no other number, no traceback."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +98,22 @@ class TestPacked:
         assert (
             len({datasets.data_sha256("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
         )
+
+    def test_gaps_in_the_target_are_refused(self, folder):
+        y = np.load(folder / "y.npy").astype(float)
+        y[1] = np.nan
+        np.save(folder / "y.npy", y)
+        for facts in (True, False):
+            if not facts:
+                (folder / packed.FACTS).unlink()
+            with pytest.raises(DataError, match="the target has gaps"):
+                datasets.load("d", parameters={"path": str(folder)})
+
+    @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
+    def test_facts_that_are_no_entry_are_refused(self, folder, about):
+        (folder / packed.FACTS).write_text(json.dumps({"about": about}))
+        with pytest.raises(DataError, match="do not fit together"):
+            own.read("d", {"path": str(folder)})
 
     def test_a_value_that_is_not_finite_is_refused_when_it_is_read(self, folder):
         np.save(folder / "X.npy", np.array([[1, 2], [3, np.nan], [5, 6], [7, 8]]))
