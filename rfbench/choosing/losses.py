@@ -3,9 +3,9 @@
 Every metric is a loss: smaller is better. Its value is a smooth function of sums over the rows, so
 that its error follows from the rows' *influences* (the delta method): how far the value moves, in
 units of 1/n, where a row gets more weight. The interval of a difference follows from the difference
-of the influences row by row, its p-value from the signed ranks of the rows' losses, which hold
-where a few rows outweigh all others. Where rows come in groups, those of a group are added up
-first.
+of the influences row by row. Its p-value follows from the signed ranks of the rows' losses where
+these have no bound: the ranks hold where a few rows outweigh all others. Where rows come in groups,
+those of a group are added up first.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from rfbench.arrays import Array
 CLASS_METRICS = ("log-loss", "error", "balanced-error")
 NUMBER_METRICS = ("rmse", "mae")
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
+RANKED = ("log-loss", *NUMBER_METRICS)  # a row's loss has no bound
+# The p-value of signed ranks of n values is at least 2^(1 - n): with fewer it decides nothing.
+LEAST_RANKED = 12
 LEVEL = 0.95  # of the intervals
 SMALLEST = 1e-15  # of a probability, in the log-loss
 
@@ -104,8 +107,10 @@ def difference(
 ) -> Difference:
     """Return by how much the first loss exceeds the second, both of the same rows.
 
-    The p-value is that of Wilcoxon's signed ranks of the rows' losses, of groups where there are
-    groups, and 1 where the ranks point the other way; of misclassification McNemar's exact one.
+    The p-value is that of Wilcoxon's signed ranks of the rows' losses where these have no bound,
+    and 1 where the ranks point the other way; of misclassification McNemar's exact one; else, and
+    of fewer than `LEAST_RANKED` groups, that of the t test of the influences' differences. All per
+    group where there are groups.
     """
     value = first.value - second.value
     error, freedom = _standard_error(first.influences - second.influences, groups)
@@ -114,8 +119,12 @@ def difference(
     if metric == "error" and groups is None:  # where one of the two alone is right
         worse, better = int((each > 0).sum()), int((each < 0).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue) if worse + better else 1.0
-    else:
+    elif metric in RANKED and len(each) >= LEAST_RANKED:
         p = _by_ranks(each, value)
+    elif error == 0 or not freedom:
+        p = 1.0
+    else:  # ranks would weigh a large group as a small one, and a rare class by its weight alone
+        p = float(2 * stats.t.sf(abs(value) / error, freedom))
     verdict = "near" if not p < 1 - LEVEL else "better" if value < 0 else "worse"
     return Difference(value, value - reach, value + reach, p, verdict)
 

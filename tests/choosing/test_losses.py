@@ -121,6 +121,53 @@ def test_rows_of_a_group_count_once():
     assert (together.low, together.high) == pytest.approx((low, high))
 
 
+def drawn(random, errors):
+    """Draw predictions of 1,900 rows of a class and 100 of another, with these errors."""
+    truth = np.repeat([0, 1], [1900, 100])
+    return truth, Predicted(np.abs(truth - (random.random(2000) < np.repeat(errors, [1900, 100]))))
+
+
+@pytest.mark.parametrize(
+    ("errors", "found"),
+    [(((0.1, 0.3), (0.2, 0.2)), (0, 7)), (((0.15, 0.2), (0.05, 0.6)), (58, 60))],
+)
+def test_balanced_errors_are_compared_by_their_mean(errors, found):
+    """Equal ones that trade a rare class for a common one, and a gain of 15 points."""
+    random, verdicts = np.random.default_rng(1), []
+    for _ in range(60):
+        (truth, first), (_, second) = (drawn(random, each) for each in errors)
+        losses = (loss("balanced-error", truth, said) for said in (first, second))
+        verdicts.append(difference(*losses, "balanced-error").verdict)
+    assert found[0] <= sum(verdict != "near" for verdict in verdicts) <= found[1]
+
+
+def test_errors_of_groups_weigh_a_group_by_its_rows():
+    """Better on 40 groups of 5 rows by 20 points, worse on 4 of 100 by 10: equal together."""
+    groups = np.repeat(np.arange(44), [5] * 40 + [100] * 4)
+    large, random, verdicts = groups >= 40, np.random.default_rng(2), []
+    for _ in range(60):
+        rates = np.where(large, 0.3, 0.2), np.where(large, 0.2, 0.4)
+        said = [Predicted((random.random(600) < rate).astype(int)) for rate in rates]
+        losses = (loss("error", np.zeros(600, int), each) for each in said)
+        verdicts.append(difference(*losses, "error", groups).verdict)
+    assert sum(verdict != "near" for verdict in verdicts) <= 7
+
+
+@pytest.mark.parametrize("metric", ["error", "rmse", "log-loss"])
+def test_four_groups_are_enough_for_a_large_difference(metric):
+    groups, random = np.repeat(np.arange(4), 50), np.random.default_rng(3)
+    truth = random.integers(0, 2, 200)
+    right = np.c_[1 - truth, truth]
+    good, bad = 0.96 * right + 0.02, np.full((200, 2), 0.5) + 0.01 * random.random((200, 1))
+    said = [
+        Predicted(p[:, 1] if metric == "rmse" else (p[:, 1] > 0.505).astype(int), p)
+        for p in (good, bad)
+    ]
+    apart = difference(*(loss(metric, truth, each) for each in said), metric, groups)
+    assert apart.value < 0
+    assert apart.p < 0.0125
+
+
 def test_the_same_predictions_are_too_near_to_call():
     for metric in METRICS:
         truth, said = case(metric, 0.6)
