@@ -69,6 +69,7 @@ def choose(
     time: Any = None,
     metric: str | None = None,
     budget: float = 60.0,
+    started: float | None = None,
     n_jobs: int | None = None,
     allow_rows: bool = True,
     out: str | Path | None = None,
@@ -97,6 +98,8 @@ def choose(
         See `rfbench.choosing.losses.loss`; by default ``log-loss`` or ``rmse``.
     budget : float
         Seconds, for everything.
+    started : float, optional
+        When the budget began, of `time.monotonic`: now by default.
     n_jobs : int, optional
         Trials side by side, by default one per core.
     allow_rows : bool
@@ -113,7 +116,7 @@ def choose(
     RfbenchError
         The table cannot be read or learnt from, or a parameter is wrong.
     """
-    started, workers = monotonic(), n_jobs or os.cpu_count() or 1
+    started, workers = started or monotonic(), n_jobs or os.cpu_count() or 1
     deadline = started + budget - max(WRITING, WRITING_SHARE * budget)
     folder = Path(out) if out is not None else Path("results") / "choose"
     # Processes take seconds to begin: they do it while the table is read.
@@ -139,16 +142,18 @@ def choose(
         check_fits(
             TABLES * 8.0 * n * d,
             f"To prepare {n:,} rows of {d:,} columns and to scale them",
-            "Allow more memory, of which Python itself takes about 0.3 GB, or take fewer columns.",
+            "Take fewer columns.",
         )
         first = Rounds(
             table.take(train), deadline, folder, workers, allow_rows, on_candidate=on_candidate
         )
-        rounds = _searched(first)
-        judged = Judge(rounds, table, (train, test), deadline)
-        taken, overturned, nothing = judged.decide()
-        model, fitted = judged.final(taken, deadline)
-        rounds.clear()
+        try:
+            rounds = _searched(first)
+            judged = Judge(rounds, table, (train, test), deadline)
+            taken, overturned, nothing = judged.decide()
+            model, fitted = judged.final(taken, deadline)
+        finally:
+            first.clear()
     judged.contenders[taken.family] = taken
     contenders = [judged.contender(c, taken) for c in judged.contenders.values()]
     model.reading_ = table.how
@@ -228,7 +233,7 @@ def _searched(rounds: Rounds) -> Rounds:
         raise ConfigError(
             f"Nothing was measured within {rounds.deadline - monotonic():.3g} s.",
             "Not even the constant was.",
-            "Allow a larger budget, or more memory.",
+            "Allow a larger budget.",
         )
     return rounds
 

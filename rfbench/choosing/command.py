@@ -101,6 +101,7 @@ def choose(
         allow_rows=not no_rows,
         out=folder,
         on_candidate=progress,
+        started=started,
         **kwargs,
     )
     if form == "json":

@@ -199,7 +199,8 @@ def _table(
     X.columns = pd.Index([str(column).strip() for column in X.columns])
     y = pd.Series(y).reset_index(drop=True)
     if when is not None:
-        when = pd.Series(moments(str(when.name), when))  # days since an epoch, or numbers
+        # Days since an epoch, or numbers.
+        when = pd.Series(moments(str(when.name), when)).replace([np.inf, -np.inf], np.nan)
     there, notes = y.notna(), []
     for column in (owners, when):
         there &= True if column is None else column.notna()

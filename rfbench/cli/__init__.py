@@ -83,6 +83,8 @@ def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         # What is left to be written goes nowhere, not into a second error at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, FileNotFoundError) and not error.filename:  # of os.getcwd
+        return WriteError("The current folder is no longer there.", "", "Change to one that is.")
     where = f": {error.filename}" if error.filename else ""
     what = f"The system refused: {error.strerror or error}{where}."
     return WriteError(what, "Rows that were measured are safe.")

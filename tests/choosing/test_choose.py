@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 import rfbench
 from rfbench.choosing import rounds
 from rfbench.choosing.choice import choose
+from rfbench.choosing.judge import Judge
 from rfbench.choosing.table import table_of
 from rfbench.errors import ConfigError, DataError, MemoryLimit
 from rfbench.memory import limited_to
@@ -226,6 +227,18 @@ def test_a_model_without_rows_says_so(short, tmp_path):
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
     assert not any(c["holds_rows"] for c in free.card["contenders"])
     assert "it holds no training rows" in text(free)
+
+
+@pytest.mark.parametrize("step", ["decide", "final"])
+def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypatch, step):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Judge, step, interrupted)
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(KeyboardInterrupt):
+        choose(X, y, budget=FOREVER, out=tmp_path, allow_rows=False, n_jobs=1)
+    assert not {*tmp_path.rglob("*.npy"), *tmp_path.rglob("*.npz"), *tmp_path.rglob("trials.csv")}
 
 
 def test_without_time_there_is_an_answer(tmp_path):

@@ -41,6 +41,8 @@ class TestHeldOut:
             assert "--time none" in table.notes[0]
             assert "day" in table.X
         assert table_of(X, y.to_numpy(), time="none").time is None
+        times = np.r_[np.arange(99.0), np.inf]
+        assert len(table_of(X, y.to_numpy(), time=times).y) == 99
         assert table_of(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
         assert table_of(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
 
