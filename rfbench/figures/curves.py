@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ import pandas as pd
 from rfbench.analysis.frame import SUMS, estimates_kernel
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
-from rfbench.figures.measured import Measured
+from rfbench.figures.measured import Measured, of_papers
 from rfbench.figures.panels import Curves, draw, in_file
+from rfbench.registry import printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,7 +121,7 @@ def line_figure(
         if lines.empty:
             return
         what = "error" if y == "mean" and drawn["metric"].nunique() > 1 else curves.title(y)
-        titles[y] = f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {BASELINE}"
+        titles[y] = f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {printed(BASELINE)}"
         caption = _caption(curves, left_out, lines["datasets"].iloc[0])
         datasets = [f"{len(datasets)} data sets"]
     else:
@@ -129,8 +130,7 @@ def line_figure(
     curves = replace(curves, table=lines)
     title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
     if measured.width:
-        protocols = ", ".join(dict.fromkeys(drawn["protocol"]))
-        caption = f"{', '.join(datasets)}. Protocol {protocols}. {caption}"
+        caption = f"{', '.join([*datasets, *of_papers(drawn['protocol'])])}. {caption}"
     yield stem, draw(curves, measured.styles, title, caption, measured.width)
 
 
@@ -164,7 +164,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
     notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
     if y == "mean":
         if failed := table["failed"].sum():
-            of = ", ".join(dict.fromkeys(table.loc[table["failed"] > 0, "method"]))
+            of = _names(table.loc[table["failed"] > 0, "method"])
             notes[0] += f"; {failed} {'trial' if failed == 1 else 'trials'} of {of} failed"
         if "test" in set(table["selection"]):
             notes[0] += "; penalty chosen on the test rows: optimistic"
@@ -176,13 +176,17 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)
     if curves.failed:
-        notes.append(f"No trial ended well: {', '.join(curves.failed)}")
+        notes.append(f"No trial ended well: {_names(curves.failed)}")
     if left_out:
         notes.append(
             "Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "
-            f"estimate the kernel: {', '.join(left_out)}"
+            f"estimate the kernel: {_names(left_out)}"
         )
     return ". ".join(notes) + "."
+
+
+def _names(methods: Iterable[str]) -> str:
+    return ", ".join(map(printed, dict.fromkeys(methods)))
 
 
 def _trials(counts: pd.Series[int]) -> str:
@@ -201,7 +205,8 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
     trials = f"{high} {'trial' if high == 1 else 'trials'}"
     return (
         f"Geometric mean over {of} data sets{where}; of each the mean over "
-        f"{trials if low == high else f'{low} to {trials}'} is divided by that of {BASELINE}. "
+        f"{trials if low == high else f'{low} to {trials}'} is divided by "
+        f"that of {printed(BASELINE)}. "
         "Bars: standard error over the data sets"
     )
 
@@ -214,7 +219,7 @@ def _on_columns(table: pd.DataFrame) -> list[str]:
     compared = sizes.join(base, how="inner").reset_index().sort_values("x", ascending=False)
     more = compared[compared["columns_max"] > compared["base"]].drop_duplicates("method")
     return [
-        f"{method} has {most:g} columns at M = {M:g}, {BASELINE} {usual:g}"
+        f"{printed(method)} has {most:g} columns at M = {M:g}, {printed(BASELINE)} {usual:g}"
         for method, most, M, usual in more.sort_values("method")[
             ["method", "columns_max", "M_max", "base"]
         ].itertuples(index=False)

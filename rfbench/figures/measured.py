@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -33,8 +33,12 @@ class Measured:
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
             return smoke
-        named = [smoke, what, f"protocol {', '.join(dict.fromkeys(protocols))}"]
-        return ", ".join(filter(None, named))
+        return ", ".join(filter(None, [smoke, what, *of_papers(protocols)]))
+
+
+def of_papers(protocols: Iterable[str]) -> list[str]:
+    """Name the protocols of papers; a run of one's own has none to speak of."""
+    return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
 def measure(results: Results, width: float | None = None) -> Measured:

@@ -15,6 +15,7 @@ import pandas as pd
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
+from rfbench.registry import printed
 from rfbench.results.schema import METRICS, SCHEMA
 
 FEW = 8
@@ -191,8 +192,8 @@ def _named(
     for name in failed:
         dash: Any = styles[name].dash
         shown.append(Line2D([], [], linestyle=dash, **styles[name].marks(panels[0])))
-        names.append(f"{name} (failed)")
-    return shown, names
+    said = [printed(name) for name in names] + [f"{printed(name)} (failed)" for name in failed]
+    return shown, said
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
@@ -230,7 +231,8 @@ def _draw(
     if curves.words:
         fits = len("".join(places)) <= ROOM
         turned: dict[str, Any] = {} if fits else {"rotation": 30, "ha": "right"}
-        panel.set_xticks(list(places.values()), list(places), **turned)
+        words = map(printed, places) if curves.side_by_side else places
+        panel.set_xticks(list(places.values()), list(words), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
         _scale(panel, "x", every_row[x])

@@ -50,7 +50,7 @@ def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_p
     *files, captions = plot(results, tmp_path, width=COLUMN)
     assert captions.name == CAPTIONS
     assert matplotlib.image.imread(files[0]).shape[1] == pytest.approx(300 * COLUMN, abs=1)
-    assert "error_vs_M: digits. Protocol own. Mean over 3 trials; bars: " in captions.read_text()
+    assert "error_vs_M: digits. Mean over 3 trials; bars: " in captions.read_text()
     with style.settings(article=True):
         figure = next(figures_of(results, COLUMN))[1]
     assert figure.axes[0].get_title() == ""
@@ -69,8 +69,8 @@ def test_a_method_that_failed_is_named(write: Write, width: float | None) -> Non
     results = read(write(rows("rks", "orf") + [row | failed for row in rows("eerf")]))
     figure = next(figures_of(results, width))[1]
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["rks", "orf", "eerf (failed)"]
-    assert "No trial ended well: eerf." in figure.get_label()
+    assert [text.get_text() for text in legend.get_texts()] == ["RKS", "ORF", "EERF (failed)"]
+    assert "No trial ended well: EERF." in figure.get_label()
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 990), ("84mm", 992), ("240pt", 996)])

@@ -126,7 +126,7 @@ def test_the_axes_of_liu2020(write: Write) -> None:
     found = points(figures["kernel_error_vs_M"])
     assert found == dict.fromkeys(("rks", "surrogate-leverage"), ([1, 4, 128], [1, 1 / 4, 1 / 128]))
     caption = figures["kernel_error_vs_M"].get_supxlabel().replace("\n", " ")
-    assert "do not estimate the kernel: rks-2s, leverage-rff." in caption
+    assert "do not estimate the kernel: rks-2s, LS-RFF." in caption
     assert points(figures["time_vs_M"])["rks-2s"] == ([1, 4, 128], [3, 6, 130])
     assert "t_pp + t_features." in figures["time_vs_M"].get_supxlabel()
     assert len(points(figures["error_vs_M"])) == 4
@@ -216,7 +216,7 @@ def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None
     ]
     figures = drawn(write(rows))
     caption = " ".join(figures["error_vs_M"].get_supxlabel().split())
-    assert caption.endswith("rks-4l has 400 columns at M = 50, rks 100.")
+    assert caption.endswith("rks-4l has 400 columns at M = 50, RKS 100.")
     assert caption.count("columns") == 1
     assert "columns" not in figures["error_vs_time"].get_supxlabel()
 
@@ -246,7 +246,7 @@ def frontiers(figure: Any) -> list[list[list[float]]]:
 
 def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
     figure = error_figure(write([{"sampler": s} for s in ("rks", "qmc")]))
-    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["rks", "qmc"]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["RKS", "QMC"]
     assert not figure.legends
 
 
@@ -275,7 +275,7 @@ def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
     figures = drawn(write(sweep(), "a", smoke=True)) | {"full": drawn(write(sweep(), "b"))}
     titles = [figure.axes[0].get_title() for name, figure in figures.items() if name != "full"]
     assert all(title.startswith("SMOKE RUN, digits") for title in titles)
-    assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits, protocol own"
+    assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits"
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_many_data_sets_are_one_panel_of_means_relative_to_the_baseline(write: W
     assert list(drawn) == ["error_vs_M", "time_vs_M"]
     figure = drawn["error_vs_M"]
     (panel,) = figure.axes
-    assert panel.get_ylabel() == "test error / that of rks"
+    assert panel.get_ylabel() == "test error / that of RKS"
     mean = 2 ** ((13 + 3) / 14)
     assert points(figure) == {
         "rks": ([10.0, 50.0], pytest.approx([1.0, 1.0])),
@@ -336,7 +336,7 @@ def test_many_data_sets_are_one_panel_of_means_relative_to_the_baseline(write: W
     assert "15 data sets" in panel.get_title()
     assert figure.get_label() == (
         "Geometric mean over the 14 of 15 data sets where every point has a value above 0; of each "
-        "the mean over 2 trials is divided by that of rks. Bars: standard error over the data sets."
+        "the mean over 2 trials is divided by that of RKS. Bars: standard error over the data sets."
     )
     others = [row for row in rows if row["sampler"] != "rks"]
     assert not dict(figures_of(read(write(others, "others"))))
