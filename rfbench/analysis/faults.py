@@ -21,10 +21,9 @@ class Fault:
 
     The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``,
     ``not converged`` (rows that ended well although their solver did not reach its tolerance),
-    ``no value`` (rows that ended well
+    ``untimed`` (rows without times beside others with them), ``no value`` (rows that ended well
     without a finite metric), ``repeated`` (trial numbers under other settings that no column
-    shows), ``unpaired`` (methods that share a trial number saw other
-    data).
+    shows), ``unpaired`` (methods that share a trial number saw other data).
     """
 
     kind: str
@@ -58,6 +57,10 @@ def faults(results: Results) -> list[Fault]:
     stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]
     for label, group in stopped.groupby("label"):
         faults_seen.append(Fault("not converged", len(group), str(label)))
+    timed = rows[list(TIMES)].notna().any(axis=1)
+    if (ended_well & timed).any():
+        for label, group in rows.loc[ended_well & ~timed, ["label"]].groupby("label"):
+            faults_seen.append(Fault("untimed", len(group), str(label)))
     for dataset, metric in metrics(results).items():
         here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
         if empty := int((~np.isfinite(here)).sum()):

@@ -27,6 +27,15 @@ def test_only_one_thread_rows_that_ended_well_count(write: Write, changes: dict[
     assert "busy" not in {fault.kind for fault in faults(found)}
 
 
+def test_rows_without_times_beside_others_with_them_are_counted(write: Write) -> None:
+    parts = ("pp", "features", "train", "test")
+    timed = {f"cpu_{name}": 0.5 for name in parts}
+    untimed = {f"{kind}_{name}": "" for kind in ("cpu", "t") for name in parts}
+    made = [{**timed}, {**untimed, "sampler": "orf"}, {**untimed, "sampler": "orf", "trial": 1}]
+    assert Fault("untimed", 2, "orf") in faults(read(write(made, name="some")))
+    assert faults(read(write([untimed], name="none"))) == []
+
+
 def test_an_idle_machine_and_old_rows_need_no_note(write: Write) -> None:
     assert faults(read(rows(write, 0.5))) == []
     assert faults(read(rows(write, ""))) == []
