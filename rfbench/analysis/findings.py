@@ -48,8 +48,8 @@ def gather(verification: Verification) -> list[Finding]:
 def numbers(verification: Verification) -> Finding | None:
     """Return how many published numbers reproduce, class by class."""
     bars = [
-        Bar(f"{paper}, {', '.join(each.of)}: {each.near} of {each.compared}",
-            100 * each.near / each.compared, 0.0, 100 * each.near / each.compared)
+        Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
+            100 * each.near / each.compared)
         for paper, counts in ledger.of_numbers_by_paper(verification).items()
         for each in counts
         if each.compared
@@ -72,7 +72,7 @@ def claims(verification: Verification) -> Finding | None:
         settings = papers.settings_class(outcome.claim.paper, outcome.protocol)
         holding.setdefault(settings, []).append(papers.claim_name(outcome.claim))
     bars = [
-        Bar(f"{each.of[2]}: {verdict}", float(each[verdict]), 0.0, float(each[verdict]))
+        Bar(f"{', '.join(each.called)}: {verdict}", float(each[verdict]))
         for each in counts
         for verdict in verdicts.JUDGED
         if each[verdict]

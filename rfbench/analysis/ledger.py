@@ -26,6 +26,20 @@ COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
 OURS, IN_SIGHT = "ours", "in sight"
+# What the classes are called.
+CALLED = {
+    "table": "printed in tables",
+    "figure": "printed in figures",
+    "repository": "computed from raw runs",
+    "text": "the text",
+    "code": "the authors' code",
+    "blind": "text and readings made beforehand",
+    "in sight": "tuned to match",
+    "paper": "of the papers",
+    "we": "ours",
+    "before": "before rows were seen",
+    "after": "after rows were seen",
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,11 @@ class Count:
 
     def __getitem__(self, verdict: str) -> int:
         return self.verdicts.get(verdict, 0)
+
+    @property
+    def called(self) -> list[str]:
+        """The class in words."""
+        return [CALLED.get(name, name) for name in self.of]
 
     @property
     def compared(self) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.unprinted import EffectRange
-from rfbench.analysis.verdicts import CANNOT, FEWEST, lies_inside, lies_outside
+from rfbench.analysis.verdicts import CANNOT, lies_inside, lies_outside
 from rfbench.papers.models import Claim, Part
 
 Unit = Literal["points", "%"]
@@ -90,11 +90,6 @@ class Outcome:
             comparison.depends_on for comparison in self.comparisons if lies_outside(comparison)
         )
         return tuple(dict.fromkeys(itertools.chain(*keys)))
-
-    @property
-    def few(self) -> int:
-        """How many have too few trials to decide."""
-        return sum(comparison.trials < FEWEST for comparison in self.comparisons)
 
     @property
     def effect(self) -> float:

@@ -25,9 +25,10 @@ def report(verification: Verification, out: Path) -> Addition:
 
     board = _board(verification)
     collection = verification.selection.collection
+    facts = f"; its facts for machines are in `{page.FACTS}`" if board else ""
     look = [
-        f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost; "
-        f"its facts for machines are in `{page.FACTS}`."
+        f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost"
+        f"{facts}."
     ]
     answered = answers.files(collection)
     if answered[answers.PAGE]:

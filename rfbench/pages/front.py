@@ -28,20 +28,6 @@ from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, listing, number, signed, span
 from rfbench.results import Results
 
-# What the classes of the ledger are called.
-PROVENANCE = {
-    "table": "printed in tables",
-    "figure": "printed in figures",
-    "repository": "computed from raw runs",
-    "text": "the text",
-    "code": "the authors' code",
-    "blind": "text and readings made beforehand",
-    "in sight": "tuned to match",
-    "paper": "of the papers",
-    "we": "ours",
-    "before": "before rows were seen",
-    "after": "after rows were seen",
-}
 PUBLISHED_AS = {
     "table": "numbers other than timings, printed in tables",
     "figure": "numbers other than timings, printed in figures",
@@ -68,7 +54,7 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
 
 
 def _class(each: Count) -> list[str]:
-    return [*(PROVENANCE.get(name, name) for name in each.of), listing(each.protocols)]
+    return [*each.called, listing(each.protocols)]
 
 
 def claims_grid(verification: Verification) -> Grid:
@@ -199,7 +185,7 @@ def totals(verification: Verification) -> dict[str, Any]:
         "claims_by_class": classes_grid(judged),
         "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
         "one_findings": [(name, text) for name, of in findings for text in of.values()],
-        "called": PROVENANCE,
+        "called": ledger.CALLED,
         "published_as": PUBLISHED_AS,
         "name": papers.claim_name,
     }

@@ -25,7 +25,9 @@ class Grid:
 
 
 def markdown(grid: Grid) -> Markdown:
-    """Write a Markdown table, numbers to the right; the title is not written."""
+    """Write a Markdown table, numbers to the right, without its title. Of no rows it is empty."""
+    if not grid.rows:
+        return Markdown("")
     lines = [[in_markdown(cell) for cell in line] for line in (grid.head, *grid.rows)]
     columns = zip(*lines, strict=True)
     widths = [max([len(name) + 2, *map(len, cells)]) for name, *cells in columns]
@@ -41,8 +43,10 @@ def text(grid: Grid, width: int) -> str:
     """Write for a terminal of so many characters, without colours.
 
     Columns that do not fit go into a further block that repeats the first column; no number is
-    ever broken over two lines, but heads and names are.
+    ever broken over two lines, but heads and names are. Of no rows nothing is written.
     """
+    if not grid.rows:
+        return ""
     lines = [list(map(one_line, line)) for line in (grid.head, *grid.rows)]
     first, *others = zip(*lines, strict=True)
     columns = [[_wrapped(head, cells), *cells] for head, *cells in others]

@@ -91,7 +91,7 @@ def _opening(own: Verification) -> dict[str, list[str]]:
         text = (
             f"{each.near} of {each.compared} compared agree or are close, "
             f"{differ} {'differs' if differ == 1 else 'differ'} "
-            f"(settings: {front.PROVENANCE.get(settings, settings)})"
+            f"(settings: {ledger.CALLED.get(settings, settings)})"
         )
         said["sight" if settings == ledger.IN_SIGHT else "blind"].append(text)
     return said

@@ -15,7 +15,6 @@ from rfbench.analysis.verification import Verification
 from rfbench.figures import drawn
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, ink, settings
-from rfbench.pages.front import PROVENANCE
 from rfbench.papers.models import PERCENT
 
 if TYPE_CHECKING:
@@ -89,5 +88,5 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
         half = np.nan_to_num(here["half_width"].to_numpy(float) / scale)
         panel.errorbar(
             published, value / scale, half, fmt=marker, color=colour, markersize=3.5,
-            elinewidth=0.8, label=PROVENANCE[str(kind)],
+            elinewidth=0.8, label=ledger.CALLED[str(kind)],
         )  # fmt: skip

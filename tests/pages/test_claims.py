@@ -39,7 +39,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert len(every) == len(papers.claims())
     assert every["E1"] == []
     (one,) = every["S5"]
-    assert (one.verdict, one.outside, one.few) == ("fails", 5, 0)
+    assert (one.verdict, one.outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
     assert one.missing == ("cod-RNA", "covtype", "magic04")
     ((protocol, verdict, counted, compared, effect, over, trials),) = grid([one]).rows

@@ -52,9 +52,14 @@ def test_a_gain_stands_beside_the_published_one() -> None:
 
 def test_the_effort_is_the_sum_over_all_rows() -> None:
     failed = [row | {"status": "failed"} for row in trials(1, n=3, sampler="qmc")]
-    every = results(eeg(rks=68.5) + failed, "a", **PAPER), results([{}], "own")
+    untimed = [dict.fromkeys(["t_pp", "t_features", "t_train", "t_test"], "")]
+    every = (
+        results(eeg(rks=68.5) + failed, "a", **PAPER),
+        results([{}], "own"),
+        results(untimed, "b"),
+    )
     spent = effort(verification(*every).selection.collection)
-    assert (spent["folders"], spent["rows"], spent["untimed"]) == (2, 14, 0)
+    assert (spent["folders"], spent["rows"], spent["untimed"]) == (3, 15, 1)
     assert spent["seconds"] == pytest.approx(14 * (0.25 + 0.5 + 1.25 + 0.125))
 
 
