@@ -21,6 +21,7 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from rfbench.arrays import Array
+from rfbench.checking.promises import CheckFailed
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
@@ -242,6 +243,11 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
         drawn = draw(pairs.rows, M, seed)
         Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
         Z = np.asarray(Z, np.float64)
+        if Z.ndim != 2 or len(Z) != len(pairs.rows) or not np.isfinite(Z).all():
+            raise CheckFailed(
+                f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are no matrix of so "
+                f"many finite rows, but of shape {Z.shape}"
+            )
         columns, n = Z.shape[1], len(pairs.names)
         return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)
 

@@ -34,12 +34,12 @@ def test(
 ) -> None:
     """Test whether a map of random features has the kernel that it claims.
 
-    TARGET is FILE.PY:NAME or package.module.Name: a sampler, a transformer of scikit-learn's
-    interface, or a function f(X, M, seed) that returns the features of rows. Measured are bias
-    and error over some 2,800 seeds, at most 60 s of CPU for each kernel, and what is promised of
-    every map: same seed, pickling, sparse rows, float32. The first line is the answer; of a bias
-    the usual cause is named. Exit code 1 if anything is wrong. rfbench.checking.check_map is the
-    same in your own tests.
+    TARGET is a name of `rfbench list samplers`, FILE.PY:NAME or package.module.Name: a sampler, a
+    transformer of scikit-learn's interface, or a function f(X, M, seed) that returns the features
+    of rows. Measured are bias and error over some 2,800 seeds, at most 60 s of CPU for each
+    kernel, and what is promised of every map: same seed, pickling, sparse rows, float32. The first
+    line is the answer; of a bias the usual cause is named. Exit code 1 if anything is wrong.
+    rfbench.checking.check_map is the same in your own tests.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 
@@ -51,11 +51,17 @@ def test(
     """
     from rfbench import plugins
     from rfbench.checking.run import check
+    from rfbench.parameters import is_path
     from rfbench.permissions import check_permission
+    from rfbench.registry import SAMPLERS
 
     options = dict(parameters)
-    check_permission(path, options, anything=allow_imports)
-    report = check(plugins.load_object(path), kernel, bandwidth, options)
+    if is_path(path):
+        check_permission(path, options, anything=allow_imports)
+        thing = plugins.load_object(path)
+    else:
+        thing = SAMPLERS.find(path)
+    report = check(thing, kernel, bandwidth, options)
     _say(path, report)
     if report.wrong or report.broken:
         raise click.exceptions.Exit(1)

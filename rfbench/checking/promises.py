@@ -12,6 +12,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,20 +45,25 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
     """
     promises: list[Promise] = []
     for check in checks:
-        fault = ""
-        try:
-            check(subject)
-        except CheckFailed as error:
-            fault = str(error)
-        except Exception as error:
-            at = traceback.extract_tb(error.__traceback__)[-1]
-            fault = f"{type(error).__name__}: {error}"
-            fault += f" ({Path(at.filename).name}, line {at.lineno}: {at.line})"
+        fault = fault_of(partial(check, subject))
         name = check.__name__.replace("_", " ")
         promises.append(Promise(name, inspect.getdoc(check) or "", fault))
         if promises[0].fault:
             break
     return promises
+
+
+def fault_of(call: Callable[[], Any]) -> str:
+    """Return what a call raises, in a sentence; empty if it raises nothing."""
+    try:
+        call()
+    except CheckFailed as error:
+        return str(error)
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"({Path(at.filename).name}, line {at.lineno}: {at.line})"
+        return f"{type(error).__name__}: {error} {where}"
+    return ""
 
 
 def expect(kept: Any, sentence: str) -> None:

@@ -86,7 +86,7 @@ class MapSubject:
         # scikit-learn's gamma is factor / s^power of a bandwidth s.
         factor, power = (0.5 if kernel == "gaussian" else 1.0), (2 if "gaussian" in kernel else 1)
         given, s = self.options.get(name), bandwidth or BANDWIDTH
-        if not isinstance(given, int | float):
+        if given is None:
             return {name: factor / s**power if name == "gamma" else s}, s
         own = (factor / given) ** (1 / power) if name == "gamma" else float(given)
         return {}, bandwidth or own
@@ -149,9 +149,17 @@ def subject_of(
     Raises
     ------
     MethodError
-        It is neither a sampler, a transformer nor a function, or a sampler refuses the kernel.
+        It is neither a sampler, a transformer nor a function, a sampler refuses the kernel, or a
+        bandwidth is no number above 0.
     """
     kernels = [kernel or "gaussian"]
+    for name, given in (options or {}).items():
+        if name in WIDTHS and not (isinstance(given, int | float) and given > 0):
+            raise MethodError(
+                f"{name} is {given!r}.",
+                "The bandwidth of the kernel would not be known.",
+                "Write a number above 0.",
+            )
     if isinstance(thing, type) and issubclass(thing, RandomFeatures):
         if kernel:
             thing(kernel=kernel).check_parameters()

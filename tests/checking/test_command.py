@@ -119,3 +119,35 @@ def test_one_call_is_a_test_of_ones_own():
     check_map(faulty_maps.right, bandwidth=faulty_maps.S)
     with pytest.raises(CheckFailed, match="cause: a constant seed"):
         check_map(faulty_maps.constant_seed, bandwidth=faulty_maps.S)
+
+
+def test_a_sampler_of_ours_goes_by_its_name() -> None:
+    assert "rks: " in call("test", "rks", "--kernel", "laplacian")
+
+
+@pytest.mark.parametrize("value", ["scale", "-1", "0"])
+def test_a_bandwidth_that_is_no_number_above_zero_is_refused(value):
+    printed = call(
+        "test", "mine.py:waves", "--parameter", f"bandwidth={value}", "--allow-imports", code=2
+    )
+    assert "Write a number above 0." in printed
+
+
+@pytest.mark.parametrize(
+    ("at", "made", "fault"),
+    [
+        ("M > 8", "Z * np.nan", "no matrix of so many finite rows"),
+        ("M == 16 and seed == 5", "Z * np.nan", "M = 16, seed 5"),
+        ("M > 8", "Z[:5]", "no matrix of so many finite rows"),
+        ("M > 8", "1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_features_that_fail_at_other_sizes_break_a_promise(tmp_path, at, made, fault):
+    (tmp_path / "odd.py").write_text(
+        f"{MINE}\ndef odd(X, M, seed):\n    Z = waves(X, M, seed)\n"
+        f"    return {made} if {at} else Z\n"
+    )
+    printed = call("test", "odd.py:odd", "--allow-imports", code=1)
+    assert "FAILED  features to measure a kernel by" in printed
+    assert fault in " ".join(printed.split())
+    assert "yes" not in printed
