@@ -194,7 +194,7 @@ def in_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
 
 
 def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
-    if dataset.groups is None:
+    if dataset.groups is None or dataset.equal_rows_together:
         raise DataError(
             f"{dataset.name} has no groups.",
             todo="Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",

@@ -265,6 +265,8 @@ def test_equal_rows_stay_together_where_the_data_say_so():
         assert not set(data.groups[train]) & set(data.groups[test])
         assert len(train) == 20
         assert len(test) in (12, 13)
+    with pytest.raises(DataError, match="no groups"):
+        split_rows(together, {"leave_groups": 2}, rng())
     train, test = split_rows(data, apart, rng())
     assert set(data.groups[train]) & set(data.groups[test])
 
