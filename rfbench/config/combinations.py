@@ -20,6 +20,7 @@ from rfbench.config.schema import (
 )
 from rfbench.errors import ConfigError, unknown
 from rfbench.registry import KERNELS
+from rfbench.samplers import RandomFeatures
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -214,7 +215,8 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
     """Refuse a sampler where it cannot be used."""
-    if isinstance(experiment.bandwidth, BandwidthGrid) and not hasattr(built, "bandwidth"):
+    has = isinstance(built, RandomFeatures) and hasattr(built, "bandwidth")
+    if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(
             f"{sampler.label} has no bandwidth that could be chosen.",
             todo="Write `bandwidth: median`, say.",

@@ -70,7 +70,7 @@ QUESTIONS: dict[str, list[Pair]] = {
     ],
     "precision": over("rks", "rks-float32"),
     "exact": over("exact-kernel", "rks", "nystroem"),
-    "boosting": over("boosting", "rks", "nystroem", "varpro", "exact-kernel"),
+    "boosting": over("boosting", "rks", "nystroem", "varpro"),
 }
 
 

@@ -62,7 +62,7 @@ def rank(
     from rfbench.experiment.run_plan import plan_run
     from rfbench.leaderboard import figure, quick
     from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
-    from rfbench.leaderboard.rows import baseline_of, log_ratios
+    from rfbench.leaderboard.rows import baseline_of
     from rfbench.leaderboard.rule import NEEDED
     from rfbench.pages.templates import render
     from rfbench.results import reader
@@ -79,7 +79,8 @@ def rank(
     every = here.loc[here["method"] == baseline, "table"].unique()
     asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if asked[0].bandwidth == MEDIAN:
-        echo("its bandwidth is not searched for: it has none, or one that is given", err=True)
+        why = "it has none, one that is given, or is no sampler of rfbench's interface"
+        echo(f"its bandwidth is not searched for: {why}", err=True)
     folder = out / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     done = Store(folder).done()
@@ -97,7 +98,6 @@ def rank(
         echo("interrupted: the same command goes on", err=True)
         raise click.exceptions.Exit(1)
     found = place(others, reader.read(folder), named.label, M)
-    methods = others[~others["reference"]]
     for form in ("png", "pdf"):
         files.replace(folder / f"rank.{form}", figure.costs([found.size], named.label, form))
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
@@ -109,7 +109,7 @@ def rank(
             needed=NEEDED,
             row=_row(found),
             folder=folder,
-            quality=quick.quality(log_ratios(methods, M).dropna()) if few else None,
+            quick=quick if few else None,
             flag=" --allow-imports" if allow_imports else "",
             code=f" and {target.partition(':')[0]}" if ".py:" in target else "",
         ),

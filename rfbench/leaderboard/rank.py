@@ -34,6 +34,7 @@ from rfbench.leaderboard.rows import (
 from rfbench.parameters import is_path
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
+from rfbench.samplers import RandomFeatures
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
@@ -101,7 +102,9 @@ class Ranked:
         else:
             own = {**named, **self.parameters, "label": self.label, "role": METHOD}
             changed = {"samplers": [own]}
-            searched = _takes(self.thing, "bandwidth") and "bandwidth" not in self.parameters
+            # A transformer from elsewhere gets no bandwidth, see `rfbench.config.build.sampler_of`.
+            takes = issubclass(self.thing, RandomFeatures) and _takes(self.thing, "bandwidth")
+            searched = takes and "bandwidth" not in self.parameters
         return changed if searched else {**changed, "bandwidth": MEDIAN}
 
 

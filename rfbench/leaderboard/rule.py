@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from rfbench.analysis.verdicts import ALPHA
 
 LEVEL = 0.9  # of the intervals
-DRAWS, SIGNS = 2_000, 20_000  # of the bootstrap; of the signs, so that verdicts hardly move
+DRAWS, SIGNS = 20_000, 20_000  # of the bootstrap and of the signs: intervals and verdicts stay
 EQUAL = 1e-12  # differences of logarithms that are rounding
 BLOCK = 100  # draws that are in memory at a time
 SEED = 0
 # Data sets from which on a method is named: with fewer, it would be luck. Among 19 to 22 methods
 # the rule then finds a difference as large as its standard deviation over data sets with power .8.
-# The largest |t| of all pairs nearly follows Tukey's studentised range q over the root of 2: the
-# smallest n with q / sqrt(2) + z <= sqrt(n), z the normal quantile of the power, times pi / 3 for
-# signed ranks. Fewer methods need fewer, 11 where there are two; 30 need 28.
+# The largest |t| of all pairs nearly follows Tukey's studentised range q with n - 1 degrees of
+# freedom, over the root of 2: the smallest n with q / sqrt(2) + z <= sqrt(n), z the normal quantile
+# of the power, times pi / 3 for signed ranks. Fewer methods need fewer, 11 where there are two; 30
+# need 28.
 NEEDED = 26
 Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
