@@ -184,9 +184,12 @@ def take(code: str) -> Child:
     place of an idle one: there are never more than are used at once.
     """
     with _lock:
-        _idle.sort(key=lambda each: (each.is_sound(), each.code == code, not each.code))
+        for dead in [each for each in _idle if not each.is_sound()]:
+            _idle.remove(dead)
+            dead.close()
+        _idle.sort(key=lambda each: (each.code == code, not each.code))
         child = _idle.pop() if _idle else None
-    if child and not (child.is_sound() and child.code in (code, "")):
+    if child and child.code not in (code, ""):
         child.close()
         child = None
     child = child or Child()
@@ -206,10 +209,8 @@ def give_back(child: Child) -> None:
 
 
 def prepare(count: int) -> None:
-    """Start children until so many are without work: a run that begins later finds them.
-
-    Raises ExecutorError: none can be started.
-    """
+    """Start children until so many are without work; where none can be, the next run says so."""
     with ThreadPoolExecutor(count) as threads:
-        for child in list(threads.map(take, [""] * count)):
-            give_back(child)
+        started = [threads.submit(take, "") for _ in range(count)]
+    for child in (each.result() for each in started if not each.exception()):
+        give_back(child)

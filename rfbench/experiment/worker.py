@@ -55,12 +55,12 @@ def memory_share(text: str, workers: int) -> int:
         if text.endswith("%"):
             total, most = machine.available * float(text[:-1]) / 100, machine.available
         else:
-            total, most = float(text) * 2**30, machine.total
+            total, most = float(text.lower().removesuffix("gib")) * 2**30, machine.total
     except ValueError:
         total = most = 0
     if not workers * LEAST_MEMORY <= total <= most:
         raise ConfigError(
-            f"--memory {text} is no amount of memory for {workers} workers.",
+            f"--memory {text} is no amount of memory for {workers} worker{'s' * (workers > 1)}.",
             f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
             f"{LEAST_MEMORY / 2**20:.0f} MiB.",
             "Write 80% of what is free, or GiB: 6; or take fewer --jobs.",

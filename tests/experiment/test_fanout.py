@@ -383,5 +383,10 @@ def test_children_that_were_prepared_are_those_of_a_run():
     (made,) = children._idle
     children.prepare(1)
     assert children._idle == [made]
+    children.prepare(2)
+    other = next(each for each in children._idle if each is not made)
+    other.kill()
+    wait_until(lambda: not other.is_sound())
     assert children.take("") is made
+    assert children._idle == []  # one that ended is let go of
     made.close()

@@ -17,7 +17,7 @@ def machine(monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("16", 8 * GIB)],
+    [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("6GiB", 3 * GIB), ("16", 8 * GIB)],
 )
 def test_workers_share_alike(text, share):
     workers = 2
