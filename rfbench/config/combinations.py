@@ -61,6 +61,10 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
         _check_sizes(experiment)
     with at(document, "kept_features"):
         _check_kept_features(experiment)
+    for key in ("kernel_error_draws", "kernel_error_repeats"):
+        if getattr(experiment, key) > 1 and not experiment.kernel_error_rows:
+            with at(document, key):
+                raise ConfigError(f"{key} is for kernel_error_rows.", "", "Write both or neither.")
     for position, sampler in enumerate(experiment.samplers):
         with at(document, "samplers", position):
             _check_sampler(experiment, sampler, _built(experiment, sampler))
@@ -196,6 +200,8 @@ def _check_kept_features(experiment: Experiment) -> None:
 
     if not experiment.kept_features:
         return
+    if not any(map(_keeps_some, experiment.samplers)):
+        raise ConfigError("no sampler decides which features it keeps.", "", "Take lkrf, say.")
     d = max(experiment.shape(spec)[3] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(

@@ -86,8 +86,8 @@ def prepare(
     generator : numpy.random.Generator
         Source of the draws of split and subset.
     rows : int, optional
-        Keep only so many training rows, drawn at random, and test rows in proportion. Packed rows
-        stay on disk without it.
+        Keep only so many training rows, drawn at random, and test rows in proportion. Rows of a
+        folder stay on disk without it.
     test_rows : int, optional
         Keep at most so many test rows, drawn at random, instead of those in proportion.
     dtype : {'float64', 'float32'}

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array, Rows
+from rfbench.memory import check_fits
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, sampler
@@ -115,12 +116,18 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = padded_length(n)
+        frequencies = _strip(length, X.dtype.itemsize)
+        check_fits(
+            2.0 * X.dtype.itemsize * length * frequencies,
+            f"A strip of the features of {n:,} rows",
+            "Take tefm-g, which reads rows in blocks, or fewer rows.",
+        )
         kept = min(self.n_components, length)
         chosen = np.sort(random.selection.choice(length, size=kept, replace=False))
         signs = random.selection.choice([-1.0, 1.0], size=(n, 1)).astype(X.dtype)
         sketched = np.zeros((base.n_columns, self.n_components))
         first = 0
-        for piece in base.astype(X.dtype).pieces(_strip(length, X.dtype.itemsize)):
+        for piece in base.astype(X.dtype).pieces(frequencies):
             columns = base.columns_of(np.arange(first, first + piece.n_frequencies))
             strip = np.zeros((length, piece.n_columns), dtype=X.dtype)
             for rows in row_blocks(n, piece.n_columns):

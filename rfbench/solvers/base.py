@@ -437,7 +437,8 @@ class PenalisedSolver(Solver):
 class LinearModel(Solver):
     """Base of the solvers whose decisions are linear in the features.
 
-    Unless a subclass writes `_fits`, its `_path` is handed the whole matrix of features.
+    Unless a subclass writes `_fits`, its `_path` is handed the whole matrix of features. So many
+    `matrices` of that size are then held at once, as measured.
 
     Its parameters are those of `Solver`.
 
@@ -447,13 +448,14 @@ class LinearModel(Solver):
     """
 
     features_: Any
+    matrices: ClassVar[float] = 3.0
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         """Fit the features Z, shape (n, p), in float64, for every value of the grid."""
         raise NotImplementedError
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._path)
+        return matrix_fits(design, targets, groups, clock, self._path, self.matrices)
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, LinearPath)

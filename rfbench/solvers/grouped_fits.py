@@ -18,9 +18,6 @@ from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 Solve = Callable[[NormalEquations], LinearPath]
 
-# The features of all rows, those of the rows of a fold, and what a fit makes of them.
-MATRICES = 3
-
 
 def gram_fits(
     design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
@@ -128,8 +125,9 @@ def matrix_fits(
     groups: Groups,
     clock: Clock,
     fit: Callable[[Array, Targets], LinearPath],
+    matrices: float,
 ) -> Fits:
-    """Fit from the whole matrix of features, float64, shape (n, p).
+    """Fit from the whole matrix of features, float64, shape (n, p); so many are held at once.
 
     Raises
     ------
@@ -138,7 +136,7 @@ def matrix_fits(
     """
     n, p = design.n, design.n_columns
     check_fits(
-        8.0 * MATRICES * n * p,
+        8.0 * matrices * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
         "Take the solver ridge, which streams its rows, or fewer rows or features.",
     )

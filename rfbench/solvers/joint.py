@@ -72,6 +72,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
 
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
+    matrices: ClassVar[float] = 5.0
 
     rho: float = parameter(10.0, number(above=0))
     tol: float = parameter(1e-4, number(above=0))

@@ -54,6 +54,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
 
     revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
+    matrices: ClassVar[float] = 2.0
 
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
@@ -70,7 +71,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
             first = first or (path, hessian)
             return path
 
-        return matrix_fits(design, targets, groups, clock, fit)
+        return matrix_fits(design, targets, groups, clock, fit, self.matrices)
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None

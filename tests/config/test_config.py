@@ -101,6 +101,9 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("samplers=rsk", "--set samplers: There is no sampler 'rsk'"),
         ("kernel=gausian", "--set kernel: kernel is 'gausian'"),
         ("solver.selection=cv", "--set solver.selection: selection is 'cv'"),
+        ("kernel_error_draws=2", "--set kernel_error_draws: .* is for kernel_error_rows"),
+        ("kernel_error_repeats=2", "--set kernel_error_repeats: .* is for kernel_error_rows"),
+        ("kept_features=true", "no sampler decides which features it keeps"),
     ],
 )
 def test_a_wrong_override(tmp_path, override, sentence):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rfbench import memory
 from rfbench.config import read
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -79,12 +80,30 @@ def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
     assert isinstance(on_disk, RowSource)
 
 
-def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data):
-    text = "samplers: [rks]\nsolver: kernel-ridge"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "samplers: [rks]\nsolver: kernel-ridge",
+        "samplers: [rks]\nsolver: kernel-svm",
+        "samplers: [rks]\nbandwidth: knn50",
+        "samplers: [class: sklearn.kernel_approximation.RBFSampler]",
+    ],
+)
+def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data, text):
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     row = run_trial(plan(read(data / "c.yaml"))[0], Context())
     assert row["status"] == "failed"
     assert "Set `rows:` to a number of rows that memory holds" in row["message"]
+
+
+@pytest.mark.parametrize("text", ["solver: logistic", "solver: svm", "samplers: [tefm-s]"])
+def test_a_matrix_of_features_is_made_where_it_fits(data, monkeypatch, text):
+    text = text if "samplers" in text else f"samplers: [rks]\n{text}"
+    (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
+    trial = plan(read(data / "c.yaml"))[0]
+    assert run_trial(trial, Context())["status"] == "ok"
+    monkeypatch.setattr(memory, "free_bytes", lambda: 1000.0)
+    assert run_trial(trial, Context())["status"] == "memory"
 
 
 def test_a_run_of_packed_data_says_what_it_will_do(data, no_pictures):
