@@ -5,7 +5,8 @@ With n rows of p features Z less their means, :math:`\theta = Z^\top a` where
 
 The fit without row i is never made. With the matrix S of the fitted values, Sy, its error at row i
 is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen 1974; Golub, Heath and Wahba
-1979). One eigendecomposition gives S for every penalty.
+1979). Of a group of rows it is the solution of such a system, with the block :math:`I - S_{gg}`.
+One eigendecomposition gives S for every penalty.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
 from rfbench.compute.ridge import solve_shifted
@@ -92,6 +95,25 @@ class RowSpectrum:
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         return DualPath(duals, self.means - self.column_means @ duals, _words(dropped, len(self.Y)))
+
+    def serves(self, alphas: Array) -> bool:
+        """Whether no penalty is as small as the rounding of K: then no direction is dropped."""
+        return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
+
+    def group_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
+        """Return the decisions of a group of rows by the fit without it, shape (a, rows, t).
+
+        Of penalties that this `serves`.
+        """
+        own = np.ascontiguousarray(self.vectors[rows])
+        weights = alphas[:, None] / (self.values + alphas[:, None])  # of I - S
+        missed = _combined(own, weights, self.sides)
+        constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
+        for i, roots in enumerate(np.sqrt(weights)):
+            block = blas.dsyrk(1.0, (own * roots).T, trans=1, lower=1)
+            block -= constant[i]
+            missed[i] = lapack.dposv(block, missed[i], lower=1, overwrite_a=1)[1]
+        return np.asarray(self.Y[rows] - missed)
 
     def left_out(self, alphas: Array) -> Array:
         """Return the decision of each row by the fit without it, shape (a, n, t).

@@ -12,7 +12,7 @@ from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.ridge import RidgePath
-from rfbench.compute.row_side import DualPath, solve_dual
+from rfbench.compute.row_side import DualPath, RowSpectrum, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
@@ -24,6 +24,8 @@ from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
 
 # The products of the rows, those of a fold, their factor or eigenvectors and what these take.
 ROW_SIDE_MATRICES = 5
+# Groups left out in turn from which on one eigendecomposition takes less time than a fit for each.
+FEWEST_GROUPS = 3
 
 
 @estimator
@@ -67,8 +69,11 @@ class _Ridge(LinearModel, PenalisedSolver):
             wide = Z.astype(np.float64, copy=False)  # products are added up in float64
             K = wide @ wide.T
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
-            dual = self._dual(K, targets, np.arange(n), noise)
-            loss = None if groups is None else self._group_loss(K, targets, groups, noise)
+            loss, dual = None, None
+            if groups is not None:
+                loss, dual = self._group_loss(K, targets, groups, noise)
+            if dual is None:
+                dual = self._dual(K, targets, np.arange(n), noise)
             a, _, t = dual.duals.shape
             flat = dual.duals.transpose(0, 2, 1).reshape(a * t, n)
             flat = (flat.astype(Z.dtype, copy=False) @ Z).astype(np.float64, copy=False)
@@ -79,20 +84,35 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     def _group_loss(
         self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
-    ) -> Array:
-        """Return the losses of the rows of each group by the fit without it, summed; (K, a)."""
+    ) -> tuple[Array, DualPath | None]:
+        """Return the losses of the rows of each group by the fit without it, summed; (K, a).
+
+        With the fit of all rows, where one eigendecomposition gives all of them.
+        """
         losses = []
         centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
-        for g in range(int(groups.max()) + 1):
-            held, rest = np.flatnonzero(groups == g), np.flatnonzero(groups != g)
-            fitted = self._dual(K, targets, rest, noise)
-            decisions = K[np.ix_(held, rest)] @ fitted.duals + fitted.intercepts[:, None]
+        sizes = [int((groups != g).sum()) for g in range(int(groups.max()) + 1)]
+        spectrum = None
+        by_pairs = targets.coding is not None and targets.coding.by_pairs
+        if len(sizes) >= FEWEST_GROUPS and not by_pairs:
+            spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
+            if not spectrum.serves(self._absolute(min(sizes))):
+                spectrum = None
+        for g, size in enumerate(sizes):
+            held = np.flatnonzero(groups == g)
+            if spectrum is not None:
+                decisions = spectrum.group_left_out(held, self._absolute(size))
+            else:
+                rest = np.flatnonzero(groups != g)
+                fitted = self._dual(K, targets, rest, noise)
+                decisions = K[np.ix_(held, rest)] @ fitted.duals + fitted.intercepts[:, None]
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
                 # As little as the equations of a fold can tell: of two such losses none is less.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
             losses.append(own)
-        return np.array(losses)
+        path = None if spectrum is None else spectrum.path(self._absolute(len(K)))
+        return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> DualPath:
         """Fit some of the rows, a pair of classes those of the two; where none is left, it is 0."""

@@ -77,6 +77,17 @@ def test_float32_and_sparse_rows_see_the_same_features(n_components):
     np.testing.assert_allclose(thin.coef_, double.coef_, rtol=0, atol=1e-4 * scale)
 
 
+@pytest.mark.parametrize("least", [0.0, 1e-12])
+def test_penalties_like_rounding_are_solved_fold_by_fold(least, monkeypatch):
+    X, y = problem(30, 90, "real")
+    X[1] = X[0]  # a direction of no length
+    fitted = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
+    monkeypatch.setattr("rfbench.solvers.ridge.FEWEST_GROUPS", 99)
+    alone = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
+    np.testing.assert_array_equal(fitted.fold_losses_, alone.fold_losses_)
+    np.testing.assert_array_equal(fitted.coef_, alone.coef_)
+
+
 def test_no_gram_matrix_of_the_columns_is_made(monkeypatch):
     def refuse(*_):
         raise AssertionError("a p x p matrix")
