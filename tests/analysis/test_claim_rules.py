@@ -86,7 +86,8 @@ def test_what_hangs_on_something_that_is_not_printed_fails_under_printed_nowhere
 
 
 @pytest.mark.parametrize(
-    ("span", "verdict"), [((-3.0, 0.5), DEPENDS), ((-3.0, -0.5), "fails"), (None, "fails")]
+    ("span", "verdict"),
+    [((-3.0, 0.5), DEPENDS), ((-3.0, 0.0), DEPENDS), ((-3.0, -0.5), "fails"), (None, "fails")],
 )
 def test_a_claim_fails_only_under_every_key_that_is_not_printed(
     span: tuple[float, float] | None, verdict: str
@@ -121,6 +122,12 @@ def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
     assert covered == pytest.approx(0.9, abs=4 * (0.09 / 2000) ** 0.5)
     assert one_sided(made[0] - ends[0, 0])[0] == pytest.approx(0.05)
     assert one_sided(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
+
+
+def test_values_that_do_not_vary_are_tested_by_their_signs() -> None:
+    assert one_sided(np.full(3, 2.0)) == (0.125, 1.0)
+    assert one_sided(np.full(3, -2.0)) == (1.0, 0.125)
+    assert one_sided(np.array([2.0])) == (1.0, 1.0)
 
 
 def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:

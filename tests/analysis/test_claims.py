@@ -118,7 +118,8 @@ def test_every_protocol_has_its_verdict() -> None:
         results(rows(gain(points), METHODS, 10, protocol=protocol), name=protocol, **PAPER)
         for protocol, points in (("tuned", 0.0), ("printed", -2.0), ("matched", 2.0))
     ]
-    found = outcomes_of(claim_of(low=0), selection(*folders))
+    few = results(rows(gain(2), METHODS, 10, protocol="code"), smoke=True, name="few", **PAPER)
+    found = outcomes_of(claim_of(low=0), selection(*folders, few))
     assert [(o.protocol, o.verdict) for o in found] == [
         ("printed", "fails"), ("matched", "holds"), ("tuned", "shown"),
     ]  # fmt: skip

@@ -37,6 +37,8 @@ def test_the_interval_is_welchs() -> None:
     ours_alone = t.ppf(0.95, 3) * (0.89**2 + 0.09) ** 0.5 + HALF_A_DIGIT
     assert intervals(0.89, math.nan, 0.3, 4) == pytest.approx(ours_alone)
     assert intervals(0.89, 1, 0.3, 4) == pytest.approx(ours_alone)
+    both = t.ppf(0.95, 1) * 5**0.5 + HALF_A_DIGIT
+    assert intervals(2.0, math.nan, 1.0, 2) == pytest.approx(both)
     assert intervals(0.0, 10, 0.0, 10) == HALF_A_DIGIT
     assert math.isnan(intervals(ERROR, TRIALS, math.nan, 1))
 
