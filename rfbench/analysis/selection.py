@@ -60,8 +60,7 @@ class Selection:
     def _protocols(self) -> dict[tuple[str, str], set[str]]:
         groups = self.collection.groups
         seen: dict[tuple[str, str], set[str]] = {}
-        plain = groups if groups.empty else groups[_usable(groups)]
-        each = plain[["paper", "items", "protocol"]].drop_duplicates() if len(plain) else plain
+        each = groups if groups.empty else groups[["paper", "items", "protocol"]].drop_duplicates()
         for paper, items, protocol in each.itertuples(index=False, name=None):
             for item in split_items(items):
                 seen.setdefault((paper, item), set()).add(protocol)
