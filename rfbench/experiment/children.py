@@ -21,8 +21,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from rfbench.errors import ExecutorError
-from rfbench.experiment.plain import SPOILED
-from rfbench.experiment.plan import Trial, describe
+from rfbench.experiment.plan import SPOILED, Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results import kept_features, predictions
 from rfbench.results.manifest import MACHINES

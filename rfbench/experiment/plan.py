@@ -46,6 +46,7 @@ DESCRIPTIVE = (
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"
 JOBS_A_WORKER = 3
+SPOILED = "spoiled"  # key of a row after whose trial the worker must not go on
 LISTED = ("dataset", "samplers", "M", "trials")
 
 

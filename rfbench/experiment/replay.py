@@ -17,14 +17,12 @@ from rfbench.experiment.plan import Trial, plan
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import differences, rows_of
-from rfbench.results.schema import TIMES
 
 ID_DIGITS = 6
 CHANGED = "rfbench measures it otherwise now: a method was revised, or a default changed."
 EARLIER = "The folder's configuration changed since it was measured."
 OTHER_DATA = "The data of its name here are other ones."
 NO_DATA = "Its data are not here."
-COSTLY = "It takes too long."
 ENDED_BADLY = "It did not end well then."
 
 
@@ -135,13 +133,11 @@ def replay_any(
     count: int,
     *,
     seed: int = 0,
-    most_seconds: float = float("inf"),
     allow_imports: bool = False,
 ) -> Iterator[Replay | Passed]:
     """Measure `count` random rows of results folders again, each row as likely as any other.
 
-    Nothing is downloaded. One that cannot be repeated here, or whose times add up to more than
-    `most_seconds`, is passed over, and another one is drawn.
+    Nothing is downloaded. One that cannot be repeated here is passed over, and another is drawn.
 
     Yields
     ------
@@ -157,28 +153,23 @@ def replay_any(
         if folder not in read:
             read[folder] = manifests.read(folder)
         try:
-            why = _not_here(row, read[folder], most_seconds, allow_imports)
-            trial = None if why else trial_of(row, read[folder], allow_imports)
+            trial = _trial_here(row, read[folder], allow_imports)
         except RfbenchError as error:
-            why, trial = error.why or error.what, None
-        if trial is None:
-            yield Passed(folder, row, why)
+            yield Passed(folder, row, error.why or error.what)
         else:
             count -= 1
             yield _repeated(folder, row, trial, read[folder])
 
 
-def _not_here(
-    row: dict[str, str], manifest: dict[str, Any], most_seconds: float, allow_imports: bool
-) -> str:
-    """Say why a row is not measured again, as far as the row itself tells."""
+def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
+    """Return `trial_of` a row that ended well and whose data are here; else ResultsError."""
     if row["status"] != "ok":
-        return ENDED_BADLY
-    if sum(float(row[name] or 0) for name in TIMES if name.startswith("t_")) > most_seconds:
-        return COSTLY
+        raise ResultsError(ENDED_BADLY)
     specs = [spec for each in experiments_of(manifest, allow_imports) for spec in each.dataset]
     own = {spec.name for spec in specs if spec.own}
-    return "" if data_of(row) in own or datasets.on_disk(data_of(row)) else NO_DATA
+    if data_of(row) not in own and not datasets.on_disk(data_of(row)):
+        raise ResultsError(NO_DATA)
+    return trial_of(row, manifest, allow_imports)
 
 
 def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]) -> Replay:

@@ -8,6 +8,7 @@ import json
 import random
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,10 +34,9 @@ from rfbench.config import (
 )
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
-from rfbench.experiment import plain
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
-from rfbench.experiment.plan import Job, Trial, describe
+from rfbench.experiment.plan import SPOILED, Job, Trial, describe
 from rfbench.experiment.seeds import integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource, some
@@ -53,6 +53,7 @@ from rfbench.solvers.probabilities import calibrated
 CHANCE_ERRORS = 2
 # The end of a note of a row, after their number, where a grid was widened.
 BANDWIDTHS_TRIED = "bandwidths tried"
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
 @functools.cache
@@ -114,24 +115,41 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
             rows_before = _hash_of_rows(trial, context)
         measured = measure(trial, context)
         beside = {key: measured.pop(key, None) for key in (kept_features.KEY, predictions.KEY)}
-        row.update({column: plain.plain(value) for column, value in measured.items()})
+        row.update({column: plain(value) for column, value in measured.items()})
         row.update({key: content for key, content in beside.items() if content}, status="ok")
     except MemoryLimit as error:
-        row.update(status="memory", message=plain.words(error))
+        row.update(status="memory", message=words(error))
     except RfbenchError as error:
-        row.update(status="failed", message=plain.words(error))
+        row.update(status="failed", message=words(error))
     except MemoryError as error:
-        row.update(status="memory", message=f"Out of memory: {plain.words(error)}")
+        row.update(status="memory", message=f"Out of memory: {words(error)}")
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not interrupts_ignored:
             raise
-        row.update(status="failed", message=f"{type(error).__name__}: {plain.words(error)}")
-        row["traceback"] = plain.traceback_of(error)
+        row.update(status="failed", message=f"{type(error).__name__}: {words(error)}")
+        row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
     row["peak_rss_mb"] = round(peak_rss_mb(), 1)
     if rows_before and _hash_of_rows(trial, context) != rows_before:
         what = f"{trial.code} changed the prepared rows: its numbers are those of other data."
-        row = describe(trial) | {"status": "failed", "message": what, plain.SPOILED: True}
+        row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
     return row
+
+
+def words(error: BaseException) -> str:
+    """Return an error's message, or say that it has none that can be read."""
+    try:
+        return str(error)[:LONGEST_MESSAGE]
+    except BaseException:
+        return "its message cannot be read"
+
+
+def plain(value: Any) -> Any:
+    """Return a measured value as a number or text that can be written down; else TypeError."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    raise TypeError(f"{type(value).__name__} is neither a number nor text")
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:

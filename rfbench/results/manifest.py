@@ -23,13 +23,11 @@ MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
 HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
 
-
 # What each part is; one of an earlier version may lack some.
 KINDS = {
     "config": dict, "variants": list, "settings": list, "trials": list, "smoke": bool,
     "data": dict, "versions": dict, "machine": dict, "machines": dict,
 }  # fmt: skip
-TEXTS = ("name", "title", "description", "paper", "item", "protocol", "metric")
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
@@ -44,18 +42,14 @@ def read(folder: Path) -> dict[str, Any]:
 
     Raises ResultsError: it is not there, cannot be read, or lacks or holds what no manifest does.
     """
-    try:
-        content = _load(folder)
-        absent = [key for key in NEEDED if key not in content]
-        if absent:
-            raise ValueError(f"It has no {', '.join(absent)}.")
-    except (OSError, ValueError) as error:
-        why = f"{error.strerror}." if isinstance(error, OSError) else str(error)
+    notes: list[str] = []
+    content = read_if_sound(folder, notes)
+    if absent := [key for key in NEEDED if key not in content]:
         raise ResultsError(
             f"The manifest {folder / MANIFEST} cannot be read.",
-            why,
+            notes[0] if notes else f"It has no {', '.join(absent)}.",
             "Run the configuration again; its finished rows are kept.",
-        ) from error
+        )
     return content
 
 
@@ -131,32 +125,14 @@ def _load(folder: Path) -> dict[str, Any]:
         content = json.loads(files.read(folder / MANIFEST))
         if not isinstance(content, dict):
             raise ValueError("It is no object of JSON.")
-        content = _sound(opened(content))
+        content = opened(content)
+        for key, kind in KINDS.items():
+            if not isinstance(content.get(key, kind()), kind):
+                raise ValueError(f"{key} is no {kind.__name__}.")
     except RecursionError:
         raise ValueError("It is nested too deeply.") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"It is not JSON: {error}.") from None
     except UnicodeDecodeError:
         raise ValueError("It is no text.") from None
-    return content
-
-
-def _sound(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest as it is; ValueError if a part is of another kind than `KINDS` has it.
-
-    One that was sealed is as it was written; this is for those of earlier versions, and others'.
-    """
-    for key, kind in KINDS.items():
-        if not isinstance(content.get(key, kind()), kind):
-            raise ValueError(f"{key} is no {kind.__name__}.")
-    config = content.get("config", {})
-    for key in TEXTS:
-        if not isinstance(config.get(key) or "", str):
-            raise ValueError(f"config.{key} is no text.")
-    for listed in (content.get("settings", []), content.get("trials", [])):
-        if not all(isinstance(each, str) for each in listed):
-            raise ValueError("settings and trials are texts.")
-    checks = config.get("checks") or []
-    if not all(isinstance(each, dict) and "column" in each for each in checks):
-        raise ValueError("config.checks is no list of statements on a column.")
     return content

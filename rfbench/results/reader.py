@@ -212,11 +212,6 @@ def with_machine(rows: pd.DataFrame, manifest: dict[str, Any]) -> pd.DataFrame:
     return rows.assign(machine=rows["machine"].mask(unnamed, older))
 
 
-def no_rows() -> pd.DataFrame:
-    """Return the rows of a file that has none yet."""
-    return pd.DataFrame(_values([], []))
-
-
 def parse(file: Path) -> TrialRows:
     """Return all rows of a ``trials.csv`` as text, without `values`; see `pieces`."""
     header: list[str] = []
@@ -279,27 +274,33 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
             sound[number] = line
         elif line.strip():
             broken[number] = (line, CHANGED if complete else "The row was cut in the middle.")
-    values = _values_of_all(header, list(sound.values()))
+    values = _values(header, list(sound.values()))
     if values is None:  # a line is none of ours: they are looked at one by one
         for number, line in list(sound.items()):
             if why := _fault(header, cells_of(line)):
                 broken[number] = (line, why)
                 del sound[number]
-        rows = [cells_of(line) for line in sound.values()]
-        values = _values(header, rows)
+        values = _values(header, list(sound.values()), looked_at=True)
+        assert values is not None
     return TrialRows(header, list(sound.values()), values, dict(sorted(broken.items())))
 
 
-def _values_of_all(header: list[str], lines: list[bytes]) -> dict[str, Any] | None:
-    """Return the columns of lines with their types, all at once; None if that is not safe.
+def _values(
+    header: list[str], lines: list[bytes], *, looked_at: bool = False
+) -> dict[str, Any] | None:
+    """Return the columns with their types, those that are not there empty; None if that is unsafe.
 
     pandas is lenient: it fills short lines, drops what is too much, joins lines in an open quote,
-    and knows NaN by name. Where any of this may have happened, the answer is None.
+    and knows NaN by name. Where any of this may have happened, the answer is None; not so with
+    lines that were `looked_at` by `_fault`.
     """
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
     numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
-    if not lines or b"\0" in text or NAN.search(text):
+    missing = {name: column.missing(len(lines)) for name, column in SCHEMA.items()}
+    if not lines:
+        return missing
+    if not looked_at and (b"\0" in text or NAN.search(text)):
         return None
     try:
         with warnings.catch_warnings():
@@ -320,15 +321,13 @@ def _values_of_all(header: list[str], lines: list[bytes]) -> dict[str, Any] | No
         ends = [line[-8:].decode() for line in lines]
         if len(frame) != len(lines) or list(frame[CHECK]) != ends:
             return None
-        read = {name: SCHEMA[name].typed(frame[name].array) for name in header if name in SCHEMA}
+        read = {
+            name: SCHEMA[name].typed(frame[name].array) if name in SCHEMA else frame[name].array
+            for name in header
+        }
     except (ValueError, pd.errors.ParserWarning):
         return None
-    nothing = [""] * len(lines)
-    ours = {
-        name: read[name] if name in read else column.values(nothing)
-        for name, column in SCHEMA.items()
-    }
-    return ours | {name: frame[name].array for name in header if name not in SCHEMA}
+    return missing | read
 
 
 def _header(file: Path, line: bytes) -> list[str]:
@@ -364,18 +363,12 @@ def _check_header(file: Path, header: list[str]) -> None:
     )
 
 
-def _values(header: list[str], rows: list[list[str]]) -> dict[str, Any]:
-    """Return the columns with the types of the schema; those that are not there are empty."""
-    cells = dict(zip(header, zip(*rows, strict=True), strict=False))
-    nothing = ("",) * len(rows)
-    typed = {name: column.values(cells.get(name, nothing)) for name, column in SCHEMA.items()}
-    return typed | {name: cells.get(name, nothing) for name in header if name not in typed}
-
-
 def _fault(header: list[str], cells: list[str]) -> str:
     """Say what is wrong with the cells of a row: their number, or the type of one."""
     if len(cells) != len(header):
         return f"The row has {len(cells)} cells, the header {len(header)}."
+    if any("\0" in cell for cell in cells):
+        return "The row holds a NUL byte."
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
         if column is not None and not column.accepts(cell):

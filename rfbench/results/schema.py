@@ -7,7 +7,7 @@ code that fills it; files that were written before it are read with empty cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from rfbench.results.lines import CHECK
 
 TRUTH = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
+PLAIN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,10 @@ class Column:
         """The meaning with its unit, for an axis or the head of a table."""
         return f"{self.meaning} ({self.unit})" if self.unit else self.meaning
 
-    def values(self, cells: Sequence[str]) -> Any:
-        """Return the cells as an array of the column's type; empty cells are missing values.
-
-        Raises ValueError, OverflowError: a cell is of another type.
-        """
-        if self.kind in (TEXT, BOOLEAN):
-            return self.typed(pd.array(cells, dtype="str"))
-        if not any(cells):
-            return self.typed(np.full(len(cells), np.nan))
-        if "_" in "".join(cells):
-            raise ValueError("Python's 1_000 is no number here.")
-        numbers = np.array([float(cell or "nan") for cell in cells], dtype=np.float64)
-        if np.isnan(numbers).sum() != cells.count(""):
-            raise ValueError("NaN is no number here.")
-        return self.typed(numbers)
+    def missing(self, n: int) -> Any:
+        """Return n missing values as an array of the column's type."""
+        texts = self.kind in (TEXT, BOOLEAN)
+        return self.typed(pd.array([""] * n, dtype="str") if texts else np.full(n, np.nan))
 
     def typed(self, values: Any) -> Any:
         """Return texts, or for numbers float64 with NaN, as an array of the column's type.
@@ -76,7 +66,7 @@ class Column:
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def accepts(self, cell: str) -> bool:
-        """Tell whether `values` takes a cell.
+        """Tell whether a cell is of the column's type.
 
         A row passes here twice, in its worker and where it is stored: an array per cell would cost
         more than the rest of a small trial.
@@ -85,13 +75,12 @@ class Column:
             return True
         if self.kind == BOOLEAN:
             return cell in TRUTH
-        try:
-            number = float(cell)
-        except ValueError:
+        if not PLAIN.fullmatch(cell):  # 1_000, NaN and infinity are no numbers here
             return False
-        if "_" in cell or not math.isfinite(number):  # 1_000, NaN and infinity are no numbers here
-            return False
-        return self.kind == NUMBER or (number == int(number) and abs(number) < 2**53)
+        number = float(cell)
+        if self.kind == NUMBER:
+            return math.isfinite(number)
+        return number.is_integer() and abs(number) < 2**53
 
 
 # What a sampler is in a comparison; a model has no features, and is the same at every M. The test

@@ -203,7 +203,7 @@ def _cell(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(float(value))
-    return " ".join(str(value).split())[:LONGEST]
+    return " ".join(str(value).replace("\0", " ").split())[:LONGEST]
 
 
 _HEADER = encoded(COLUMNS) + b"\n"

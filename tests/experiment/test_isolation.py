@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.experiment.plain import SPOILED
+from rfbench.experiment.plan import SPOILED
 from tests.support.trials import measured as of_trials
 
 from .conftest import SMALL

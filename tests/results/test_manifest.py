@@ -21,12 +21,8 @@ BAD = {
     "deep": deep(1000),
     "digits": "1" * 5000,
     "config": json.dumps(GOOD | {"config": [1]}),
-    "protocol": json.dumps(GOOD | {"config": {"protocol": 3}}),
     "settings": json.dumps(GOOD | {"settings": "s"}),
-    "trials": json.dumps(GOOD | {"trials": [["t"]]}),
     "data": json.dumps(GOOD | {"data": ["digits"]}),
-    "checks": json.dumps(GOOD | {"config": {"checks": "M"}}),
-    "check of no column": json.dumps(GOOD | {"config": {"checks": [{"below": 1}]}}),
     "machine": json.dumps(GOOD | {"machine": "laptop"}),
     "smoke": json.dumps(GOOD | {"smoke": "no"}),
 }

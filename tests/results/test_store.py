@@ -3,13 +3,15 @@ import os
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
-from rfbench.results import manifest
-from rfbench.results.schema import BOOLEAN, COLUMNS, INTEGER, NUMBER, Column
+from rfbench.results import manifest, reader
+from rfbench.results.lines import with_check
+from rfbench.results.schema import COLUMNS, SCHEMA
 from rfbench.results.store import TORN, Store, line_of
 
 X, Y = {"trial_id": "x", "status": "ok"}, {"trial_id": "y", "status": "ok"}
@@ -227,16 +229,16 @@ def test_a_file_is_forced_to_the_disk_before_it_takes_the_place_of_another(tmp_p
 NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).map(str)
 
 
-@given(kind=st.sampled_from([INTEGER, NUMBER, BOOLEAN]), cell=NUMBERS | st.text(max_size=6))
-@example(kind=INTEGER, cell="1_000")
-@example(kind=NUMBER, cell="nan")
-@example(kind=INTEGER, cell="inf")
-@example(kind=BOOLEAN, cell="true")
-def test_one_cell_is_read_as_a_column_of_it_is(kind, cell):
-    column = Column("any", kind, "")
-    try:
-        column.values([cell])
-    except (ValueError, OverflowError):
-        assert not column.accepts(cell)
-    else:
-        assert column.accepts(cell)
+@given(name=st.sampled_from(["M", "error", "intercept"]), cell=NUMBERS | st.text(max_size=6))
+@example(name="M", cell="1_000")
+@example(name="error", cell="nan")
+@example(name="error", cell="1e999")
+@example(name="error", cell=" 1.")
+@example(name="M", cell="inf")
+@example(name="intercept", cell="true")
+def test_a_cell_that_is_accepted_is_read_to_the_last_bit(name, cell):
+    if SCHEMA[name].accepts(cell):
+        values = reader._values([name, "check"], [with_check([cell])], looked_at=True)[name]
+        expected = {"": pd.NA, "true": True, "false": False}
+        value = expected[cell] if cell in expected else float(cell)
+        assert pd.isna(values[0]) if value is pd.NA else values[0] == value
