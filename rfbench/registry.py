@@ -157,10 +157,10 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "logistic": {"classification": "logistic:LogisticClassifier"},
         "svm": {"classification": "svm:SVMClassifier"},
         "kernel-ridge": {
-            "classification": "kernel_ridge:KernelRidgeClassifier",
-            "regression": "kernel_ridge:KernelRidgeRegressor",
+            "classification": "kernel_machines:KernelRidgeClassifier",
+            "regression": "kernel_machines:KernelRidgeRegressor",
         },
-        "kernel-svm": {"classification": "kernel_svm:KernelSVMClassifier"},
+        "kernel-svm": {"classification": "kernel_machines:KernelSVMClassifier"},
         "joint": {"classification": "joint:JointClassifier"},
     },
 )

@@ -31,14 +31,15 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
+        On the side of the rows, shape (a, n, t): those that n rows are combined with.
     intercept : ndarray, shape (a, t)
-    fallback : list of str or None
+    notes : list of list of str
         For every penalty, what was done where Cholesky could not serve.
     """
 
     coef: Array
     intercept: Array
-    fallback: list[str | None]
+    notes: list[list[str]]
 
 
 def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool) -> RidgePath:
@@ -83,14 +84,14 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
             blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
 
     largest = float(np.diag(equations.gram).max(initial=0.0))
-    coef, fallback = solve_shifted(load, moment, penalties, rounding(equations), largest)
+    coef, notes = solve_shifted(load, moment, penalties, rounding(equations), largest)
     offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
-    return RidgePath(coef, offset, fallback)
+    return RidgePath(coef, offset, notes)
 
 
 def solve_shifted(
     load: Callable[[Array], None], sides: Array, penalties: Array, noise: float, largest: float
-) -> tuple[Array, list[str | None]]:
+) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one decomposition for all.
 
     Many penalties of a system that is large enough share one tridiagonal form in single precision,
@@ -112,11 +113,11 @@ def solve_shifted(
 
     Returns
     -------
-    tuple of an ndarray, shape (a, p, t), and the fall-backs, see `RidgePath`
+    tuple of an ndarray, shape (a, p, t), and the notes, see `RidgePath`
     """
     p, t = sides.shape
     solved = np.empty((penalties.size, p, t))
-    fallback: list[str | None] = [None] * penalties.size
+    notes: list[list[str]] = [[] for _ in penalties]
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, a Cholesky factor each takes less time.
@@ -150,8 +151,8 @@ def solve_shifted(
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
         solved[i] = basis @ ((basis.T @ sides) / shifted[kept, None])
-        fallback[i] = f"eigendecomposition, {int(kept.sum())} of {p} directions kept"
-    return solved, fallback
+        notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
+    return solved, notes
 
 
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:

@@ -11,37 +11,19 @@ One eigendecomposition gives S for every penalty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
-from rfbench.compute.ridge import solve_shifted
+from rfbench.compute.ridge import RidgePath, solve_shifted
 
 
-@dataclass(frozen=True, eq=False)
-class DualPath:
-    """Ridge solutions for a penalties as combinations of n rows.
-
-    Attributes
-    ----------
-    duals : ndarray, shape (a, n, t)
-        With an intercept each column sums to zero.
-    intercepts : ndarray, shape (a, t)
-    fallback : list of str or None
-        For every penalty, what was done where Cholesky could not serve.
-    """
-
-    duals: Array
-    intercepts: Array
-    fallback: list[str | None]
-
-
-def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> DualPath:
+def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> RidgePath:
     """Minimise |Y - K A - b|^2 + alpha A'KA for every alpha.
+
+    With an intercept each column of A sums to zero.
 
     Parameters
     ----------
@@ -61,10 +43,10 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
         np.subtract(work, (column_means - mean)[:, None], out=work)
 
     largest = float(np.abs(K.diagonal()).max(initial=0.0))
-    duals, fallback = solve_shifted(load, Y - means, alphas, noise, largest)
+    duals, notes = solve_shifted(load, Y - means, alphas, noise, largest)
     if intercept:
         duals -= duals.mean(axis=1, keepdims=True)
-    return DualPath(duals, means - column_means @ duals, fallback)
+    return RidgePath(duals, means - column_means @ duals, notes)
 
 
 class RowSpectrum:
@@ -88,13 +70,17 @@ class RowSpectrum:
         np.maximum(self.values, 0.0, out=self.values)
         self.sides = self.vectors.T @ (Y - self.means)
 
-    def path(self, alphas: Array) -> DualPath:
+    def path(self, alphas: Array) -> RidgePath:
         """Return the fits of all rows."""
         inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
         duals = _combined(self.vectors, inverse, self.sides)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
-        return DualPath(duals, self.means - self.column_means @ duals, _words(dropped, len(self.Y)))
+        n = len(self.Y)
+        notes = [
+            [f"eigendecomposition, {n - k} of {n} directions kept"] if k else [] for k in dropped
+        ]
+        return RidgePath(duals, self.means - self.column_means @ duals, notes)
 
     def serves(self, alphas: Array) -> bool:
         """Whether no penalty is as small as the rounding of K: then no direction is dropped."""
@@ -156,7 +142,3 @@ def _inverse(values: Array, alphas: Array, noise: float, largest: float) -> tupl
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)
     kept = shifted > least[:, None]
     return np.where(kept, 1.0 / np.where(kept, shifted, 1.0), 0.0), list((~kept).sum(axis=1))
-
-
-def _words(dropped: list[int], p: int) -> list[str | None]:
-    return [f"eigendecomposition, {p - k} of {p} directions kept" if k else None for k in dropped]

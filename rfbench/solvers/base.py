@@ -240,10 +240,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 "A row that is left out alone leaves the others of its group in.",
                 "Take selection: cv5, whose folds are whole groups.",
             )
-        truth = None if evaluation is None else self._truth(evaluation[1])
-        held = None
-        if evaluation is not None:
-            held = design_of(self._rows(evaluation[0]), self.features_)
         design = design_of(X, self.features_)
         design.clock = clock
         self.notes_ = []
@@ -255,13 +251,15 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             fits = self._fits(design, targets, folds, clock)
         else:
             fits = self._nested_fits(design, targets, np.asarray(folds), refit, clock)
-        losses, held_rows, seen = None, 1, None
-        self.fold_losses_ = None
-        if held is not None and truth is not None and selection == "test":
+        losses, held_rows = None, 1
+        self.fold_losses_ = self.evaluation_decisions_ = None
+        if selection == "test":
+            assert evaluation is not None
+            seen = design_of(self._rows(evaluation[0]), self.features_)
             with clock.part("test"):
-                decisions = fits.path.decisions(held)
-                losses = self._losses(decisions, truth)
-                seen = decisions[int(np.argmin(losses))].copy()
+                decisions = fits.path.decisions(seen)
+                losses = self._losses(decisions, self._truth(evaluation[1]))
+                self.evaluation_decisions_ = decisions[int(np.argmin(losses))].copy()
         elif folds is not None or fits.held_loss is not None:
             counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
             sums = fits.held_loss
@@ -284,7 +282,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             self.fold_losses_ = sums[:, int(np.argmin(losses))] / counts
         best = 0 if losses is None else int(np.argmin(losses))
         self.selection_loss_ = None if losses is None else float(losses[best]) / held_rows
-        self.evaluation_decisions_ = seen
         self.features_in_folds_ = None
         if refit is not None:
             self.features_in_folds_ = NESTED

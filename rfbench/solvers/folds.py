@@ -47,21 +47,10 @@ class Fold:
 Refit = Callable[[Index, Index, Clock], Fold]
 
 
-def refitting(features: Any, X: Rows, y: NDArray[Any]) -> Refit:
-    """Return what fits a copy of features anew, with their own parameters, on the rest of rows."""
-
-    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
-        rows, copy = some(X, rest), clone(features)
-        with clock.part("pp"):
-            copy.fit(rows, y[rest])
-        return Fold(rows, some(X, held), copy)
-
-    return refit
-
-
 def refit_of(asked: str | Refit, features: Any, X: Rows, y: NDArray[Any]) -> Refit | None:
     """Return how features are fitted in folds; None: they are the same in all of them.
 
+    Nested, a copy of theirs, with their own parameters, is fitted on the rest of the rows.
     MethodError where `asked` is none of `FEATURES_IN_FOLDS`, nor a function.
     """
     if callable(asked):
@@ -70,8 +59,16 @@ def refit_of(asked: str | Refit, features: Any, X: Rows, y: NDArray[Any]) -> Ref
         raise MethodError(
             f"features_in_folds is {asked!r}.", "", f"Choose {' or '.join(FEATURES_IN_FOLDS)}."
         )
-    nested = asked == NESTED and features is not None and looks_at_target(features)
-    return refitting(features, X, y) if nested else None
+    if asked != NESTED or features is None or not looks_at_target(features):
+        return None
+
+    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
+        rows, copy = some(X, rest), clone(features)
+        with clock.part("pp"):
+            copy.fit(rows, y[rest])
+        return Fold(rows, some(X, held), copy)
+
+    return refit
 
 
 def whole_groups(

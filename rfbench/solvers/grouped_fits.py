@@ -116,7 +116,9 @@ def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
     certified = [path.gaps for path in paths if path is not None and path.gaps is not None]
     gaps = np.maximum.reduce(certified) if certified else None
     texts = [list(seen) for seen in notes]
-    return LinearPath(coefficients, intercepts, texts, converged=converged, gaps=gaps)
+    return LinearPath(
+        coefficients, intercepts=intercepts, notes=texts, converged=converged, gaps=gaps
+    )
 
 
 def matrix_fits(

@@ -166,7 +166,8 @@ class Newton:
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
-        scale = float(np.abs(self._gradient_at_zero(start.shape[1])).max()) or 1.0
+        zero = self.loss.slope(np.zeros_like(decisions)).gradient
+        scale = float(np.abs(self._back(zero, start, 0.0)).max()) or 1.0
         promised, size, slow = np.inf, np.inf, False
         precondition: Linear | None = None
         for _ in range(max_iter):
@@ -239,10 +240,6 @@ class Newton:
         result[:p] = (rows.T @ self.Z).T + alpha * theta[:p]
         result[p:] = rows.sum(axis=0)
         return result
-
-    def _gradient_at_zero(self, t: int) -> Array:
-        zero = np.zeros((self.Z.shape[1] + self.intercept, t))
-        return self._back(self.loss.slope(np.zeros((len(self.Z), t))).gradient, zero, 0.0)
 
     def _step(
         self, slope: Slope, gradient: Array, alpha: float, precondition: Linear, share: float

@@ -19,6 +19,7 @@ BLOCK_VALUES = 2**22
 CERTAIN = 1e-4
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Path(ABC):
     """The fits of one training set, one a value of the grid.
 
@@ -35,9 +36,9 @@ class Path(ABC):
     """
 
     intercepts: Array
-    notes: list[list[str]]
-    converged: NDArray[np.bool_] | None
-    gaps: Array | None
+    notes: list[list[str]] = field(default_factory=list)
+    converged: NDArray[np.bool_] | None = None
+    gaps: Array | None = None
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -75,19 +76,17 @@ class LinearPath(Path):
     """
 
     coefficients: Array
-    intercepts: Array
-    notes: list[list[str]] = field(default_factory=list)
     kernel_weights: Array | None = None
-    converged: NDArray[np.bool_] | None = None
-    gaps: Array | None = None
 
     @classmethod
     def blank(cls, a: int, p: int, t: int) -> LinearPath:
         """Return fits of coefficients zero, to be filled in."""
-        converged = np.ones(a, dtype=bool)
-        notes: list[list[str]] = [[] for _ in range(a)]
         return cls(
-            np.zeros((a, p, t)), np.zeros((a, t)), notes, converged=converged, gaps=np.zeros(a)
+            np.zeros((a, p, t)),
+            intercepts=np.zeros((a, t)),
+            notes=[[] for _ in range(a)],
+            converged=np.ones(a, dtype=bool),
+            gaps=np.zeros(a),
         )
 
     def decisions(self, design: Design) -> Array:
@@ -111,12 +110,8 @@ class KernelPath(Path):
     """
 
     duals: Array
-    intercepts: Array
     rows: Rows
     kernel: Kernel
-    notes: list[list[str]] = field(default_factory=list)
-    converged: NDArray[np.bool_] | None = None
-    gaps: Array | None = None
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""

@@ -12,7 +12,7 @@ from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.ridge import RidgePath
-from rfbench.compute.row_side import DualPath, RowSpectrum, solve_dual
+from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LinearModel, PenalisedSolver
@@ -47,7 +47,8 @@ class _Ridge(LinearModel, PenalisedSolver):
 
     def _solve(self, equations: gram.NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        return _linear(gram.solve_ridge(equations, alphas, intercept=self.intercept))
+        solved = gram.solve_ridge(equations, alphas, intercept=self.intercept)
+        return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -74,17 +75,17 @@ class _Ridge(LinearModel, PenalisedSolver):
                 loss, dual = self._group_loss(K, targets, groups, noise)
             if dual is None:
                 dual = self._dual(K, targets, np.arange(n), noise)
-            a, _, t = dual.duals.shape
-            flat = dual.duals.transpose(0, 2, 1).reshape(a * t, n)
+            a, _, t = dual.coef.shape
+            flat = dual.coef.transpose(0, 2, 1).reshape(a * t, n)
             flat = (flat.astype(Z.dtype, copy=False) @ Z).astype(np.float64, copy=False)
             coef = flat.reshape(a, t, p).transpose(0, 2, 1)
-            notes = [[text] if text else [] for text in dual.fallback]
-            path = LinearPath(coef, dual.intercepts - shift @ coef, notes)
+            intercepts = dual.intercept - shift @ coef
+            path = LinearPath(coef, intercepts=intercepts, notes=dual.notes)
         return Fits(path, row_norm, held_loss=loss)
 
     def _group_loss(
         self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
-    ) -> tuple[Array, DualPath | None]:
+    ) -> tuple[Array, RidgePath | None]:
         """Return the losses of the rows of each group by the fit without it, summed; (K, a).
 
         With the fit of all rows, where one eigendecomposition gives all of them.
@@ -105,7 +106,7 @@ class _Ridge(LinearModel, PenalisedSolver):
             else:
                 rest = np.flatnonzero(groups != g)
                 fitted = self._dual(K, targets, rest, noise)
-                decisions = K[np.ix_(held, rest)] @ fitted.duals + fitted.intercepts[:, None]
+                decisions = K[np.ix_(held, rest)] @ fitted.coef + fitted.intercept[:, None]
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
                 # As little as the equations of a fold can tell: of two such losses none is less.
@@ -114,10 +115,10 @@ class _Ridge(LinearModel, PenalisedSolver):
         path = None if spectrum is None else spectrum.path(self._absolute(len(K)))
         return np.array(losses), path
 
-    def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> DualPath:
+    def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
         """Fit some of the rows, a pair of classes those of the two; where none is left, it is 0."""
 
-        def fit(Y: Array, chosen: NDArray[np.intp]) -> DualPath:
+        def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
             part = K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)]
             alphas = self._absolute(len(chosen))
             return solve_dual(part, Y[chosen], alphas, intercept=self.intercept, noise=noise)
@@ -125,21 +126,16 @@ class _Ridge(LinearModel, PenalisedSolver):
         if targets.coding is None or not targets.coding.by_pairs:
             return fit(targets.columns, rows)
         a, t = len(self.grid()), targets.columns.shape[1]
-        joined = DualPath(np.zeros((a, len(K), t)), np.zeros((a, t)), [None] * a)
+        joined = RidgePath(np.zeros((a, len(K), t)), np.zeros((a, t)), [[] for _ in range(a)])
         for column, signs in enumerate(targets.columns.T):
             inside = rows[signs[rows] != 0]
             if len(inside) > 0:
                 pair = fit(signs[:, None], inside)
-                joined.duals[:, inside, column] = pair.duals[:, :, 0]
-                joined.intercepts[:, column] = pair.intercepts[:, 0]
-                both = zip(joined.fallback, pair.fallback, strict=True)
-                joined = replace(joined, fallback=[new or old for old, new in both])
-        return replace(joined, duals=joined.duals[:, rows])
-
-
-def _linear(solved: RidgePath) -> LinearPath:
-    notes = [[text] if text else [] for text in solved.fallback]
-    return LinearPath(solved.coef, solved.intercept, notes)
+                joined.coef[:, inside, column] = pair.coef[:, :, 0]
+                joined.intercept[:, column] = pair.intercept[:, 0]
+                both = zip(joined.notes, pair.notes, strict=True)
+                joined = replace(joined, notes=[new or old for old, new in both])
+        return replace(joined, coef=joined.coef[:, rows])
 
 
 @estimator

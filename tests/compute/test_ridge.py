@@ -56,13 +56,13 @@ def test_no_penalty_and_repeated_columns_give_the_least_norm(intercept):
     centre = z.mean(0) if intercept else 0.0
     expected = np.linalg.pinv(z - centre) @ (Y - Y.mean(0) if intercept else Y)
     np.testing.assert_allclose(path.coef[0], expected, atol=1e-8)
-    assert path.fallback == ["eigendecomposition, 8 of 11 directions kept", None]
+    assert path.notes == [["eigendecomposition, 8 of 11 directions kept"], []]
 
 
 def test_a_hopeless_penalty_falls_back_and_a_fair_one_after_it_does_not():
     z = np.hstack([Z, Z])
     path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
-    assert [text is None for text in path.fallback] == [False, True, False]
+    assert [not texts for texts in path.notes] == [False, True, False]
     np.testing.assert_allclose(path.coef[0], path.coef[1], atol=1e-3)
 
 
@@ -104,7 +104,7 @@ def test_columns_far_from_zero_lose_nothing(alpha):
     path = solve_ridge(mine, alpha, intercept=True)
     other = Ridge(alpha, solver="svd").fit(FAR - FAR.mean(0), Y - Y.mean(0))
     np.testing.assert_allclose(path.coef[0].T, other.coef_, rtol=1e-6)
-    assert path.fallback == [None]
+    assert path.notes == [[]]
     left = Y - Y.mean(0) - (FAR - FAR.mean(0)) @ path.coef[0]
     squares = residual_sum_of_squares(mine, path.coef, path.intercept)[0]
     np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
@@ -112,7 +112,7 @@ def test_columns_far_from_zero_lose_nothing(alpha):
 
 def test_columns_far_from_zero_that_were_not_centred_are_given_up_not_fitted_wrongly():
     path = solve_ridge(equations(Z + 1e9), 1e-9, intercept=True)
-    assert path.fallback[0] is not None
+    assert path.notes[0]
     assert abs(path.coef).max() < 1
 
 
@@ -136,7 +136,7 @@ def test_what_float32_cannot_resolve_is_left_out(alpha):
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
     mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", centre=True)
     path = solve_ridge(mine, alpha, intercept=True)
-    kept = int(path.fallback[0].split()[1])
+    kept = int(path.notes[0][0].split()[1])
     assert 5 < kept < 100
     left = y[test] - (z[test] @ path.coef[0].astype("float32") + path.intercept[0])
     assert np.sqrt(np.mean(left**2)) < 1e-3

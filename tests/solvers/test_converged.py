@@ -30,7 +30,9 @@ def test_every_decision_column_has_to_converge():
     def path(*converged):
         a = len(converged)
         zeros = np.zeros((a, 1, 1))
-        return LinearPath(zeros, zeros[:, 0], [[]] * a, converged=np.array(converged))
+        return LinearPath(
+            zeros, intercepts=zeros[:, 0], notes=[[]] * a, converged=np.array(converged)
+        )
 
     joined = join_columns([path(True, True, False), None, path(True, False, False)])
     assert joined.converged.tolist() == [True, False, False]

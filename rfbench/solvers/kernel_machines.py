@@ -1,0 +1,247 @@
+"""The exact kernel solvers: ridge regression and the support vector machine on a kernel matrix.
+
+They take no features, but the kernel matrix of the training rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from rfbench import bandwidths
+from rfbench.arrays import Array, Rows
+from rfbench.clock import Clock
+from rfbench.compute.ridge import RidgePath
+from rfbench.compute.row_side import RowSpectrum, solve_dual
+from rfbench.errors import MethodError
+from rfbench.memory import check_fits
+from rfbench.parameters import IMPORT_PATH, estimator, number, one_of, parameter
+from rfbench.registry import KERNELS
+from rfbench.samplers.base import streams
+from rfbench.solvers.base import LOO, PenalisedSolver
+from rfbench.solvers.coding import ONE_VS_ONE, Targets
+from rfbench.solvers.design import Design, check_finite
+from rfbench.solvers.estimators import Classifier, Regressor
+from rfbench.solvers.regularization_path import Fits, Groups, KernelPath, Path
+
+
+@estimator
+class KernelModel(PenalisedSolver):
+    """Base of the exact kernel solvers; they see the rows themselves and ignore `features`.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    Other parameters: those of `PenalisedSolver`.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n, t)
+    kernel_ : Kernel
+    bandwidth_ : float
+    """
+
+    uses_features: ClassVar[bool] = False
+    matrices: ClassVar[float] = 3.0
+
+    kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
+    bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
+
+    @abstractmethod
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
+        """Fit from the kernel matrix of the rows for every value of the grid."""
+
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+        n = design.n
+        check_fits(
+            8.0 * self.matrices * n * n,
+            f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
+            "Take fewer rows (the key rows), or random features.",
+        )
+        with clock.part("pp"):
+            generator = streams(self.random_state).bandwidth
+            self.kernel_ = bandwidths.kernel_on(design.X, self.kernel, self.bandwidth, generator)
+            self.bandwidth_ = self.kernel_.bandwidth
+        with clock.part("features"):
+            K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)
+            check_finite(K, f"The values of the kernel {self.kernel}")
+        with clock.part("train"):
+            partial: list[Path] = []
+            for g in range(0 if groups is None else int(groups.max()) + 1):
+                mask = np.asarray(groups != g)
+                rest = np.flatnonzero(mask)
+                block = K[np.ix_(rest, rest)]
+                partial.append(self._path(block, design.X[rest], targets.take(mask)))
+            norm = float(np.trace(K) / design.n)
+            if self.chosen_selection() == LOO:
+                path, loss = self._left_out(K, design.X, targets)
+                return Fits(path, norm, partial, loss[None])
+            return Fits(self._path(K, design.X, targets), norm, partial)
+
+    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
+        """Return the fits of all rows, and the summed losses of each by the fit without it."""
+        raise NotImplementedError
+
+    def _keep(self, path: Path, best: int) -> None:
+        assert isinstance(path, KernelPath)
+        self.dual_coef_ = path.duals[best].copy()
+        self.intercept_ = path.intercepts[best].copy()
+        self.rows_ = path.rows
+        self.n_columns_ = int(self.dual_coef_.shape[0])
+
+    def decisions(self, X: Rows) -> Array:
+        """Return the decision values of the rows, shape (n, t)."""
+        check_is_fitted(self, "dual_coef_")
+        intercepts = self.intercept_[None]
+        path = KernelPath(self.dual_coef_[None], self.rows_, self.kernel_, intercepts=intercepts)
+        return np.asarray(path.decisions(Design(self._rows(X)))[0])
+
+
+class _KernelRidge(KernelModel):
+    leaves_one_out: ClassVar[bool] = True
+    matrices: ClassVar[float] = 4.0
+
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
+        alphas, Y = self._absolute(len(K)), targets.columns
+        solved = solve_dual(K, Y, alphas, intercept=self.intercept, noise=_noise(K))
+        return self._of_rows(solved, rows)
+
+    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
+        spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=_noise(K))
+        decisions = spectrum.left_out(self._absolute(len(K) - 1))
+        path = self._of_rows(spectrum.path(self._absolute(len(K))), rows)
+        return path, self._summed_losses(decisions, targets.truth)
+
+    def _of_rows(self, solved: RidgePath, rows: Rows) -> KernelPath:
+        return KernelPath(
+            solved.coef, rows, self.kernel_, intercepts=solved.intercept, notes=solved.notes
+        )
+
+
+def _noise(K: Array) -> float:
+    """Return the rounding error: K is made in float64 also of rows in float32."""
+    return len(K) * float(np.finfo(np.float64).eps)
+
+
+@estimator
+class KernelRidgeRegressor(Regressor, _KernelRidge):
+    r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
+
+    What ridge regression on features of the kernel approximates. The penalties are solved as
+    `rfbench.compute.ridge.solve_shifted` says; with the selection 'loo' by one eigendecomposition.
+    Memory 8 * 4 n^2 bytes.
+
+    Its parameters are those of `KernelModel`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.solvers import KernelRidgeRegressor
+    >>> X = np.linspace(0.0, 6.0, 100)[:, None]
+    >>> solver = KernelRidgeRegressor(1e-3, bandwidth=1.0).fit(X, np.sin(X[:, 0]))
+    >>> abs(solver.predict([[1.5]])[0] - np.sin(1.5)) < 1e-3
+    np.True_
+    """
+
+
+@estimator
+class KernelRidgeClassifier(Classifier, _KernelRidge):
+    r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
+
+    Two classes: the sign. More: one column per class, the largest wins.
+
+    Its parameters are those of `KernelModel`.
+    """
+
+    fits_coded_labels: ClassVar[bool] = True
+
+
+@estimator
+class KernelSVMClassifier(Classifier, KernelModel):
+    r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
+
+    f is in the RKHS, b is not penalised. It is scikit-learn's SVC, whose C is 1/alpha, on the
+    precomputed kernel matrix; of several classes one column per pair, and a vote (one-vs-one), see
+    `rfbench.solvers.coding.Coding`. Memory 8 * 3 n^2 bytes.
+
+    Parameters
+    ----------
+    alpha_convention : {'absolute', 'per-sample'}
+        Under per-sample n is the number of rows of all classes.
+    tol : float
+        libsvm's tolerance, of a row's margin.
+    intercept : bool
+        True: libsvm always fits the constant.
+
+    References
+    ----------
+    Chang and Lin, LIBSVM: A Library for Support Vector Machines, 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rfbench.solvers import KernelSVMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KernelSVMClassifier(1.0, random_state=0).fit(X, y).score(X, y), 2)
+    0.97
+    """
+
+    revision: ClassVar[int] = 2
+    positive_alphas: ClassVar[bool] = True
+    multiclass: ClassVar[str] = ONE_VS_ONE
+
+    tol: float = parameter(1e-6, number(above=0))
+
+    def check_parameters(self) -> None:
+        """Check that a constant is asked for as well."""
+        super().check_parameters()
+        if not self.intercept:
+            raise MethodError(
+                "kernel-svm cannot leave the constant out.",
+                "libsvm always fits it.",
+                "Write intercept: true, or take the solver svm on features.",
+            )
+
+    def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
+        codes, coding = targets.codes, targets.coding
+        assert codes is not None
+        assert coding is not None
+        alphas, t = self._absolute(len(K)), targets.columns.shape[1]
+        duals, constants = np.zeros((len(alphas), len(K), t)), np.zeros((len(alphas), t))
+        path = KernelPath(
+            duals,
+            rows,
+            self.kernel_,
+            intercepts=constants,
+            notes=[[] for _ in alphas],
+            converged=np.ones(len(alphas), dtype=bool),
+        )
+        # A pair of which only one class has rows (in a fold) decides for that class.
+        constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
+        present = np.unique(codes)
+        if len(present) < 2:
+            return path
+        # libsvm's pairs decide for the first class where they are positive, but a single one.
+        sign = 1.0 if len(present) == 2 else -1.0
+        columns = {pair: column for column, pair in enumerate(coding.pairs)}
+        for i, alpha in enumerate(alphas):
+            model = SVC(C=1.0 / alpha, kernel="precomputed", tol=self.tol).fit(K, codes)
+            own = codes[model.support_]
+            for pair, (a, b) in enumerate(combinations(range(len(present)), 2)):
+                first, second = present[a], present[b]
+                column = columns[first, second]
+                constants[i, column] = sign * model.intercept_[pair]
+                # A row has one coefficient per other class, in the order of these.
+                for code, place in ((first, b - 1), (second, a)):
+                    chosen = own == code
+                    own_duals = model.dual_coef_[place, chosen]
+                    duals[i, model.support_[chosen], column] = sign * own_duals
+        return path
