@@ -12,7 +12,7 @@ A slice `rfbench/NAME/` has a module `slice.py` with functions of these names, t
     What ``rfbench verify --finding`` shows of it.
 ``of_papers(verification, out) -> dict[str, str]``
     By paper, the Markdown that it adds to the paper's page.
-``unprinted(paths) -> rfbench.analysis.unprinted.Unprinted``
+``unprinted(paths) -> rfbench.analysis.outcomes.Unprinted``
     What it knows of the keys that papers do not print, beside the results at these paths.
 ``check(thing, parameters) -> str``
     What it finds of a class before it is measured, in a line.

@@ -15,9 +15,9 @@ The papers
 - `verification.verify(paths, paper)`: both of the following.
 - `published.published(selection, paper)`: each printed number beside what was measured.
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
-  `claims.table` is their DataFrame.
+  `claims.table` is their DataFrame. `outcomes.Unprinted`: what numbers and effects come to over the
+  keys that a paper does not print.
 - `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
-- `unprinted`: what numbers and effects come to over the keys that a paper does not print.
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
   that decide nothing.
 
@@ -26,12 +26,12 @@ One folder
 - `compare.compare(results, first, second)`: two methods, paired trial by trial.
 - `naming`: what methods are called where two lines have one name, and their order.
 - `summary.summarise(results, metric)`: means, errors, times, ranges by data set, method and x.
-- `checks.checks(results)`: a `Check` per statement of the configuration about its rows.
+- `best.answers(collection, results)`: where two methods differ; `best.best_or_tied`: the best.
 - `faults.faults(results)`: a `Fault` per failure or mixture among the rows.
+- `faults.checks(results)`: a `Check` per statement of the configuration about its rows.
 
 Of all
 
 - `findings.gather(verification)`: what the rows say about papers and splits.
-- `apart`: test rows by whole groups or blocks, beside random splits.
 - `statistics`: the tests over trials and over data sets.
 """

@@ -19,8 +19,8 @@ from rfbench.analysis.selection import Selection
 
 COLUMNS = [
     "paper", "dataset", "method", "metric", "experiment", "beside", "same_rows", "folds", "draws",
-    "published", "published_sd", "measured", "measured_sd", "equal", "near", "largest",
-    "difference", "half_width", "verdict",
+    "published", "published_sd", "measured", "measured_sd", "equal", "near", "difference",
+    "half_width", "verdict",
 ]  # fmt: skip
 POINTS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
 FOUR_DIGITS = 0.005  # points: half a unit of the fourth digit
@@ -37,9 +37,8 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         results folder; ``beside`` says how its protocol differs, where only that is shown; `draws`
         is how many of our trials a fold has; `published_sd` and `measured_sd` are over the folds.
         Of the same rows and one trial per fold, `equal` counts the folds that agree to four digits
-        and `near` those that, besides, lie within two test rows; `largest` is the largest
-        difference of a fold. This, `difference` and `half_width`, that of the 90 % interval, are in
-        points.
+        and `near` those that, besides, lie within two test rows. `difference` and `half_width`,
+        that of the 90 % interval, are in points.
 
     Notes
     -----
@@ -99,10 +98,9 @@ def _lines(
     means, draws, unit = by_fold.mean(), int(by_fold.size().min()), POINTS[metric]
     difference = unit * (means.mean() - theirs.mean())
     compared = same and len(means) == n
-    equal, near, largest = np.nan, np.nan, np.nan
+    equal, near = np.nan, np.nan
     if compared:
         apart = unit * (means.to_numpy() - theirs)
-        largest = np.abs(apart).max()
         variance, freedom = apart.var(ddof=1), n - 1
         if draws > 1:
             variance, freedom = unit**2 * by_fold.var().mean() * (1 + 1 / draws), n * (draws - 1)
@@ -121,7 +119,7 @@ def _lines(
             verdict = np.array(verdicts.TOO_NOISY)
     line = (
         *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
-        *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, largest, difference),
+        *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),
         *(float(half), verdicts.NOT_JUDGED if beside else str(verdict)),
     )
     return [line]

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.analysis.frame import KERNEL_ERRORS, Collection
@@ -46,16 +45,6 @@ def doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> s
     if np.isnan(beats).all() or np.nanmax(beats):
         return ""
     return CHANCE if "error" in collection.fact("error_metric")[groups] else NOTHING_LEARNT
-
-
-def smaller_class(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return the percentage of test rows in the smaller of two classes, row by row; else NaN.
-
-    From the variance of targets -1 and 1, which is the mean squared error over 1 - R^2.
-    """
-    classified = rows["error"].notna() | rows["accuracy"].notna()
-    variance = (rows["rmse"] ** 2 / (1 - rows["r2"])).where(classified)
-    return pd.Series(50 * (1 - np.sqrt((1 - variance).clip(lower=0))))
 
 
 def constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:

@@ -14,11 +14,10 @@ from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.outcomes import ClaimComparison, Effect, Outcome, not_varied
 from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm, paired_t
-from rfbench.analysis.unprinted import Effect, EffectRange, not_varied
 from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
 
@@ -249,16 +248,11 @@ def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> 
         unprinted.key for unprinted in claim.depends_on
         if not unprinted.datasets or comparison.target in unprinted.datasets
     ]  # fmt: skip
-    if span and _reaches(span, part) and comparison.excess > 0:
-        keys += span.varied
-    return replace(comparison, over_gaps=span, depends_on=tuple(dict.fromkeys(keys)))
-
-
-def _reaches(span: EffectRange, part: Part) -> bool:
-    """Whether a range has a value within the bounds of a part."""
     low = -math.inf if part.low is None else part.low
     high = math.inf if part.high is None else part.high
-    return span.low <= high and span.high >= low
+    if span and span.low <= high and span.high >= low and comparison.excess > 0:
+        keys += span.varied
+    return replace(comparison, over_gaps=span, depends_on=tuple(dict.fromkeys(keys)))
 
 
 def one_sided_share(values: Values, high: float) -> tuple[float, float]:
@@ -277,23 +271,16 @@ def _least_favourable(
     Of the part with the smallest p outside, if any lies there, or the largest p inside: the one
     farthest outside its bounds.
     """
-    outside = [comparison for comparison in comparisons if verdicts.lies_outside(comparison)]
-    among = (
-        outside
-        or [comparison for comparison in comparisons if not verdicts.lies_inside(comparison)]
-        or list(comparisons)
-    )
+    outside = [one for one in comparisons if verdicts.lies_outside(one)]
+    among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
     if not among:
         return None, math.nan
-    worst = (
-        min(among, key=lambda comparison: comparison.p_outside)
-        if outside
-        else max(among, key=lambda comparison: comparison.p_inside)
-    )
-    decisive = max(
-        (comparison for comparison in among if comparison.part == worst.part),
-        key=lambda comparison: comparison.excess,
-    )
+    if outside:
+        worst = min(among, key=lambda one: one.p_outside)
+    else:
+        worst = max(among, key=lambda one: one.p_inside)
+    own = (one for one in among if one.part == worst.part)
+    decisive = max(own, key=lambda one: one.excess)
     return decisive, decisive.p_outside if outside else decisive.p_inside
 
 

@@ -79,10 +79,6 @@ def compare(
 
 
 def _compared(a: Values, b: Values, alpha: float) -> list[object]:
-    from scipy.special import stdtrit
-
-    both = np.isfinite(a - b)
-    test = paired_t(a, b)
-    half = float(stdtrit(test.n - 1, 1 - alpha / 2)) * test.error
-    ends = [test.effect - half, test.effect + half]
+    both, test = np.isfinite(a - b), paired_t(a, b)
+    ends = test.interval(1 - alpha)
     return [a[both].mean(), b[both].mean(), test.effect, *ends, test.n, test.p, test.note]

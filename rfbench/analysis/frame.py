@@ -42,7 +42,7 @@ FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 Today = Callable[[Results], frozenset[str] | None]
 GROUPS = [
     *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
-    "columns", "error_metric", "M_low", "M_high", "machine", "stale",
+    "columns", "error_metric", "machine", "stale",
 ]  # fmt: skip
 
 
@@ -66,12 +66,11 @@ class Collection:
         rows that failed before it was known; `parameters` are JSON with sorted keys.
     groups : DataFrame
         One line per folder and `IDENTITY`, in the order of first appearance: these, `experiment`,
-        `paper`, `items`, `smoke`; `M`, NaN where it follows another method, and `M_low` and
-        `M_high`, its range; `source` and `sampled`, the data set's name and the number in
-        ``name[5000 rows]`` (or NaN); `method`, the label, or ``joint``; `alias`, the sampler where
-        it names no other label (or ``""``); `trials` and `failed`; `n_train`, `n_test` and
-        `columns`, medians; `error_metric`, what `error_percent` is;
-        `machine`, that of most of its rows: times of other machines do not count, see
+        `paper`, `items`, `smoke`; `M`, NaN where it follows another method; `source` and `sampled`,
+        the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
+        ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
+        `failed`; `n_train`, `n_test` and `columns`, medians; `error_metric`, what `error_percent`
+        is; `machine`, that of most of its rows: times of other machines do not count, see
         `of_one_machine`; `stale`, whether no configuration asks for these rows today.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
@@ -291,12 +290,10 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
-    counted = rows.loc[rows["counts"], ["M", *numbers]].astype("float64").groupby(code)
+    counted = rows.loc[rows["counts"], numbers].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
-    groups["M_low"] = groups["M"].fillna(counted["M"].min())
-    groups["M_high"] = groups["M"].fillna(counted["M"].max())
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")

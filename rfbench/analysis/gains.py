@@ -17,8 +17,8 @@ from rfbench.analysis.selection import Selection
 from rfbench.papers.models import Published
 
 COLUMNS = [
-    "paper", "item", "dataset", "used", "used_rows", "method", "other", "protocol", "sizes",
-    "published", "mean", "standard_error", "trials", "doubt", "folders",
+    "paper", "item", "dataset", "used", "method", "other", "protocol", "sizes", "published",
+    "mean", "standard_error", "trials", "doubt",
 ]  # fmt: skip
 
 
@@ -34,11 +34,11 @@ def gains(selection: Selection, only: str | None = None) -> pd.DataFrame:
     -------
     DataFrame
         One line per pair, data set and protocol: ``paper``, ``item``, ``dataset`` (as the paper
-        calls it); ``used`` and ``used_rows``, what stands in for it (``""``, NaN); ``method``,
-        ``other``, ``protocol``; ``sizes``, those of the table, over which the gain is the mean;
+        calls it); ``used``, what stands in for it (or ``""``); ``method``, ``other``,
+        ``protocol``; ``sizes``, those of the table, over which the gain is the mean;
         ``published``, NaN where the paper prints neither or only one; ``mean``,
         ``standard_error`` and ``trials``, over our trials that ran every size; ``doubt``, see
-        `rfbench.analysis.chance.doubt`; ``folders``, where the rows of the two methods are.
+        `rfbench.analysis.chance.doubt`.
     """
     lines = [
         gain
@@ -83,9 +83,8 @@ def _of_pair(
             error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
             measured = (float(np.mean(printed)), float(values.mean()), error, n)
             why = doubt(collection, both, papers.sources()[paper][dataset])
-            folders = tuple(dict.fromkeys(collection.fact("folder")[both]))
-            key = (paper, item, dataset, *used_pair, method, other, protocol, tuple(sizes))
-            yield *key, *measured, why, folders
+            key = (paper, item, dataset, used_pair[0], method, other, protocol, tuple(sizes))
+            yield *key, *measured, why
 
 
 def _better(numbers: Sequence[Published], method: str, size: int) -> float:

@@ -39,6 +39,15 @@ class Test:
     note: str = ""
     error: float = math.nan
 
+    def interval(self, coverage: float) -> tuple[float, float]:
+        """Return Student's interval of `effect`; NaN below two trials."""
+        from scipy.special import stdtrit
+
+        if self.n < 2:
+            return math.nan, math.nan
+        half = float(stdtrit(self.n - 1, (1 + coverage) / 2)) * self.error
+        return self.effect - half, self.effect + half
+
 
 def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     """Test, on both sides, whether the mean difference of paired values is zero.

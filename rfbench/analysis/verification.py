@@ -12,10 +12,9 @@ import pandas as pd
 from rfbench import papers, slices
 from rfbench.analysis import authors_rows, claims, verdicts
 from rfbench.analysis.frame import Today, collect
-from rfbench.analysis.outcomes import Outcome, Unit
+from rfbench.analysis.outcomes import Outcome, Unit, Unprinted
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.unprinted import Unprinted
 from rfbench.errors import ResultsError, unknown
 from rfbench.papers.models import PLAIN
 from rfbench.results import reader
@@ -31,7 +30,7 @@ class Verification:
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
-    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.unprinted`
+    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.outcomes`
     authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
     paths: tuple[Path, ...] = ()  # where the results were looked for
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import files, papers
-from rfbench.analysis.unprinted import off
+from rfbench.analysis.outcomes import off
 from rfbench.audit.ranking import Ranking
 from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all
 from rfbench.errors import ResultsError

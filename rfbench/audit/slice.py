@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rfbench.analysis.unprinted import Unprinted
+    from rfbench.analysis.outcomes import Unprinted
     from rfbench.analysis.verification import Verification
 
 
@@ -19,7 +19,7 @@ def commands() -> dict[str, str]:
 
 def unprinted(paths: Iterable[str | Path]) -> Unprinted:
     """Return what the audits say that lie among or beside some results."""
-    from rfbench.analysis.unprinted import Unprinted
+    from rfbench.analysis.outcomes import Unprinted
     from rfbench.audit import tables
 
     every = tables.read_all(tables.near(paths))

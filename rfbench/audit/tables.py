@@ -13,7 +13,7 @@ import pandas as pd
 
 from rfbench import files as doors
 from rfbench import papers
-from rfbench.analysis.unprinted import RANGES, EffectRange
+from rfbench.analysis.outcomes import RANGES, EffectRange
 from rfbench.papers.models import PRINTED, SECONDS, Published
 
 TABLE = "audit.csv"
@@ -149,7 +149,7 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        See `rfbench.analysis.unprinted.Unprinted`.
+        See `rfbench.analysis.outcomes.Unprinted`.
     """
     lines = []
     for audit in every:

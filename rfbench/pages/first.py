@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfbench.analysis.first import answers
+from rfbench.analysis.best import answers
 from rfbench.analysis.frame import Collection
 from rfbench.pages.templates import lines
 from rfbench.results import Results

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
-from rfbench.analysis.checks import Check, checks
+from rfbench.analysis.faults import Check, checks
 from rfbench.analysis.findings import gather
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.ledger import Count

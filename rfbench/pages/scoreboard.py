@@ -12,8 +12,8 @@ import pandas as pd
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.ledger import APART, TABLE, tables
+from rfbench.analysis.outcomes import off
 from rfbench.analysis.published import BEST, Line, by_data_set
-from rfbench.analysis.unprinted import off
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages.grids import Grid

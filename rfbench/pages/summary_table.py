@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis import faults, frame
-from rfbench.analysis.checks import checks
+from rfbench.analysis.best import LEVEL, best_or_tied
+from rfbench.analysis.faults import checks
 from rfbench.analysis.frame import follows
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import TIMES, axis, grouped, summarise
-from rfbench.analysis.ties import LEVEL, best_or_tied
 from rfbench.errors import ResultsError, nearest, unknown
 from rfbench.escaping import as_csv
 from rfbench.pages import sheet

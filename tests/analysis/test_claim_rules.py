@@ -8,9 +8,8 @@ from scipy import stats
 
 from rfbench import papers
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
-from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.outcomes import EffectRange, Outcome
 from rfbench.analysis.paired import Quantity
-from rfbench.analysis.unprinted import EffectRange
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.papers.models import Claim, Dependence, Part
 from tests.support.frames import results, selection

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rfbench.analysis.first import answers
+from rfbench.analysis.best import answers
 from rfbench.analysis.frame import of
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import summarise

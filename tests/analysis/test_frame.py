@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.chance import smaller_class
 from rfbench.analysis.frame import collect
 from rfbench.analysis.naming import parameters_of
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verdicts import CANNOT
 from rfbench.errors import ResultsError
 from rfbench.papers import claims
-from rfbench.results import read
 from tests.support.results import Write
 
 
@@ -49,14 +47,6 @@ def test_of_rows_of_one_trial_the_last_that_ended_well_counts(write: Write) -> N
 def test_a_cell_that_is_no_object_has_no_parameters(text: str) -> None:
     assert parameters_of(text) == {}
     assert parameters_of('{"pool_size": 5}') == {"pool_size": 5}
-
-
-def test_the_smaller_class_is_one_of_two(write: Write) -> None:
-    """Of targets -1 and 1, a fifth of one kind: their variance is 1 - 0.6^2."""
-    told = {"rmse": 0.8, "r2": 0.0}
-    rows = [told, told | {"error": "", "relative_rmse": 1.0, "trial": 1}]
-    found = smaller_class(read(write(rows)).rows)
-    assert found.tolist() == pytest.approx([20.0, float("nan")], nan_ok=True)
 
 
 def test_reasons_stand_in_the_order_of_the_data_sets() -> None:

@@ -3,8 +3,7 @@ import random
 
 import pytest
 
-from rfbench.analysis.checks import checks
-from rfbench.analysis.faults import Fault, faults
+from rfbench.analysis.faults import Fault, checks, faults
 from rfbench.analysis.summary import axis, metrics, summarise
 from rfbench.errors import ResultsError
 from rfbench.results import read

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rfbench.analysis.best import LEVEL, best_or_tied
 from rfbench.analysis.frame import of
+from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import grouped, summarise
-from rfbench.analysis.ties import LEVEL, best_or_tied, interval
 from tests.support.frames import results
 
 
@@ -29,8 +30,8 @@ def test_the_interval_is_that_of_student() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 7))
     reference = stats.ttest_rel(a, b).confidence_interval(LEVEL)
-    assert interval(a, b) == pytest.approx((reference.low, reference.high))
-    assert all(map(math.isnan, interval(a[:1], b[:1])))
+    assert paired_t(a, b).interval(LEVEL) == pytest.approx((reference.low, reference.high))
+    assert all(map(math.isnan, paired_t(a[:1], b[:1]).interval(LEVEL)))
 
 
 def test_pairs_tell_apart_what_the_spread_over_trials_would_not() -> None:

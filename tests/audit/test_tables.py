@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.unprinted import EffectRange
+from rfbench.analysis.outcomes import EffectRange
 from rfbench.audit.tables import audits, effect_range, ranges, read_all
 from rfbench.pages.templates import render
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rfbench.analysis.ledger import tables
-from rfbench.analysis.unprinted import RANGES
+from rfbench.analysis.outcomes import RANGES
 from rfbench.pages.paper import page
 from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
 from rfbench.pages.templates import render

@@ -1,4 +1,4 @@
-"""What a run says first: where two methods differ, and where not, over the whole curve."""
+"""Which methods are best at their place, and where two differ over the whole curve."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.paired import Trials
+from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, axis, grouped
-from rfbench.analysis.ties import interval
 from rfbench.results import Results
+
+LEVEL = 0.90  # of the interval of paired differences
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
         verdict, second = "", (np.nan, np.nan)
         if other:
             values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).table(metric)
-            low, high = interval(values[:, 0], values[:, 1])
+            low, high = paired_t(values[:, 0], values[:, 1]).interval(LEVEL)
             signs = "alike" if low <= 0 <= high else ("better" if (low > 0) == larger else "worse")
             verdict = "" if np.isnan(low) else signs
             second = (float(lines["mean"][other]), float(lines["se"][other]))
@@ -113,3 +115,36 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
         points.append(Point(x, first, second, verdict))
     trials = int(part["trials"].max())
     return FirstAnswer(shown_name(part), metric, varied, best, other, trials, tuple(points))
+
+
+def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
+    """Tell which lines have the best mean of their data set and place, or tie with it.
+
+    A line ties where the `LEVEL` interval of its differences from the best, trial by trial, holds
+    zero. A place with a single method, or whose best has no trial in common with another line, has
+    no best: nothing is told there.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Lines of `rfbench.analysis.summary.grouped`: ``dataset``, ``x``, ``metric``, ``mean``,
+        ``trials`` and ``group``, the line of `Collection.groups`.
+
+    Returns
+    -------
+    Series of bool
+        One value per line of the table.
+    """
+    tied = pd.Series(False, table.index)
+    measured = table[table["trials"] > 0]
+    for _, part in measured.groupby(["dataset", "x"], sort=False):
+        if len(part) < 2:
+            continue
+        metric = str(part["metric"].iloc[0])
+        best = part["mean"].idxmax() if metric in SMALLER_IS_BETTER else part["mean"].idxmin()
+        values = Trials(collection, part["group"].to_numpy()).table(metric)
+        first = values[:, part.index.get_loc(best)]
+        intervals = np.array([paired_t(each, first).interval(LEVEL) for each in values.T])
+        if np.isfinite(intervals).all(axis=1).sum() > 1:  # the best itself is one
+            tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
+    return tied
