@@ -18,9 +18,9 @@ from rfbench.samplers.pool import (
     PooledFeatures,
     PoolScores,
     centres,
+    decreasing,
     fold_pairs,
 )
-from rfbench.samplers.ties import decreasing
 
 
 @sampler(
@@ -88,15 +88,9 @@ class EERF(PooledFeatures):
     center_target: bool | str = parameter("auto", CENTRING)
     multiclass: str = parameter("norm", one_of("norm", "max", "per-class"))
 
-    def check_parameters(self) -> None:
-        """Check that the pool holds M features as well."""
-        super().check_parameters()
-        self._check_pool_holds_components()
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
-        self._check_pool_holds_components(pool.n_frequencies)
         scored = PoolScores.of(pool, *self.scoring_rows(X, targets, random))
         centred = centres(self.center_target, targets)
         moments = scored.target_moments(centred=centred) / scored.n

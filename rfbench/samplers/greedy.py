@@ -84,15 +84,9 @@ class Greedy(PooledFeatures):
     normalize: bool = parameter(False, one_of(False))
     center_target: bool = parameter(False, TRUTH)
 
-    def check_parameters(self) -> None:
-        """Check that the pool holds M features as well."""
-        super().check_parameters()
-        self._check_pool_holds_components()
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
-        self._check_pool_holds_components(pool.n_frequencies)
         rows, y = self.scoring_rows(X, targets, random)
         if self.center_target:
             y = y - y.mean(axis=0)

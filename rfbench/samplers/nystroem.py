@@ -13,11 +13,10 @@ from scipy import linalg
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers import rpcholesky
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FittedMap
-from rfbench.samplers.landmarks import centroids, recursive_leverage
+from rfbench.samplers.landmarks import centroids, most_rows, pivots, recursive_leverage
 from rfbench.samplers.projected import row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
@@ -110,7 +109,7 @@ class Nystroem(RandomFeatures):
         scores, see `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
 
         'rpcholesky': rows drawn one after the other, by what the others leave of them, see
-        `rfbench.samplers.rpcholesky.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
+        `rfbench.samplers.landmarks.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
         fit into 2 GiB (but at least 2m), a uniform sample is used.
 
         'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
@@ -189,13 +188,11 @@ class Nystroem(RandomFeatures):
     def _pivots(self, X: Rows, random: Streams) -> NDArray[np.intp]:
         n, m = X.shape[0], self.n_components
         sample = np.arange(n)
-        if n > rpcholesky.most_rows(m):
-            sample = np.sort(random.rows.choice(n, rpcholesky.most_rows(m), replace=False))
+        if n > most_rows(m):
+            sample = np.sort(random.rows.choice(n, most_rows(m), replace=False))
         rows = X[:] if len(sample) == n else X[sample]
         m = min(m, len(sample))
-        found = rpcholesky.pivots(
-            self.kernel_, rows, m, max(10, self.n_components // 10), random.selection
-        )
+        found = pivots(self.kernel_, rows, m, max(10, self.n_components // 10), random.selection)
         self._note(len(found), len(sample), n)
         return np.asarray(sample[found])
 

@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates, score them on some rows, and select."""
+"""Samplers that draw a pool of candidates, score them on some rows, and select; their control."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
 BLOCK_ROWS = 512
@@ -75,6 +77,31 @@ def rounding_of(moments: Array, eps: float, n: int) -> Array:
     the blocks are added in float64.
     """
     return np.asarray(4 * eps * np.sqrt(min(n, BLOCK_ROWS)) * np.abs(moments).max(axis=0))
+
+
+def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
+    """Return the order of decreasing scores, that rounding does not decide.
+
+    Ties have the order of their index.
+
+    Parameters
+    ----------
+    scores : array of shape (m,)
+    error : float
+        Rounding error of a score. Scores are tied that are no farther below the first of their
+        group, which begins where a gap is wider.
+
+    Returns
+    -------
+    array of shape (m,)
+    """
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    wide = ranked[:-1] - ranked[1:] > error
+    group = np.concatenate([[0], np.cumsum(wide)])
+    below = ranked[np.searchsorted(group, group)] - ranked
+    tied = np.floor(below / max(error, np.finfo(float).tiny))
+    return order[np.lexsort((order, tied, group))]
 
 
 def _is_share(value: Any) -> bool:
@@ -176,9 +203,18 @@ class PooledFeatures(ScoredFeatures):
 
     pool_size: int = parameter(1000, whole(1))
 
-    def _check_pool_holds_components(self, held: int | None = None) -> None:
-        size = self.pool_size if held is None else held
-        if self.n_components > size:
+    @property
+    def selects(self) -> bool:
+        """Whether M different candidates are taken, so that the pool has to hold them."""
+        return True
+
+    def check_parameters(self) -> None:
+        """Check that the pool holds M features, where so many are taken from it."""
+        super().check_parameters()
+        self._check_pool_holds_components(self.pool_size)
+
+    def _check_pool_holds_components(self, size: int) -> None:
+        if self.selects and self.n_components > size:
             raise MethodError(
                 f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
                 f"{type(self).__name__} keeps M of the pool_size candidates"
@@ -193,5 +229,45 @@ class PooledFeatures(ScoredFeatures):
         is each coordinate once (Sinha & Duchi 2016, section 4.2).
         """
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
+            self._check_pool_holds_components(d)
             return self.unit_map(np.arange(d)[:, None], random)
         return self.draw_unit_map(random, d, self.pool_size)
+
+
+@sampler(
+    "uniform-pool",
+    kernels=ANY,
+    about="M features drawn uniformly from a random pool: the control for methods with a pool",
+    contract={"kernel_sizes": (4, 40)},
+    forms=(Form({"pool_size": 40}),),
+)
+class UniformPool(PooledFeatures):
+    r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
+
+    The pool is the one that EERF and LKRF see with the same seed, so that the difference to them
+    is the selection alone. In distribution the features are those of random kitchen sinks (except
+    for the linear kernel, whose coordinates are then drawn without replacement).
+
+    Parameters
+    ----------
+    n_components : int
+        M.
+    pool_size : int
+        Number of candidates.
+    score_rows : int or float
+        Without effect; there so that a configuration differs from a scored one in the name only.
+    Other parameters: those of `PooledFeatures`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import UniformPool
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> UniformPool(10, pool_size=100, random_state=0).fit(X).transform(X).shape
+    (20, 10)
+    """
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        pool = self.draw_pool(random, X.shape[1])
+        chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]
+        return pool.take(chosen).times(self.n_components**-0.5)

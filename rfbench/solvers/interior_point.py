@@ -15,7 +15,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from rfbench.arrays import Array
-from rfbench.samplers.divergence_ball import chi_square_weights
+from rfbench.samplers.lkrf import chi_square_weights
 
 TO_THE_BOUNDARY = 0.95
 REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits

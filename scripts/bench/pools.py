@@ -9,7 +9,7 @@ import numpy as np
 
 from rfbench import samplers
 from rfbench.samplers.base import streams
-from rfbench.samplers.divergence_ball import chi_square_weights
+from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.samplers.pool import target_moments
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import fastest, in_turn

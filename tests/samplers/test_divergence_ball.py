@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench.errors import MethodError
-from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights
+from rfbench.samplers.lkrf import chi_square_weights, penalised_weights
 from tests.support.nightly import NIGHTLY
 
 RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)

@@ -5,7 +5,7 @@ from sklearn.neural_network import MLPRegressor
 
 from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.samplers import ELM
-from rfbench.samplers.elm import torch_uniform
+from rfbench.samplers.swim import torch_uniform
 
 
 def test_weights_and_offsets_have_their_law() -> None:

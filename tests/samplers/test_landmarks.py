@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from rfbench import kernels
 from rfbench.checking.samplers import ROWS
 from rfbench.errors import MemoryLimit
-from rfbench.samplers import Nystroem, landmarks, rpcholesky
+from rfbench.samplers import Nystroem, landmarks
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
 FOUND = ("kmeans", "rpcholesky", "recursive-rls")
@@ -97,7 +97,7 @@ def test_pivots_are_those_of_explicit_inverses() -> None:
         left = left_of(K, expected)
         expected.append(int(generator.choice(60, size=1, p=left / left.sum())[0]))
         generator.random(1)
-    found = rpcholesky.pivots(GAUSSIAN, ROWS, 15, 1, np.random.default_rng(5))
+    found = landmarks.pivots(GAUSSIAN, ROWS, 15, 1, np.random.default_rng(5))
     assert found.tolist() == expected
 
 
@@ -109,13 +109,13 @@ def test_pivots_are_those_of_the_reference() -> None:
     for block_size, pivots in ((1, one_by_one), (10, in_blocks)):
         generator = np.random.default_rng(1)
         words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)
-        assert rpcholesky.pivots(*words).tolist() == pivots
+        assert landmarks.pivots(*words).tolist() == pivots
 
 
 def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rpcholesky, "FACTOR_BYTES", 8 * 10 * 30)
+    monkeypatch.setattr(landmarks, "FACTOR_BYTES", 8 * 10 * 30)
     sampler = fitted(ROWS, 10, "rpcholesky")
     assert sampler.notes_ == ["landmarks from 30 of 60 rows"]
     assert len(set(sampler.landmark_rows_)) == 10

@@ -7,7 +7,7 @@ from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
 from rfbench.samplers import LKRF, RKS
 from rfbench.samplers.base import streams
-from rfbench.samplers.divergence_ball import chi_square_weights, penalised_weights
+from rfbench.samplers.lkrf import chi_square_weights, penalised_weights
 
 from .candidates import LABELS, candidates, frequencies
 

@@ -7,7 +7,7 @@ from rfbench import kernels
 from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, SES
 from rfbench.samplers.base import streams
-from rfbench.samplers.pair_equations import some_pairs
+from rfbench.samplers.ses import some_pairs
 
 
 def unit_features(feature_map, size, kernel="gaussian"):

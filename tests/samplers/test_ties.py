@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from rfbench.samplers import EERF
-from rfbench.samplers.ties import decreasing
+from rfbench.samplers.pool import decreasing
 
 from .candidates import frequencies
 

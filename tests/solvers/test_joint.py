@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 from rfbench import memory
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
-from rfbench.samplers.divergence_ball import chi_square_weights
+from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.solvers import JointClassifier
 from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
 
