@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -56,19 +56,9 @@ class Selection:
         places = self.bearing.groupby(["paper", "item", "target", "protocol", "stand_in"]).indices
         return {key: groups[lines] for key, lines in places.items()}
 
-    @cached_property
-    def _protocols(self) -> dict[tuple[str, str], set[str]]:
-        groups = self.collection.groups
-        seen: dict[tuple[str, str], set[str]] = {}
-        each = groups if groups.empty else groups[["paper", "items", "protocol"]].drop_duplicates()
-        for paper, items, protocol in each.itertuples(index=False, name=None):
-            for item in split_items(items):
-                seen.setdefault((paper, item), set()).add(protocol)
-        return seen
-
-    def protocols(self, paper: str, items: Iterable[str]) -> list[str]:
+    def protocols(self, paper: str, items: Sequence[str]) -> list[str]:
         """List the protocols under which any of the items was run, the usual ones first."""
-        seen = {name for item in items for name in self._protocols.get((paper, item), ())}
+        seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
         return [*usual, *sorted(seen - set(usual))]
 

@@ -86,16 +86,18 @@ def accumulate_groups(
 
     Raises
     ------
-    ValueError
-        Rows, targets, weights and groups do not fit each other.
     MemoryLimit
         The Gram matrices do not fit into memory.
     """
     n = X.shape[0]
     kind = np.dtype(dtype)
-    targets = _targets(Y, n)
-    roots = None if weights is None else _roots(weights, n)
-    codes = None if groups is None else _codes(groups, n)
+    targets: Array = np.asarray(Y)
+    if targets.dtype != np.int8:  # coded labels stay as small as they are
+        targets = targets.astype(np.float64, copy=False)
+    targets = targets[:, None] if targets.ndim == 1 else targets
+    assert len(targets) == n, f"{len(targets)} targets for {n} rows"
+    roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
+    codes = None if groups is None else np.asarray(groups, np.intp)
     rows = default_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
@@ -187,26 +189,3 @@ def _mirror(square: Array, step: int = 256) -> None:
         square[end:, j:end] = square[j:end, end:].T
         tile = square[j:end, j:end]
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
-
-
-def _targets(Y: npt.ArrayLike, n: int) -> Array:
-    targets: Array = np.asarray(Y)
-    if targets.dtype != np.int8:  # coded labels stay as small as they are
-        targets = targets.astype(np.float64, copy=False)
-    if targets.ndim not in (1, 2) or targets.shape[0] != n:
-        raise ValueError(f"targets have the shape {targets.shape}, not ({n},) or ({n}, t)")
-    return targets[:, None] if targets.ndim == 1 else targets
-
-
-def _roots(weights: npt.ArrayLike, n: int) -> Array:
-    values = np.asarray(weights, np.float64)
-    if values.shape != (n,) or not (values >= 0).all() or not np.isfinite(values).all():
-        raise ValueError(f"weights are not {n} finite numbers of at least 0")
-    return np.sqrt(values)
-
-
-def _codes(groups: npt.ArrayLike, n: int) -> npt.NDArray[np.intp]:
-    codes = np.asarray(groups)
-    if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.min(initial=0) < 0:
-        raise ValueError(f"groups are not {n} whole numbers from 0 on")
-    return codes.astype(np.intp, copy=False)

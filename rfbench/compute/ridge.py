@@ -63,8 +63,6 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     ------
     MethodError
         The features or the targets are not finite.
-    ValueError
-        A penalty is negative or not finite, or there are no rows.
 
     Notes
     -----
@@ -265,8 +263,6 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
 def checked_penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
     """Return the penalties, shape (a,); see `solve_ridge` for what is raised."""
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
-    if penalties.ndim != 1 or not (np.isfinite(penalties).all() and (penalties >= 0).all()):
-        raise ValueError(f"the penalties {alphas!r} are not finite numbers of at least 0")
     parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
     if not all(np.isfinite(part).all() for part in parts):
         raise MethodError(
@@ -274,6 +270,5 @@ def checked_penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Arra
             "The features or the targets contain NaN or infinity, or overflow when squared.",
             "Look for missing values, and scale the data.",
         )
-    if not equations.n > 0:
-        raise ValueError("no rows to fit: the weights sum to zero")
+    assert equations.n > 0, "no rows to fit"
     return penalties

@@ -16,8 +16,7 @@ from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
-from rfbench.results.log import note
-from rfbench.results.store import Store
+from rfbench.results.store import Store, note
 
 log = logging.getLogger(__name__)
 

@@ -202,9 +202,9 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        refit = _refit(trial, context, bandwidth, solver)
+        refit = _refit(trial, context, bandwidth)
         with remembering(metrics):
-            _fit(solver, features, prepared, clock, context, refit)
+            _fit(solver, features, prepared, clock, refit)
         noted = features.notes_ if isinstance(features, RandomFeatures) else []
         decided = decisions(solver, prepared, clock)
         scores = score(solver, prepared, decided)
@@ -271,7 +271,7 @@ def _times_of_a_fit(
         model = getattr(solver.estimator, "best_estimator_", solver.estimator)
         solver = type(solver)(clone(model), classification=solver.classification)
         features, _ = _fit_sampler(trial, context, bandwidth, clock)
-    _fit(solver, features, prepared, clock, context, None)
+    _fit(solver, features, prepared, clock, None)
     return {
         "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
         "cpu_refit": round(sum(clock.cpu.values()) - clock.cpu["test"], 6),
@@ -322,8 +322,8 @@ def _chosen_bandwidth(
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
             features, _ = _fit_sampler(trial, context, value, spent)
-        refit = _refit(trial, context, value, solver)
-        _fit(solver, features, prepared, spent, context, refit)
+        refit = _refit(trial, context, value)
+        _fit(solver, features, prepared, spent, refit)
         losses[value], folds[value] = float(solver.selection_loss_), solver.fold_losses_
 
     def best_of(tried: Iterable[float]) -> float:
@@ -359,24 +359,12 @@ def _fit_sampler(
     It is fitted on the training rows, or on some of them with their targets. A sampler that does
     not say that it looks at the target is given none.
     """
-    prepared = context.prepared(trial)
+    prepared, seed = context.prepared(trial), _seed_of_features(trial)
     X, y = some_rows or (prepared.X_train, prepared.y_train)
-
-    def built(spec: SamplerSpec, M: int) -> Any:
-        return sampler_of(
-            trial.experiment,
-            spec,
-            M=M,
-            d=X.shape[1],
-            n=prepared.X_train.shape[0],
-            random_state=integer_for(trial.experiment.seed, "features", trial.number),
-            bandwidth=bandwidth,
-        )
-
     M = trial.M
     if M is None:
-        M = int(built(trial.reference, 1).fit(X, y).kept_)
-    sampler = built(trial.sampler, M)
+        M = int(_built(trial, trial.reference, 1, prepared, bandwidth, seed).fit(X, y).kept_)
+    sampler = _built(trial, trial.sampler, M, prepared, bandwidth, seed)
     fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
     targets = (y,) if looks_at_target(sampler) else ()
     with clock.part("pp"):
@@ -388,28 +376,31 @@ def _drawn_again(
     trial: Trial, M: int | None, context: Context, bandwidth: float | None
 ) -> Iterator[Any]:
     """Yield the further draws of features over which the kernel errors of a trial are means."""
-    experiment, X = trial.experiment, context.prepared(trial).X_train
-    seed = integer_for(experiment.seed, "features", trial.number)
-    for repeat in range(1, experiment.kernel_error_repeats):
-        sampler = sampler_of(
-            experiment,
-            trial.sampler,
-            M=M or 1,
-            d=X.shape[1],
-            n=X.shape[0],
-            random_state=int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]),
-            bandwidth=bandwidth,
-        )
+    prepared, seed = context.prepared(trial), _seed_of_features(trial)
+    for repeat in range(1, trial.experiment.kernel_error_repeats):
+        own = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+        sampler = _built(trial, trial.sampler, M or 1, prepared, bandwidth, own)
         if looks_at_target(sampler):
             raise MethodError(
                 f"{trial.sampler.name} looks at the target.",
                 "Kernel errors over several draws are for features that do not.",
                 "Leave kernel_error_repeats out.",
             )
-        yield sampler.fit(X)
+        yield sampler.fit(prepared.X_train)
 
 
-def _refit(trial: Trial, context: Context, bandwidth: float | None, solver: Any) -> Refit | None:
+def _seed_of_features(trial: Trial) -> int:
+    return integer_for(trial.experiment.seed, "features", trial.number)
+
+
+def _built(
+    trial: Trial, spec: SamplerSpec, M: int, rows: Prepared, bandwidth: float | None, seed: int
+) -> Any:
+    n, d = rows.X_train.shape
+    return sampler_of(trial.experiment, spec, M=M, d=d, n=n, random_state=seed, bandwidth=bandwidth)
+
+
+def _refit(trial: Trial, context: Context, bandwidth: float | None) -> Refit | None:
     """Return how the features of a fold that chooses are fitted; None: like all the others.
 
     With the same random numbers, on other rows: those of the fold play no part. Nor do they in how
@@ -437,14 +428,7 @@ def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:
     )
 
 
-def _fit(
-    solver: Any,
-    features: Any,
-    prepared: Prepared,
-    clock: Clock,
-    context: Context,
-    refit: Refit | None,
-) -> None:
+def _fit(solver: Any, features: Any, prepared: Prepared, clock: Clock, refit: Refit | None) -> None:
     solver.fit(
         prepared.X_train,
         prepared.y_train,

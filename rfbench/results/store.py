@@ -6,7 +6,7 @@ import datetime
 import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,23 @@ from rfbench import files
 from rfbench.errors import ResultsError, WriteError, writing
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, encoded, with_check
-from rfbench.results.log import note as write_note
 from rfbench.results.reader import TRIALS, parse, pieces, what_is_broken
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
+LOG = "rfbench.log"  # what the runs of the folder did, one dated line per event
 BEGUN = ".begun"  # a line for each trial that the run has begun, until it ends
 LONGEST = 100_000  # characters of a cell; the csv module reads 131,072
 
 log = logging.getLogger(__name__)
+
+
+def note(folder: Path, event: str) -> None:
+    """Append an event to the log; where that cannot be written, nothing is."""
+    now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
+    line = f"{now} {' '.join(event.split())}\n"
+    with suppress(OSError, ResultsError):
+        files.append(folder / LOG, line.encode(errors="backslashreplace"))
 
 
 class Store:
@@ -107,9 +115,9 @@ class Store:
         check_columns(self.csv, table.header)
         if table.broken:
             self._set_aside([line for line, _ in table.broken.values()])
-            for note in what_is_broken(table.broken):
-                log.warning("%s: %s It is in %s.", self.folder, note, TORN)
-                write_note(self.folder, f"mended: {note} It is in {TORN}.")
+            for what in what_is_broken(table.broken):
+                log.warning("%s: %s It is in %s.", self.folder, what, TORN)
+                note(self.folder, f"mended: {what} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.named())
             files.replace(self.csv, b"".join([_HEADER, *(line_of(row) + b"\n" for row in rows)]))

@@ -99,17 +99,13 @@ class Greedy(PooledFeatures):
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
             energy = fold_pairs(pool, pursuit.energies())
-            taken = first_of_largest(np.where(free, np.sqrt(energy), -np.inf), rounding)
+            sizes = np.where(free, np.sqrt(energy), -np.inf)
+            taken = int(np.flatnonzero(sizes >= sizes.max() - 2 * rounding)[0])
             for column in pool.columns_of(np.array([taken])):
                 pursuit.take(int(column))
             free[taken] = False
             self.chosen_[step] = taken
         return pool.take(self.chosen_).times(self.n_components**-0.5)
-
-
-def first_of_largest(values: Array, error: float) -> int:
-    """Return the first index whose value is no farther below the largest than two errors."""
-    return int(np.flatnonzero(values >= values.max() - 2 * error)[0])
 
 
 class Pursuit:

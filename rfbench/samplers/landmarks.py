@@ -102,7 +102,10 @@ def centroids(
 
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
-    points = _with_short_indices(doubles(X[taken]))
+    points: Any = doubles(X[taken])
+    if not isinstance(points, np.ndarray):  # scikit-learn's k-means takes 32-bit indices alone
+        parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
+        points = sparse.csr_array(parts, shape=points.shape)
     if points.shape[0] <= m:
         return np.asarray(dense(points)), points.shape[0]
     seed = int(selection.integers(2**31 - 1))
@@ -114,14 +117,6 @@ def centroids(
     if len(labels) < m:  # each is a row; scikit-learn's centroids may be moved off them
         return np.asarray(dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
-
-
-def _with_short_indices(rows: Any) -> Any:
-    """Return sparse rows with 32-bit indices, the only ones that scikit-learn's k-means takes."""
-    if isinstance(rows, np.ndarray):
-        return rows
-    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return sparse.csr_array(parts, shape=rows.shape)
 
 
 def most_rows(m: int) -> int:

@@ -80,9 +80,10 @@ class WeightedPool(ScoredFeatures):
         scores = self._column_scores(pool, rows, y, formed)
         if not self.per_column:
             scores = fold_pairs(pool, scores)
-        self.scores_ = _raised_above_zero(scores)
+        floor = np.finfo(float).eps * scores.mean()
+        self.scores_ = np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
         self.pool_weights_ = q = self.scores_ / self.scores_.sum()
-        weights = self._weights(q)
+        weights = np.asarray((q if self.reweight == INVERSE else len(q) * q) ** -0.5)
         if len(weights) < pool.n_columns:
             weights = np.tile(weights, 2)
         kept, columns = pool, np.arange(pool.n_columns)
@@ -111,9 +112,6 @@ class WeightedPool(ScoredFeatures):
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
         """Return p for every column of the unnormalised pool; its features left in `formed`."""
-
-    def _weights(self, q: Array) -> Array:
-        return np.asarray((q if self.reweight == INVERSE else len(q) * q) ** -0.5)
 
 
 @sampler(
@@ -249,11 +247,6 @@ class SurrogateLeverage(WeightedPool):
         squares = np.zeros(pool.n_columns) if self.equation == 12 else None
         scores = np.asarray((target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1))
         return scores if squares is None else scores + rows.shape[0] * squares
-
-
-def _raised_above_zero(scores: Array) -> Array:
-    floor = np.finfo(float).eps * scores.mean()
-    return np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
 
 
 def _equations(

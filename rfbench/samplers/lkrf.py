@@ -16,7 +16,14 @@ from rfbench.rows import some
 from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import CENTRING, PooledFeatures, PoolScores, centres, fold_pairs
+from rfbench.samplers.pool import (
+    CENTRING,
+    PooledFeatures,
+    PoolScores,
+    centres,
+    fold_pairs,
+    ridge_fits,
+)
 
 VALIDATION = "validation"
 PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
@@ -121,7 +128,7 @@ class LKRF(PooledFeatures):
         """Whether M different candidates are taken."""
         return self.estimator == "top"
 
-    def _draw(self, X: Rows, targets: NDArray[np.float64] | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
         rows, y = self.scoring_rows(X, targets, random)
@@ -139,16 +146,12 @@ class LKRF(PooledFeatures):
             self.notes_.append(f"{beyond} of {self.n_components} features have q = 0{zeros}")
         return self._taken(pool, v, q, random.selection)
 
-    def _alignments(self, scored: PoolScores) -> NDArray[np.float64]:
+    def _alignments(self, scored: PoolScores) -> Array:
         centred = centres(self.center_target, scored.moments)
         return fold_pairs(scored.pool, (scored.target_moments(centred=centred) ** 2).sum(axis=1))
 
     def _taken(
-        self,
-        pool: FeatureMap,
-        v: NDArray[np.float64],
-        q: NDArray[np.float64],
-        generator: np.random.Generator,
+        self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
     ) -> FeatureMap:
         """Return the features that the estimator takes of the pool."""
         kept = int(np.count_nonzero(q))
@@ -161,11 +164,7 @@ class LKRF(PooledFeatures):
         return pool.take(chosen).weighted_by(np.sqrt(q[chosen]))
 
     def _validated_penalty(
-        self,
-        scored: PoolScores,
-        rows: Rows,
-        targets: NDArray[np.float64],
-        generator: np.random.Generator,
+        self, scored: PoolScores, rows: Rows, targets: Array, generator: np.random.Generator
     ) -> float:
         """Return the lambda whose features predict a held-out fifth of the scoring rows best."""
         order = generator.permutation(len(targets))
@@ -178,15 +177,15 @@ class LKRF(PooledFeatures):
 
         def error(penalty: float) -> float:
             q = self._distribution(v, penalty)
-            return ridge_error(
-                self._taken(scored.pool, v, q, deepcopy(generator)), training, validation
-            )
+            taken = self._taken(scored.pool, v, q, deepcopy(generator))
+            fits = ridge_fits(taken, training, validation, RIDGE_ALPHAS)
+            return min((loss for loss, _ in fits), default=np.inf)
 
         best = min(reversed(PENALTIES), key=error)
         self.notes_.append(f"penalty {best:g} by validation")
         return best
 
-    def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, NDArray[np.float64]]:
+    def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
         """Return the candidates with q > 0, the likeliest first: numbers, features and q.
 
         Whatever the estimator makes of them. The pool is not kept by `fit`, so it is drawn again:
@@ -197,33 +196,10 @@ class LKRF(PooledFeatures):
         order = np.argsort(-self.pool_weights_, kind="stable")[: self.kept_]
         return order, pool.take(order), self.pool_weights_[order]
 
-    def _distribution(
-        self, scores: NDArray[np.float64], penalty: float | None
-    ) -> NDArray[np.float64]:
+    def _distribution(self, scores: Array, penalty: float | None) -> Array:
         if penalty is not None:
             return penalised_weights(scores, penalty)
         return chi_square_weights(scores, self.rho)
-
-
-def ridge_error(
-    features: FeatureMap,
-    training: tuple[Rows, NDArray[np.float64]],
-    validation: tuple[Rows, NDArray[np.float64]],
-) -> float:
-    """Return the squared error of ridge regression on other rows, with the best of its penalties.
-
-    The targets have shape (n, k). The penalties are `RIDGE_ALPHAS` times the number of training
-    rows; the intercept is not penalised.
-    """
-    from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
-
-    unit = features.astype(training[0].dtype)
-    fitted, scored = (
-        accumulate(unit.transform_into, rows, y, unit.n_columns, dtype=rows.dtype)
-        for rows, y in (training, validation)
-    )
-    path = solve_ridge(fitted, len(training[1]) * RIDGE_ALPHAS, intercept=True)
-    return float(residual_sum_of_squares(scored, path.coef, path.intercept).sum(axis=1).min())
 
 
 # The best distribution near the uniform one: within a chi-square ball, or with a penalty. Each

@@ -13,14 +13,13 @@ from threadpoolctl import threadpool_limits
 
 from rfbench import kernels
 from rfbench.arrays import Array, Rows
-from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
 from rfbench.kernels import Kernel, dense, doubles
 from rfbench.memory import check_fits
 from rfbench.parameters import RANDOM_STATE, TRUTH, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomState, streams, target_columns
-from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.nystroem import NystroemMap
+from rfbench.samplers.pool import ridge_fits
 from rfbench.samplers.projected import row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
@@ -170,7 +169,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         losses: list[float] = []
         for number in range(self.rounds + 1):
             inside = into(root, rows)
-            fit = best_fit(self.kernel, inside, targets, into(root, held_rows), held, self._m(rows))
+            m = min(self.n_landmarks, int(rows.shape[0]))
+            fit = best_fit(self.kernel, inside, targets, into(root, held_rows), held, m)
             if fit is None or not varies(targets):
                 self.notes_.append("the target or the rows do not vary: no metric was learnt")
                 break
@@ -190,9 +190,6 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if not losses:
             self.round_, self.metric_, self.root_ = 0, metric, root
         self.losses_ = np.array(losses)
-
-    def _m(self, rows: Rows) -> int:
-        return min(self.n_landmarks, int(rows.shape[0]))
 
 
 def _stalls(losses: list[float]) -> bool:
@@ -238,7 +235,7 @@ def best_fit(
     best: tuple[float, Kernel, Rows, Array] | None = None
     for kernel in _kernels(name, median):
         features = NystroemMap(kernel, landmarks)
-        for loss, coef in ridge_fits(features, rows, targets, held_rows, held, ALPHAS):
+        for loss, coef in ridge_fits(features, (rows, targets), (held_rows, held), ALPHAS):
             if best is None or loss < best[0]:
                 best = loss, kernel, landmarks, features.matrix @ coef
     return best
@@ -248,32 +245,6 @@ def _kernels(name: str, median: float) -> Iterator[Kernel]:
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
         yield kernels.make(name, multiple * median)
-
-
-def ridge_fits(
-    features: FittedMap,
-    rows: Rows,
-    targets: Array,
-    held_rows: Rows,
-    held: Array,
-    alphas: Array,
-) -> Iterator[tuple[float, Array]]:
-    """Yield the mean squared loss on the rows held out and the coefficients, by penalty.
-
-    The penalties are n alpha, and the intercept is free; the squared loss is added up over the
-    columns of the target. Penalties whose coefficients are too large for their precision are left
-    out.
-    """
-    p = features.n_columns
-    fitted, judged = (
-        accumulate(features.transform_into, part, columns, p)
-        for part, columns in ((rows, targets), (held_rows, held))
-    )
-    path = solve_ridge(fitted, len(targets) * alphas, intercept=True)
-    losses = residual_sum_of_squares(judged, path.coef, path.intercept).sum(axis=1) / len(held)
-    for loss, coef in zip(losses, path.coef, strict=True):
-        if np.isfinite(loss):
-            yield float(loss), coef
 
 
 def metric_of(outer: Array, rows: Rows) -> tuple[Array, Array] | None:

@@ -64,7 +64,10 @@ class NystroemMap(KernelColumns):
     @cached_property
     def matrix(self) -> Array:
         """The inverse root, shape (m, m), made when it is first needed."""
-        return _inverse_root(self.kernel, self.landmarks)
+        eigenvalues, vectors = linalg.eigh(self.kernel(self.landmarks, self.landmarks))
+        kept = eigenvalues > FLOOR * eigenvalues[-1]
+        basis = vectors[:, kept]
+        return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return the kernel at the landmarks and its coefficients, see `FittedMap.unprojected`."""
@@ -201,10 +204,3 @@ class Nystroem(RandomFeatures):
             self.notes_.append(f"{different} different landmarks span the rows")
         if seen < n:
             self.notes_.append(f"landmarks from {seen} of {n} rows")
-
-
-def _inverse_root(kernel: Kernel, landmarks: Rows) -> Array:
-    eigenvalues, vectors = linalg.eigh(kernel(landmarks, landmarks))
-    kept = eigenvalues > FLOOR * eigenvalues[-1]
-    basis = vectors[:, kept]
-    return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)

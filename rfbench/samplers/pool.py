@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
-from rfbench.samplers.feature_map import PAIRED, FeatureMap
+from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -102,6 +103,29 @@ def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
     below = ranked[np.searchsorted(group, group)] - ranked
     tied = np.floor(below / max(error, np.finfo(float).tiny))
     return order[np.lexsort((order, tied, group))]
+
+
+def ridge_fits(
+    features: FittedMap, training: tuple[Rows, Array], held: tuple[Rows, Array], alphas: Array
+) -> Iterator[tuple[float, Array]]:
+    """Yield the mean squared loss on rows held out and the coefficients, by penalty.
+
+    Both are rows with their target columns, shape (n, k). The penalties are n alpha, and the
+    intercept is free; the squared loss is added up over the columns of the target. Penalties whose
+    coefficients are too large for their precision are left out.
+    """
+    from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
+
+    unit = features.astype(training[0].dtype)
+    fitted, judged = (
+        accumulate(unit.transform_into, rows, y, unit.n_columns, dtype=rows.dtype)
+        for rows, y in (training, held)
+    )
+    path = solve_ridge(fitted, len(training[1]) * alphas, intercept=True)
+    losses = residual_sum_of_squares(judged, path.coef, path.intercept).sum(axis=1)
+    for loss, coef in zip(losses / len(held[1]), path.coef, strict=True):
+        if np.isfinite(loss):
+            yield float(loss), coef
 
 
 def _is_share(value: Any) -> bool:

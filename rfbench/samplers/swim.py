@@ -228,14 +228,13 @@ class ELM(RandomFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
-        if self.torch_seed is not None:
-            drawn = self.scale / np.sqrt(d) * torch_uniform(self.torch_seed, d * m + m)
-            frequencies, offsets = drawn[: d * m].reshape(m, d).T, drawn[d * m :]
-            frequencies = np.ascontiguousarray(frequencies)
-            return FeatureMap("tanh", PLAIN, frequencies, offsets, scale=m**-0.5)
         bound = self.scale / np.sqrt(d)
-        frequencies = random.frequencies.uniform(-bound, bound, (m, d)).T
-        offsets = random.offsets.uniform(-bound, bound, m)
+        if self.torch_seed is not None:
+            drawn = bound * torch_uniform(self.torch_seed, d * m + m)
+            frequencies, offsets = drawn[: d * m].reshape(m, d).T, drawn[d * m :]
+        else:
+            frequencies = random.frequencies.uniform(-bound, bound, (m, d)).T
+            offsets = random.offsets.uniform(-bound, bound, m)
         return FeatureMap("tanh", PLAIN, np.ascontiguousarray(frequencies), offsets, scale=m**-0.5)
 
 

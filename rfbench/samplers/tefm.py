@@ -116,7 +116,8 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = padded_length(n)
-        frequencies = _strip(length, X.dtype.itemsize)
+        # As many as fit into 128 MiB.
+        frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
             2.0 * X.dtype.itemsize * length * frequencies,
             f"A strip of the features of {n:,} rows",
@@ -229,8 +230,3 @@ class CompactFeatures(ProjectedFeatures):
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         entries = random.selection.standard_normal((base.n_columns, self.n_components))
         return np.asarray(entries * self.n_components**-0.5)
-
-
-def _strip(length: int, itemsize: int) -> int:
-    """Return how many frequencies of that many rows fit into 128 MiB, between 8 and 128."""
-    return int(np.clip(STRIP_BYTES // (2 * itemsize * length), 8, 128))

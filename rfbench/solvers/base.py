@@ -37,9 +37,8 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import RandomState, looks_at_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
+from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path, matrix_fits
 from rfbench.solvers.folds import NESTED, ONCE, Refit, refit_of, whole_groups
-from rfbench.solvers.grouped_fits import matrix_fits
-from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath, Path
 
 VALIDATION_SHARE = 0.2
 LOO = "loo"

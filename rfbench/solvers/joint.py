@@ -15,8 +15,8 @@ from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
+from rfbench.solvers.fits import Fits, Groups, LinearPath, Path
 from rfbench.solvers.interior_point import solve_saddle
-from rfbench.solvers.regularization_path import Fits, Groups, LinearPath, Path
 
 
 @estimator

@@ -27,7 +27,7 @@ from rfbench.solvers.base import LOO, PenalisedSolver
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.regularization_path import Fits, Groups, KernelPath, Path
+from rfbench.solvers.fits import Fits, Groups, KernelPath, Path
 
 
 @estimator

@@ -15,9 +15,8 @@ from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.grouped_fits import matrix_fits
+from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, matrix_fits
 from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClasses
-from rfbench.solvers.regularization_path import CERTAIN, Fits, Groups, LinearPath
 
 # Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
 HESSIANS = 4

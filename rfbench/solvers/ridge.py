@@ -19,8 +19,7 @@ from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
-from rfbench.solvers.regularization_path import Fits, Groups, LinearPath
+from rfbench.solvers.fits import Fits, Groups, LinearPath, gram_fits, pairwise_gram_fits
 
 # The products of the rows, those of a fold, their factor or eigenvectors and what these take.
 ROW_SIDE_MATRICES = 5

@@ -12,9 +12,8 @@ from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel, PenalisedSolver
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.grouped_fits import join_columns
+from rfbench.solvers.fits import LinearPath, join_columns
 from rfbench.solvers.newton import Newton, SquaredHinge
-from rfbench.solvers.regularization_path import LinearPath
 
 SQUARED_HINGE = "squared-hinge"
 

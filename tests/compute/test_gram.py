@@ -150,24 +150,6 @@ def test_subset(columns, scale, rng):
     check(part, direct(z * scale, w=WEIGHTS))
 
 
-@pytest.mark.parametrize(
-    ("changes", "match"),
-    [
-        ({"Y": Y[:-1]}, "^targets"),
-        ({"Y": 3.0}, "^targets"),
-        ({"weights": WEIGHTS[:-1]}, "weights"),
-        ({"weights": -WEIGHTS}, "^weights"),
-        ({"weights": np.full(N, np.inf)}, "^weights"),
-        ({"groups": GROUPS - 1}, "^groups"),
-        ({"groups": GROUPS.astype(float)}, "^groups"),
-        ({"groups": GROUPS[:-1]}, "groups"),
-    ],
-)
-def test_misfits_are_refused(changes, match):
-    with pytest.raises(ValueError, match=match):
-        accumulate(wave, **({"X": X, "Y": Y, "n_columns": P} | changes))
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("block_rows", [None, 7])

@@ -205,7 +205,7 @@ IN_ITS_ROW = {
     "generator exit": "GeneratorExit:",
     "stop": "StopIteration:",
     "foreign": "Foreign: on purpose",
-    "surrogate": "ValueError: a\\udc80b\0c d",
+    "surrogate": "ValueError: a\\udc80b c d",
     "unreadable": "Unreadable: its message cannot be read",
     "recursion": "RecursionError",
     "a long message": "ValueError: long",

@@ -5,7 +5,7 @@ import datetime
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import find
-from rfbench.results.log import LOG
+from rfbench.results.store import LOG
 from tests.support.methods import BAD
 
 from .conftest import SMALL

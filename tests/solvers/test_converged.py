@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rfbench import solvers
-from rfbench.solvers.grouped_fits import join_columns
-from rfbench.solvers.regularization_path import LinearPath
+from rfbench.solvers.fits import LinearPath, join_columns
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((60, 4))

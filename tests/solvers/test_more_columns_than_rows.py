@@ -7,7 +7,7 @@ from rfbench.clock import Clock
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.design import Design
-from rfbench.solvers.grouped_fits import gram_fits, pairwise_gram_fits
+from rfbench.solvers.fits import gram_fits, pairwise_gram_fits
 from tests.support.problems import problem
 
 ALPHAS = [0.3, 3.0, 30.0]
