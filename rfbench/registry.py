@@ -139,7 +139,7 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
         "greedy": "greedy:Greedy",
         "pairs": "swim:DataPairs",
         "swim": "swim:SWIM",
-        "rfm-rff": "rfm:RFMFeatures",
+        "rfm-rff": "metric:RFMFeatures",
         "varpro": "varpro:VariableProjection",
         "positive": "positive:PositiveFeatures",
         "oprf": "positive:OptimalPositiveFeatures",

@@ -85,8 +85,6 @@ def run(
         content = manifest(plan)
         if missing or not manifests.describes(plan.folder, content):
             earlier = manifests.machines(manifests.read_if_sound(plan.folder, []))
-            if missing:
-                _say_which_machine(store, list(content["machines"]))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         machines |= content["machines"]
@@ -116,15 +114,6 @@ def run(
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
         note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary
-
-
-def _say_which_machine(store: Store, here: list[str]) -> None:
-    """Warn where the folder's rows were measured on other machines than this one."""
-    others = {row["machine"] for row in store.rows()} - {"", *here}
-    if others:
-        message = f"the rows before are of machine {', '.join(sorted(others))}, now it is {here[0]}"
-        log.warning("%s: %s; their times cannot be compared.", store.folder, message)
-        note(store.folder, f"another machine: {message}")
 
 
 def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[str, Any]) -> None:

@@ -19,12 +19,14 @@ def settings(results: Results) -> frozenset[str] | None:
     the number of the trial (the column ``setting``). The data are those that the rows name, so
     that none need be on this machine. None where no shipped configuration has the name.
     """
-    document = _document(results.name)
-    if document is None:
-        return None
+    name = results.name
+    files = (_documents(path) for path in shipped.every() if name.startswith(path.stem))
+    document = next((runs[name] for runs in files if name in runs), None)
     try:
-        experiment = config.from_document(document, results.name)
+        experiment = document and config.from_document(document, name)
     except RfbenchError:
+        return None
+    if experiment is None:
         return None
     named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
     hashes: dict[tuple[str, int], str] = {}
@@ -42,16 +44,6 @@ def settings(results: Results) -> frozenset[str] | None:
                 for sampler in experiment.samplers
             }
     return frozenset(asked)
-
-
-def _document(name: str) -> Any:
-    """Return the shipped configuration of a name, which is its file's or begins with it."""
-    for path in shipped.every():
-        if name == path.stem or name.startswith(f"{path.stem}_"):
-            document = _documents(path).get(name)
-            if document is not None:
-                return document
-    return None
 
 
 @functools.cache

@@ -43,7 +43,7 @@ from rfbench.rows import RowSource, some
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
-from rfbench.samplers.rfm import Metrics, remembering
+from rfbench.samplers.metric import Metrics, remembering
 from rfbench.solvers import ExternalSolver, Solver
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit

@@ -180,18 +180,6 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     A value that is not of its column's type, or that has no column, is left out, and its trial
     failed.
     """
-    cells, faults = _cells_of(row)
-    if faults:
-        cells |= {"status": "failed", "message": " ".join(faults)}
-    return with_check(list(cells.values()))
-
-
-def what_does_not_fit(row: Mapping[str, Any]) -> list[str]:
-    """Return a sentence per value that has no column, or is not of its column's type."""
-    return _cells_of(row)[1]
-
-
-def _cells_of(row: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
     faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
@@ -200,7 +188,9 @@ def _cells_of(row: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
                 f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
             )
             cells[name] = ""
-    return cells, faults
+    if faults:
+        cells |= {"status": "failed", "message": " ".join(faults)}
+    return with_check(list(cells.values()))
 
 
 def _cell(value: Any) -> str:

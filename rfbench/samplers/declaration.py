@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
@@ -31,31 +31,10 @@ class Form(NamedTuple):
     contract: Mapping[str, Any] = NOTHING
 
 
-@dataclass(frozen=True)
-class Declaration:
-    """What the decorator `sampler` says; the attributes are its parameters."""
+class Declaration(NamedTuple):
+    """What the decorator `sampler` says.
 
-    name: str
-    kernels: Sequence[str]
-    about: str
-    labels: Mapping[str, str]
-    contract: Mapping[str, Any]
-    forms: Sequence[Form]
-
-
-@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
-def sampler(
-    name: str,
-    *,
-    kernels: Sequence[str],
-    about: str = "",
-    labels: Mapping[str, str] = NOTHING,
-    contract: Mapping[str, Any] = NOTHING,
-    forms: Sequence[Form] = (Form(),),
-) -> Callable[[type[Class]], type[Class]]:
-    """Declare a class as a sampler, and make it an `rfbench.parameters.estimator`.
-
-    Parameters
+    Attributes
     ----------
     name : str
         The published name, as configurations and rows have it. `rfbench.registry.SAMPLERS` leads
@@ -70,16 +49,27 @@ def sampler(
         Attributes of the checks' `MapSubject` that differ for this sampler.
     forms : sequence of Form
         What the checks are run on; the bare class if nothing is said.
+    """
 
-    Notes
-    -----
-    The source is in the docstring of the class, under References.
+    name: str
+    kernels: Sequence[str]
+    about: str = ""
+    labels: Mapping[str, str] = NOTHING
+    contract: Mapping[str, Any] = NOTHING
+    forms: Sequence[Form] = (Form(),)
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
+    """Declare a class as a sampler, and make it an `rfbench.parameters.estimator`.
+
+    The parameters are those of `Declaration`. The source is in the docstring of the class, under
+    References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:
         made = estimator(cls)
-        declaration = Declaration(name, kernels, about, labels, contract, forms)
-        made.declaration = declaration  # type: ignore[attr-defined]
+        made.declaration = Declaration(name, **said)  # type: ignore[attr-defined]
         return made
 
     return declare

@@ -16,7 +16,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Feature, dense
 
 if TYPE_CHECKING:
-    from rfbench.compute.equations import NormalEquations
+    from rfbench.compute.ridge import NormalEquations
 
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 

@@ -19,7 +19,7 @@ from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs, target_moments
 
 if TYPE_CHECKING:
-    from rfbench.compute.equations import NormalEquations
+    from rfbench.compute.ridge import NormalEquations
 
 INVERSE = "inverse"
 

@@ -28,28 +28,22 @@ class RoundedMap(FeatureMap):
     key : int
         Of the random numbers: one per row, by its content, and column. So the features of a row
         depend neither on the block that it comes in nor on its place.
-    numbers : array of shape (M,)
-        The numbers that the frequencies had when they were drawn.
     """
 
     bits: int = 8
     key: int = 0
-    numbers: Any = None
 
     def bytes_per_row(self, itemsize: int) -> int:
         """Return the bytes of one row's levels, packed: n_columns * bits / 8, rounded up."""
         return -(-self.n_columns * self.bits // 8)
 
-    def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
-        """Return the map of the chosen frequencies only, with their own random numbers."""
-        return replace(super().take(chosen), numbers=self.numbers[chosen])  # type: ignore[call-arg]
-
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         FeatureMap.transform_into(replace(self, weights=None), rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
-        columns = [2 * self.numbers + part for part in range(self.n_columns // len(self.numbers))]
-        streams = split_mix(np.concatenate(columns).astype(np.uint64) + np.uint64(self.key))
+        numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)
+        numbers = np.concatenate([numbers, numbers + np.uint64(1)])[: self.n_columns]
+        streams = split_mix(numbers + np.uint64(self.key))
         for start in range(0, rows.shape[0], _KEY_ROWS):
             part = out[start : start + _KEY_ROWS]
             keys = _row_keys(dense(rows[start : start + _KEY_ROWS]))
@@ -127,6 +121,4 @@ class LowPrecision(RandomFeatures):
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         key = int(random.rows.integers(2**62))
-        numbers = np.arange(self.n_components)
-        drawn = unit.times(self.n_components**-0.5)
-        return RoundedMap(**vars(drawn), bits=self.bits, key=key, numbers=numbers)
+        return RoundedMap(**vars(unit.times(self.n_components**-0.5)), bits=self.bits, key=key)

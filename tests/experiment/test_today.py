@@ -81,5 +81,5 @@ def test_results_of_ones_own_are_never_stale() -> None:
 def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatch):
     broken = config.documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
-    monkeypatch.setattr(today, "_document", lambda name: broken)
+    monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})
     assert today.settings(read(rows())) is None

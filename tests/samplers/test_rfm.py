@@ -6,8 +6,7 @@ from scipy import sparse
 from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.base import streams
-from rfbench.samplers.metric import LearnedMetric, into
-from rfbench.samplers.rfm import remembering
+from rfbench.samplers.metric import LearnedMetric, into, remembering
 
 from .candidates import drawn
 
@@ -63,7 +62,7 @@ def test_a_search_learns_the_metric_of_some_rows_once(monkeypatch):
         assert len(calls) == 11
         features(X, y, random_state=None), features(X, y, random_state=None)
         assert len(calls) == 13
-        monkeypatch.setattr("rfbench.samplers.rfm.METRIC_BYTES", 0)
+        monkeypatch.setattr("rfbench.samplers.metric.METRIC_BYTES", 0)
         features(X[2:], y[2:]), features(X[2:], y[2:])  # where there is no room for more
         assert len(calls) == 15
     features(X, y)
