@@ -21,7 +21,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from rfbench.errors import ExecutorError
-from rfbench.experiment.plan import SPOILED, Trial
+from rfbench.experiment.plan import SPOILED, Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results.manifest import MACHINES
 
@@ -89,10 +89,12 @@ class Child:
         self._trace.truncate(0)
         self.order((trial, limits, surroundings()))
         line = self._answer(limits.seconds())
+        # Only code of others can have changed the rest of what is known before.
+        known = describe(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
             self._spoiled = bool(row.pop(SPOILED, False))
-            sound = row["status"] in STATUSES and row["trial_id"] == trial.id
+            sound = row["status"] in STATUSES and all(row[key] == known[key] for key in known)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             sound = False
         if not sound:
