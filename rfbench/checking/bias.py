@@ -21,11 +21,14 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from rfbench.arrays import Array
-from rfbench.checking.promises import CheckFailed
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
 """From rows, M and a seed to features, or to features and what their products lack (a number)."""
+
+
+class CheckFailed(AssertionError):
+    """A promise that is not kept; the message is a sentence that says what came instead."""
 
 
 class MapClaim(NamedTuple):

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rfbench.checking.bias import SECONDS, SEEN, MapClaim, Measurement, measure
+from rfbench.checking.bias import SECONDS, SEEN, CheckFailed, MapClaim, Measurement, measure
 from rfbench.checking.causes import cause_of
-from rfbench.checking.promises import CheckFailed as CheckFailed
-from rfbench.checking.promises import Promise, fault_of, run_checks
-from rfbench.checking.samplers import subject_of
+from rfbench.checking.samplers import Promise, fault_of, run_checks, subject_of
 
 HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 

@@ -20,7 +20,6 @@ GAUSSIAN = "gaussian"
     about=(
         "more features of rks, projected onto M by a random matrix that knows nothing of the data"
     ),
-    contract={"columns_per_component": 1},
 )
 class CompactFeatures(ProjectedFeatures):
     r"""Random kitchen sinks F, n x D, times a D x l matrix P that knows nothing of the data.

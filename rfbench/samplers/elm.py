@@ -19,7 +19,6 @@ UNIFORM = "uniform"
     "elm",
     kernels=ANY,
     about="tanh features with independent weights, the layer that swim is held against",
-    contract={"columns_per_component": 1},
     forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):

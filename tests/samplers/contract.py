@@ -12,13 +12,17 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from rfbench.checking.promises import (
+from rfbench.checking.samplers import (
+    MAPS,
+    NEW_ROWS,
+    ROWS,
+    TARGET,
+    MapSubject,
     expect,
     expect_finite,
     expect_refusal,
     expect_same,
 )
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET, MapSubject
 from rfbench.errors import MethodError
 from rfbench.rows import RowSource
 from rfbench.samplers import RandomFeatures

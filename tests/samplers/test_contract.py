@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rfbench.checking import samplers as checks
-from rfbench.checking.bias import measure
-from rfbench.checking.promises import CheckFailed
+from rfbench.checking.bias import CheckFailed, measure
 from rfbench.checking.run import answer, explained
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures

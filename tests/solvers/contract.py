@@ -12,7 +12,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from rfbench.checking.promises import expect, expect_refusal, expect_same
+from rfbench.checking.samplers import expect, expect_refusal, expect_same
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
