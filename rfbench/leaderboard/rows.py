@@ -154,7 +154,6 @@ def log_quotients(above: Any, below: Any) -> pd.Series[float]:
 
 
 def interval(logs: pd.Series[float]) -> Interval:
-    """Return the geometric mean over data sets with its interval."""
+    """Return the geometric mean over data sets with its interval; `logs` is not empty."""
     values: Values = np.asarray(logs, dtype=np.float64)
-    mean = float(np.exp(values.mean())) if len(values) else math.nan
-    return Interval(mean, *bootstrap(values), len(values))
+    return Interval(float(np.exp(values.mean())), *bootstrap(values), len(values))
