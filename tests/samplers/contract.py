@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -20,7 +21,6 @@ from rfbench.checking.samplers import (
     MapSubject,
     expect,
     expect_finite,
-    expect_refusal,
     expect_same,
 )
 from rfbench.errors import MethodError
@@ -84,8 +84,8 @@ def fits_a_single_row(subject: MapSubject, feature_map: str) -> None:
 def wrong_parameters_are_refused_by_fit_too(subject: MapSubject) -> None:
     """Parameters out of range are refused by name."""
     for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
-        ((name, value),) = wrong.items()
-        with expect_refusal(MethodError, f"{name} = {value!r} is fitted", f"^{name} is"):
+        (name,) = wrong
+        with pytest.raises(MethodError, match=f"^{name} is"):
             subject.fit(subject.thing(**{"bandwidth": 2.0, **subject.options, **wrong}))
 
 
