@@ -117,11 +117,11 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
     elif summary.interrupted or summary.left:
         echo("interrupted: not ranked")
     elif summary.found + summary.done:
-        ranking = rank(audit, results.read(work.folder))
-        files = page.save(ranking, work.folder)
+        table = rank(audit, results.read(work.folder))
+        files = page.save(audit, table, work.folder)
         echo("\n" + page.render(work.folder, audit.asked.command))
-        if ranking.incomplete:
-            echo(f"without a place: {ranking.incomplete} combinations that lack a number")
+        if incomplete := len(audit.experiments) - len(table):
+            echo(f"without a place: {incomplete} combinations that lack a number")
         for path in files:
             echo(f"written: {path}")
     running.say_trials(summary, f"{summary.found} were there")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfbench import files, papers
 from rfbench.analysis.outcomes import off
-from rfbench.audit.ranking import Ranking
+from rfbench.audit.plan import Audit
 from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
@@ -59,7 +59,6 @@ def render(folder: Path, command: str) -> str:
         "audit/audit.md.j2",
         audit=kept,
         first=kept.table.iloc[0],
-        tied=int((kept.table["place"] == 1).sum()),
         own=next((line for _, line in own.iterrows()), None),
         best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
@@ -101,21 +100,21 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def save(ranking: Ranking, folder: Path) -> list[Path]:
+def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
 
     ResultsError if no combination has all its cells, WriteError if there is no room or no
     permission.
     """
-    if ranking.table.empty:
+    if table.empty:
         raise ResultsError(
-            f"No combination has every number of {ranking.audit.target}.",
-            f"{ranking.incomplete} lack at least one: their trials failed or were not run.",
+            f"No combination has every number of {audit.target}.",
+            f"{len(audit.experiments)} lack at least one: their trials failed or were not run.",
             "See `rfbench status` on the folder.",
         )
-    content = ranking.table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
+    content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / TABLE, content.encode())
-    return [folder / TABLE, write_page(folder, ranking.audit.asked.command)]
+    return [folder / TABLE, write_page(folder, audit.asked.command)]
 
 
 def write_page(folder: Path, command: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,33 +23,13 @@ from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
 
-class Ranking(NamedTuple):
-    """The combinations of an audit in the order of their distance on the choosing half.
+def rank(audit: Audit, results: Results) -> pd.DataFrame:
+    """Hold every combination against the target, from the folder that the trials were run into.
 
-    Attributes
-    ----------
-    audit : Audit
-    cells : DataFrame
-        A line per combination and published number that was measured: `combination` and `number`,
-        places in the audit's grid and in the target's numbers, and the columns of `published`.
-    table : DataFrame
-        See `table_of`.
+    The lines are those of `table_of`; a combination that lacks a number, not run yet or failed, has
+    none.
     """
-
-    audit: Audit
-    cells: pd.DataFrame
-    table: pd.DataFrame
-
-    @property
-    def incomplete(self) -> int:
-        """The number of combinations that lack a number: not run yet, or failed."""
-        return len(self.audit.experiments) - len(self.table)
-
-
-def rank(audit: Audit, results: Results) -> Ranking:
-    """Hold every combination against the target, from the folder that the trials were run into."""
-    cells = measured(audit, results)
-    return Ranking(audit, cells, table_of(audit, cells, tried_in(results.folder)))
+    return table_of(audit, measured(audit, results), tried_in(results.folder))
 
 
 def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
@@ -101,10 +80,11 @@ def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFr
 
 
 def measured(audit: Audit, results: Results) -> pd.DataFrame:
-    """Return the cells of every combination, see `Ranking`.
+    """Return a line per combination and published number that was measured.
 
-    To `rfbench.analysis` each combination is a protocol of its own; so one trial may serve
-    several of them.
+    `combination` and `number` are places in the audit's grid and in the target's numbers; the other
+    columns are those of `published`. To `rfbench.analysis` each combination is a protocol of its
+    own; so one trial may serve several of them.
     """
     target = audit.target
     by_id = results.rows.set_index("trial_id", drop=False)

@@ -32,10 +32,12 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
     from rfbench.pages.templates import render
 
     every = tables.read_all(tables.near(verification.paths))
+    audits = [table for table in every if table.kind == "audit"]
     return {
-        paper: render("audit/audits.md.j2", audits=tables.audits(own), out=out)
+        paper: render(
+            "audit/audits.md.j2", audits=[a for a in audits if a.place[0] == paper], out=out
+        )
         for paper in dict.fromkeys(table.place[0] for table in every)
-        for own in [[table for table in every if table.place[0] == paper]]
     }
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -50,6 +49,11 @@ class AuditTable:
     def page(self) -> Path:
         """The Markdown file beside the table."""
         return self.file.with_name("audit.md")
+
+    @cached_property
+    def nearest(self) -> pd.DataFrame:
+        """The lines that share the first place."""
+        return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
     @property
     def choices(self) -> list[str]:
@@ -103,40 +107,6 @@ def places(distances: pd.Series[float]) -> pd.Series[int]:
     """Return one more than the number of smaller distances, for each."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
-
-
-def audits(every: Iterable[AuditTable]) -> list[dict[str, Any]]:
-    """Sum up what came nearest in each audit.
-
-    Returns
-    -------
-    list of dict
-        ``page``, its Markdown file; ``paper``, ``items``, ``dataset``, and ``methods`` where only
-        some were measured; ``combinations`` that were tried; ``tied``, how many share the first
-        place; ``chosen``, their root mean square difference in points on the half that chose, and
-        ``low`` and ``high``, the least and the largest on the other one, NaN where there is none;
-        ``numbers`` and ``trials`` behind it; ``stand_in``; ``choices``, the options that those in
-        the first place have.
-    """
-    lines = []
-    for audit in every:
-        first = audit.table.iloc[0]
-        nearest = audit.table[audit.table["place"] == first["place"]]
-        facts = {
-            **dict(zip(("paper", "items", "dataset", "methods"), audit.place, strict=True)),
-            "page": audit.page,
-            "combinations": int(first["tried"]),
-            "tied": len(nearest),
-            "chosen": first["rms_choosing"],
-            "low": nearest["rms_confirming"].min(),
-            "high": nearest["rms_confirming"].max(),
-            "numbers": int(first["cells"]),
-            "trials": int(first["trials"]),
-            "stand_in": bool(first["stand_in"]),
-            "choices": {name: list(nearest[name].unique()) for name in audit.choices},
-        }
-        lines += [facts] if audit.kind == "audit" else []
-    return lines
 
 
 def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:

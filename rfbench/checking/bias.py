@@ -21,11 +21,14 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from rfbench.arrays import Array
-from rfbench.checking.promises import CheckFailed
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
 """From rows, M and a seed to features, or to features and what their products lack (a number)."""
+
+
+class CheckFailed(AssertionError):
+    """A promise that is not kept; the message is a sentence that says what came instead."""
 
 
 class MapClaim(NamedTuple):
@@ -38,13 +41,16 @@ class MapClaim(NamedTuple):
 
 
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
+TESTS = 17  # pairs of rows at which the bias is tested
+# Seeds that find a bias of `SEEN` errors of one draw at one of them: 2808.
+SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
 PLAIN = 8.0
 SECONDS = 60.0
 FIRST_LOOK, FEW_SEEDS = 200, 20
 BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
 DISTANCES = (0.5, 1.0, 2.0)
 COLUMNS = 5
-TESTED = slice(0, -1)  # of the pairs: the one further out is for the error alone
+TESTED = slice(0, TESTS)  # of the pairs: the one further out is for the error alone
 
 
 class Pairs(NamedTuple):
@@ -146,8 +152,7 @@ class Measurement:
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error
         self.squared: Array = ((self.estimates - self.exact) ** 2).mean(axis=0)
-        tests = len(self.exact[TESTED])
-        self.limit = float(stats.t.isf(LEVEL / 2 / tests, self.seeds - 1))
+        self.limit = float(stats.t.isf(LEVEL / 2 / TESTS, self.seeds - 1))
         scores = np.abs(self.z[TESTED])
         self.largest_z = float(self.z[scores.argmax()])
         self.biased = abs(self.largest_z) > self.limit
@@ -170,10 +175,7 @@ class Measurement:
 
         NaN where independent draws are not known, or have no error either.
         """
-        one = independent(self)
-        if one is None:
-            return math.nan
-        return float(self.squared[TESTED].sum() / one[TESTED].sum())
+        return float(self.squared[TESTED].sum() / independent(self)[TESTED].sum())
 
     @property
     def further_out(self) -> float:
@@ -188,8 +190,8 @@ class Measurement:
         return math.sqrt(there / here) if here > 1e-18 else 1.0
 
 
-def independent(measured: Measurement) -> Array | None:
-    """Return the mean squared error of independent draws at each pair; None if not known.
+def independent(measured: Measurement) -> Array:
+    """Return the mean squared error of independent draws at each pair; NaN if not known.
 
     Of waves these are pairs of cosine and sine where z(x)'z(x) does not vary, else cosines with an
     offset; of the softmax kernel, positive features.
@@ -202,7 +204,7 @@ def independent(measured: Measurement) -> Array | None:
         positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
         return np.asarray(positive.var(axis=1) / measured.columns)
     if kernel.feature != "wave" or kernel.name == "polynomial":
-        return None
+        return np.full(len(pairs.names), math.nan)
     W = kernel.frequencies(generator, d, 40_000)
     left, right = pairs.left @ W.T, pairs.right @ W.T
     if measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
@@ -210,16 +212,6 @@ def independent(measured: Measurement) -> Array | None:
     offsets = generator.uniform(0, 2 * np.pi, len(W))
     cosines = 2 * np.cos(left + offsets) * np.cos(right + offsets)
     return np.asarray(cosines.var(axis=1) / measured.columns)
-
-
-def seeds_needed(pairs: int) -> int:
-    """Return how many seeds find a bias of `SEEN` errors of one draw.
-
-    >>> seeds_needed(17)
-    2808
-    """
-    score = stats.norm.isf(LEVEL / 2 / pairs) + stats.norm.ppf(POWER)
-    return math.ceil((score / SEEN) ** 2)
 
 
 def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECONDS) -> Measurement:
@@ -253,7 +245,7 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
 
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
     estimates: list[Array] = []
-    needed = most or seeds_needed(len(pairs.names) - 1)
+    needed = most or SEEDS
     for look in (min(FIRST_LOOK, needed), needed):
         while len(estimates) < look:
             if time.process_time() - start > seconds and len(estimates) > FEW_SEEDS:

@@ -138,7 +138,6 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     lengths = {
         s: "bandwidth squared: the frequencies are divided by its square",
         1 / s: "bandwidth ignored: the frequencies have that of 1",
-        1 / s**2: "bandwidth inverted: the frequencies are multiplied by it",
         **{
             (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes
         },

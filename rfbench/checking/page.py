@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from rfbench.checking.bias import POWER, MapClaim, measure, seeds_needed
+from rfbench.checking.bias import POWER, SEEDS, MapClaim, measure
 from rfbench.checking.causes import cause_of
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -27,7 +27,6 @@ MEASURED = (
     "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
 )  # fmt: skip
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "said", "mend")
-KEY = ["code", "option", "map", "kernel"]
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 HEAD = ("code", "map", "version", "how", "kernel", "its value", "at", "bias", "z", "error", "rate")
 
@@ -52,16 +51,17 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
-    table = pd.read_csv(file, dtype={"version": str}).reindex(columns=list(COLUMNS))
-    table[list(TEXTS)] = table[list(TEXTS)].astype(object).fillna("")
-    return table
+    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str))
+    return table.fillna(dict.fromkeys(TEXTS, ""))
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows in the place of those of the same code, and keep the others."""
     table, old = pd.DataFrame(rows, columns=list(COLUMNS)), read(file)
     table = pd.concat([old[~old["code"].isin(table["code"])], table])
-    table = table.sort_values(KEY, kind="stable", key=lambda column: column.astype(str))
+    table = table.sort_values(
+        list(COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
+    )
     table.to_csv(file, index=False, float_format="%.6g")
 
 
@@ -85,7 +85,7 @@ def page(folder: Path) -> str:
     return render(
         "checking/maps.md.j2",
         measured=len(others) - len(not_run),
-        needed=seeds_needed(17),
+        needed=SEEDS,
         wrong=_grid(wrong),
         faults=wrong.to_dict("records"),
         right=_grid(right),

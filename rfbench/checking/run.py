@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from rfbench.checking.bias import SECONDS, SEEN, MapClaim, Measurement, measure
+from rfbench.checking.bias import SECONDS, SEEN, CheckFailed, MapClaim, Measurement, measure
 from rfbench.checking.causes import cause_of
-from rfbench.checking.promises import CheckFailed as CheckFailed
-from rfbench.checking.promises import Promise, fault_of, run_checks
-from rfbench.checking.samplers import subject_of
+from rfbench.checking.samplers import Promise, fault_of, run_checks, subject_of
 
 HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
@@ -85,15 +82,15 @@ def check(
         report = Report(run_checks(subject, subject.checks), why_not=subject.claims_none)
         if not report.promises[0].fault and not report.why_not:
             claims = subject.claims(kernel, bandwidth)
-            if fault := fault_of(partial(_measure, report, claims, seconds)):
+
+            def measured() -> None:
+                for claim in claims:
+                    report.measured.append((claim, measure(claim, seconds=seconds)))
+
+            if fault := fault_of(measured):
                 report.promises.append(Promise("features to measure a kernel by", FEATURES, fault))
     report.measured.sort(key=lambda each: each not in report.wrong)
     return report
-
-
-def _measure(report: Report, claims: Sequence[MapClaim], seconds: float) -> None:
-    for claim in claims:
-        report.measured.append((claim, measure(claim, seconds=seconds)))
 
 
 def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:

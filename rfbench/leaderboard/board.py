@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -63,7 +62,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     logs = logs[logs.sort_index(axis=1).mean().sort_values(kind="stable").index]
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
-    apart = told_apart(logs) > 0
+    apart = np.argwhere(np.triu(told_apart(logs)))
     # Costs are means over the data sets on which all methods that were ever timed have a time.
     timed = log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
@@ -84,22 +83,15 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
         datasets=len(logs),
         timed=len(timed) if len(timed.columns) else 0,
         lines=tuple(lines),
-        apart=tuple(
-            (names[i], names[j])
-            for i, j in itertools.combinations(range(len(names)), 2)
-            if apart[i, j]
-        ),
+        apart=tuple((names[i], names[j]) for i, j in apart),
         left_out=tuple(sorted(set(map(str, every)) - set(names))),
     )
 
 
 def held_out(collection: Collection, best: str) -> Interval | None:
-    """Return what a method does on tables that take no part, at the largest M there.
-
-    None where it was not run.
-    """
+    """Return what a method does on tables that take no part, at the largest M there, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = rows_of(collection, apart)
-    logs = log_ratios(rows, rows.loc[~rows["reference"], "M"].max())
-    return interval(logs[best].dropna()) if best in logs else None
+    logs = log_ratios(rows, rows.loc[~rows["reference"], "M"].max()).get(best, pd.Series()).dropna()
+    return interval(logs) if len(logs) else None

@@ -38,20 +38,19 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     styles = assign({name: name for name in names})
     for panel, size in zip(panels, sizes, strict=False):
         timed = [line for line in size.lines if line.search > 0]
-        for line in timed:
+        for line in size.lines:
             style = styles[line.method]._replace(filled=not line.reference)
             if line.method == own:
                 style = Style(VERMILLION, "*")
-            gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
-            look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
-            look |= style.marks(panel)
-            panel.errorbar([line.search], [line.ratio], gaps, label=printed(line.method), **look)
-        for line in size.lines:
-            if line.method == own and line not in timed:
+            if line in timed:
+                gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
+                look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
+                look |= {"label": printed(line.method), **style.marks(panel)}
+                panel.errorbar([line.search], [line.ratio], gaps, **look)
+            elif line.method == own:
+                name = f"{printed(own)} (time not compared)"
                 panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
-                panel.axhline(
-                    line.ratio, color=VERMILLION, label=f"{printed(own)} (time not compared)"
-                )
+                panel.axhline(line.ratio, color=VERMILLION, label=name)
         if timed:
             on = frontier([line.search for line in timed], [line.ratio for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)

@@ -54,13 +54,13 @@ def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[se
     every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]
     own = {each.path: each.config for each in every if each.name.startswith((NAME, *names))}
-    asked = [config for config in own.values() if _has_baseline(config)]
+    asked = [
+        config
+        for config in own.values()
+        if any(sampler.get("role") == BASELINE for sampler in config.get("samplers", []))
+    ]
     guests = {each.path for each in every if any(_alike(each.config, other) for other in asked)}
     return set(own), guests - set(own)
-
-
-def _has_baseline(config: Mapping[str, Any]) -> bool:
-    return any(sampler.get("role") == BASELINE for sampler in config.get("samplers", []))
 
 
 def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -154,7 +154,6 @@ def log_quotients(above: Any, below: Any) -> pd.Series[float]:
 
 
 def interval(logs: pd.Series[float]) -> Interval:
-    """Return the geometric mean over data sets with its interval."""
+    """Return the geometric mean over data sets with its interval; `logs` is not empty."""
     values: Values = np.asarray(logs, dtype=np.float64)
-    mean = float(np.exp(values.mean())) if len(values) else math.nan
-    return Interval(mean, *bootstrap(values), len(values))
+    return Interval(float(np.exp(values.mean())), *bootstrap(values), len(values))

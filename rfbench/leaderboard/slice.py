@@ -20,11 +20,12 @@ def commands() -> dict[str, str]:
 def report(verification: Verification, out: Path) -> Addition:
     """Write the page with its facts and figure, and what the front page says of it."""
     from rfbench.leaderboard import answers, page
+    from rfbench.leaderboard.board import gather
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link
 
-    board = _board(verification)
     collection = verification.selection.collection
+    board = gather(collection)
     facts = f"; its facts for machines are in `{page.FACTS}`" if board else ""
     look = [
         f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost"
@@ -39,13 +40,9 @@ def report(verification: Verification, out: Path) -> Addition:
 
 def findings(verification: Verification) -> list[Statement]:
     """Write the findings that the rows carry."""
-    return _statements(_board(verification))
-
-
-def _board(verification: Verification) -> Leaderboard | None:
     from rfbench.leaderboard.board import gather
 
-    return gather(verification.selection.collection)
+    return _statements(gather(verification.selection.collection))
 
 
 def _statements(board: Leaderboard | None) -> list[Statement]:

@@ -86,7 +86,6 @@ class NystroemMap(KernelColumns):
         "nystroem-rpcholesky": "as nystroem, the landmarks are random pivots of a Cholesky factor",
         "nystroem-recursive-rls": "as nystroem, the landmarks drawn by recursive leverage scores",
     },
-    contract={"columns_per_component": 1},
     forms=(
         Form(),
         Form({"landmarks": "kmeans"}),

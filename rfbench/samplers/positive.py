@@ -52,7 +52,6 @@ class PositiveMap(FeatureMap):
     "positive",
     kernels=GAUSSIAN,
     about="positive features of the Gaussian kernel, as attention uses them",
-    contract={"columns_per_component": 1},
 )
 class PositiveFeatures(RandomFeatures):
     r"""Positive features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel, w ~ N(0, I/s^2).
@@ -119,7 +118,6 @@ class PositiveFeatures(RandomFeatures):
     "oprf",
     kernels=GAUSSIAN,
     about="the same, with the smallest variance",
-    contract={"columns_per_component": 1},
     forms=(Form({"base": "orf"}),),
 )
 class OptimalPositiveFeatures(PositiveFeatures):

@@ -26,7 +26,7 @@ Numbers = NDArray[np.intp]
     "pairs",
     kernels=ANY,
     about="as swim, the pairs drawn uniformly: the control that sees no target",
-    contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
+    contract={"float32_tolerance": 1e-3},
 )
 class DataPairs(RandomFeatures):
     r"""Features between pairs of training rows, drawn uniformly: SWIM without the target.
@@ -117,7 +117,7 @@ class DataPairs(RandomFeatures):
         "tanh features between pairs of training rows, drawn where the target changes "
         "most; no kernel and no bandwidth"
     ),
-    contract={"columns_per_component": 1, "float32_tolerance": 1e-3},
+    contract={"float32_tolerance": 1e-3},
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
@@ -179,7 +179,6 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
     "elm",
     kernels=ANY,
     about="tanh features with independent weights, the layer that swim is held against",
-    contract={"columns_per_component": 1},
     forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):

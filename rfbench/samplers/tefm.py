@@ -23,7 +23,6 @@ STRIP_BYTES = 2**27
     "tefm-g",
     kernels=ANY,
     about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
-    contract={"columns_per_component": 1},
 )
 class TEFMG(ProjectedFeatures):
     r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
@@ -77,7 +76,6 @@ class TEFMG(ProjectedFeatures):
     "tefm-s",
     kernels=ANY,
     about="more features of rks, projected onto M by a fast sketch of the training rows",
-    contract={"columns_per_component": 1},
 )
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
@@ -146,7 +144,7 @@ class TEFMS(ProjectedFeatures):
     about=(
         "more features of rks, projected onto their M leading singular vectors on the training rows"
     ),
-    contract={"columns_per_component": 1, "float32_tolerance": 1e-2},
+    contract={"float32_tolerance": 1e-2},
 )
 class TruncatedSVD(ProjectedFeatures):
     r"""The l leading right singular vectors V of random kitchen sinks F on the training rows.
@@ -194,7 +192,6 @@ class TruncatedSVD(ProjectedFeatures):
     about=(
         "more features of rks, projected onto M by a random matrix that knows nothing of the data"
     ),
-    contract={"columns_per_component": 1},
 )
 class CompactFeatures(ProjectedFeatures):
     r"""Random kitchen sinks F, n x D, times a D x l matrix P that knows nothing of the data.

@@ -39,4 +39,5 @@ def invented(home):
 
 @pytest.fixture
 def ranking(invented):
+    """Its table."""
     return rank(planned(invented), results.read(found(invented)))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.audit import choices
 from rfbench.audit.plan import Audit, Question, plan
-from rfbench.audit.ranking import Ranking, table_of
+from rfbench.audit.ranking import table_of
 from rfbench.audit.target import Target, find
 from rfbench.config import Experiment, sweeps
 from rfbench.papers.models import Published
@@ -87,8 +87,8 @@ def ranked(
     stand_in: bool = False,
     in_folder: int = 0,
     **keywords: Any,
-) -> Ranking:
-    """Rank combinations with the given differences to the numbers."""
+) -> tuple[Audit, pd.DataFrame]:
+    """Rank combinations with the given differences to the numbers: an audit and its table."""
     varied = dict(choices.given(text, {}) for text in texts)
     grid = pd.DataFrame(sweeps.combinations(varied, 1000))
     cells = [
@@ -113,14 +113,13 @@ def ranked(
     target = Target("p", ("t",), "D", numbers)
     question = Question(Path("made.yaml"), target)
     audit = Audit(question, target, varied, grid, [experiment] * len(grid), **keywords)
-    table = pd.DataFrame(cells)
-    return Ranking(audit, table, table_of(audit, table, in_folder))
+    return audit, table_of(audit, pd.DataFrame(cells), in_folder)
 
 
 TIED = ((1.0, 4.0), (1.0, 2.0), (3.0, 3.0), (3.0, 1.0))
 TEXTS = ("scaling=none,standard", "samplers.lkrf.estimator=top,draw")
 
 
-def tied(**keywords: Any) -> Ranking:
+def tied(**keywords: Any) -> tuple[Audit, pd.DataFrame]:
     """Return a ranking of four, of which two share the first place."""
     return ranked(TIED, TEXTS, **keywords)

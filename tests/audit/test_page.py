@@ -26,7 +26,7 @@ def cells(content, head):
 
 
 def made(folder, ranking):
-    page.save(ranking, folder)
+    page.save(*ranking, folder)
     return (folder / page.PAGE).read_text()
 
 
@@ -62,7 +62,7 @@ def test_what_limits_an_audit_is_said_where_it_is_so(folder, one, other, more):
 
 
 def test_table_and_page_are_saved(folder):
-    paths = page.save(tied(in_folder=9), folder)
+    paths = page.save(*tied(in_folder=9), folder)
     assert [path.name for path in paths] == ["audit.csv", "audit.md"]
     table = pd.read_csv(paths[0])
     assert list(table["place"]) == [1, 1, 3, 3]

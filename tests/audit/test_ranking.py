@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import papers, results
 from rfbench.audit import page
-from rfbench.audit.ranking import rank
+from rfbench.audit.ranking import measured, rank
 from rfbench.errors import ResultsError
 from tests.audit.invented import (
     HIDDEN,
@@ -24,8 +24,8 @@ from tests.support.papers import read_from
 
 
 def test_the_hidden_protocol_is_found(ranking):
-    first, second, *_ = ranking.table.to_dict("records")
-    assert (len(ranking.table), ranking.incomplete) == (6, 0)
+    first, second, *_ = ranking.to_dict("records")
+    assert len(ranking) == 6
     assert {name: first[name] for name in HIDDEN} == HIDDEN
     assert second["rms_choosing"] > 1.3 * first["rms_choosing"]
 
@@ -33,9 +33,10 @@ def test_the_hidden_protocol_is_found(ranking):
 def test_distances_are_those_of_the_rows(ranking, invented):
     rows = results.read(found(invented)).rows
     best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
-    line = ranking.table.iloc[0]
+    line, audit = ranking.iloc[0], planned(invented)
     gaps = []
-    cells = ranking.cells[ranking.cells["combination"] == ranking.table.index[0]]
+    cells = measured(audit, results.read(found(invented)))
+    cells = cells[cells["combination"] == ranking.index[0]]
     cells = cells.sort_values("number").to_dict("records")
     for published, cell in zip(papers.published(), cells, strict=True):
         here = best[best["label"].eq(published.method) & best["M"].eq(published.size)]["error"]
@@ -44,60 +45,60 @@ def test_distances_are_those_of_the_rows(ranking, invented):
         assert cell["measured"] == pytest.approx(here.mean(), abs=1e-9)
         assert cell["standard_error"] == pytest.approx(here.sem(), abs=1e-9)
         gaps.append(here.mean() - published.value)
-    halves = ranking.audit.target.halves()
-    for half, name in zip(halves, ("rms_choosing", "rms_confirming"), strict=True):
+    for half, name in zip(audit.target.halves(), ("rms_choosing", "rms_confirming"), strict=True):
         said = math.sqrt(sum(gaps[i] ** 2 for i in half) / len(half))
         assert line[name] == pytest.approx(said)
     assert line["largest_difference"] == pytest.approx(max(map(abs, gaps)))
     assert line["cells"] == 6
 
 
-def test_what_lacks_trials_is_counted_and_not_placed(invented, tmp_path):
+def test_what_lacks_trials_is_not_placed(invented, tmp_path):
     whole = results.read(found(invented))
     lost = whole.rows["label"].eq("orf") & whole.rows["M"].eq(10)
     for missing, incomplete in ((lost & whole.rows["bandwidth"].eq(2), 2), (lost, 6)):
         part = results.Results(whole.folder, whole.name, whole.rows[~missing])
-        ranking = rank(planned(invented), part)
-        assert (ranking.incomplete, len(ranking.table)) == (incomplete, 6 - incomplete)
-        assert "2" not in list(ranking.table["bandwidth"])
-    with pytest.raises(ResultsError):
-        page.save(ranking, tmp_path)
+        audit = planned(invented)
+        table = rank(audit, part)
+        assert len(table) == 6 - incomplete
+        assert "2" not in list(table["bandwidth"])
+    with pytest.raises(ResultsError, match="No combination has every number"):
+        page.save(audit, table, tmp_path)
 
 
 def test_the_place_of_the_configuration_as_it_stands(ranking):
-    (own,) = ranking.table[ranking.table["as_configured"]].to_dict("records")
+    (own,) = ranking[ranking["as_configured"]].to_dict("records")
     assert (own["bandwidth"], own["feature_map"]) == ("20", "offset")
-    assert own["place"] == 1 + sum(ranking.table["rms_choosing"] < own["rms_choosing"])
-    assert not tied().table["as_configured"].any()
+    assert own["place"] == 1 + sum(ranking["rms_choosing"] < own["rms_choosing"])
+    assert not tied()[1]["as_configured"].any()
 
 
 def test_a_stand_in_is_not_judged(ranking, home, tmp_path):
-    published = {(n.method, n.size): n.value for n in ranking.audit.target.numbers}
+    published = {(n.method, n.size): n.value for n in papers.published()}
     with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
         other = rank(planned(home), results.read(found(home)))
-    assert other.table["stand_in"].all()
+    assert other["stand_in"].all()
     distances = ["place", "rms_choosing", "rms_confirming", "largest_difference"]
-    pd.testing.assert_frame_equal(other.table[distances], ranking.table[distances])
+    pd.testing.assert_frame_equal(other[distances], ranking[distances])
 
 
 def test_equally_near_combinations_share_a_place_in_the_order_of_the_options():
-    ranking = tied()
-    assert list(ranking.table["place"]) == [1, 1, 3, 3]
-    assert list(ranking.table.index) == [0, 1, 2, 3]  # whatever confirms
-    backwards = ranked(TIED[::-1], TEXTS)
-    assert list(backwards.table["place"]) == [1, 1, 3, 3]
-    assert list(backwards.table.index) == [2, 3, 0, 1]
+    _, table = tied()
+    assert list(table["place"]) == [1, 1, 3, 3]
+    assert list(table.index) == [0, 1, 2, 3]  # whatever confirms
+    _, backwards = ranked(TIED[::-1], TEXTS)
+    assert list(backwards["place"]) == [1, 1, 3, 3]
+    assert list(backwards.index) == [2, 3, 0, 1]
 
 
 def test_rounding_errors_make_no_difference():
-    ranking = ranked([(1 + 1e-12, 1), (1, 2), (1.001, 3)], ["scaling=a,b,c"])
-    assert list(ranking.table["place"]) == [1, 1, 3]
+    _, table = ranked([(1 + 1e-12, 1), (1, 2), (1.001, 3)], ["scaling=a,b,c"])
+    assert list(table["place"]) == [1, 1, 3]
 
 
 def test_numbers_without_a_unit_count_in_percent_of_their_value():
     plain = tuple(each.model_copy(update={"unit": "1", "value": 0.5}) for each in TWO)
-    small = ranked([(0.01, 0.02), (0.005, 0.04)], ["scaling=a,b"], plain)
-    large = ranked([(2.0, 4.0), (1.0, 8.0)], ["scaling=a,b"])
+    _, small = ranked([(0.01, 0.02), (0.005, 0.04)], ["scaling=a,b"], plain)
+    _, large = ranked([(2.0, 4.0), (1.0, 8.0)], ["scaling=a,b"])
     columns = ["place", "rms_choosing", "rms_confirming", "largest_difference"]
     for column in columns:
-        assert small.table[column].tolist() == pytest.approx(large.table[column].tolist())
+        assert small[column].tolist() == pytest.approx(large[column].tolist())

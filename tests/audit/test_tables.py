@@ -1,13 +1,10 @@
 """What came nearest in the audits among the results."""
 
-import math
-from pathlib import Path
-
 import pytest
 
 from rfbench import papers
 from rfbench.analysis.outcomes import EffectRange
-from rfbench.audit.tables import audits, effect_range, ranges, read_all
+from rfbench.audit.tables import effect_range, ranges, read_all
 from rfbench.pages.templates import render
 
 HEAD = (
@@ -20,57 +17,45 @@ OTHER = "3,minmax,drawn,15.22,15.3,16,16,2,9,False,True"
 
 
 def overview(root, *lines, name="audit_liu2020_table3+table4_cod-RNA"):
+    """Write a table, and return what is said of it among the audits of its paper."""
     folder = root / "results" / "audits" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "audit.csv").write_text("".join(f"{line}\n" for line in lines))
-    return audits(read_all([root / "results"]))
+    found = read_all([root / "results"])
+    return render("audit/audits.md.j2", audits=found, out=root / "results").split("\n- ")[1:]
 
 
 def test_the_first_row_of_the_table_counts(tmp_path):
-    (line,) = overview(tmp_path, HEAD, NEAREST, OTHER)
-    page = Path("results/audits/audit_liu2020_table3+table4_cod-RNA/audit.md")
-    assert line.pop("page") == tmp_path / page
-    assert line == {
-        "paper": "liu2020",
-        "items": "table3+table4",
-        "dataset": "cod-RNA",
-        "methods": "",
-        "combinations": 9,
-        "tied": 1,
-        "chosen": 0.5612,
-        "low": 0.4831,
-        "high": 0.4831,
-        "numbers": 16,
-        "trials": 2,
-        "stand_in": False,
-        "choices": {"scaling": ["row-standard"], "weights": ["kept, 1/sqrt(q)"]},
-    }
+    (said,) = overview(tmp_path, HEAD, NEAREST, OTHER)
+    assert said.startswith("[liu2020 table3+table4, cod-RNA](audits/audit_liu2020_table3%2Btable4_")
+    assert said.rstrip().endswith(
+        "nearest of 9 combinations: 0.56 on the half that chose, 0.48 on the other (16 numbers, "
+        "2 trials), with scaling row-standard, weights kept, 1/sqrt(q)."
+    )
 
 
 def test_those_that_tie_for_the_first_place_are_counted(tmp_path):
-    (line,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER)
-    assert (line["tied"], line["low"], line["high"]) == (2, 0.4831, 1.4)
-    assert line["choices"]["weights"] == ["kept, 1/sqrt(q)", "drawn"]
+    (said,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER)
+    assert "(2 share the first place): 0.56 on the half that chose, 0.48\N{EN DASH}1.40 on" in said
+    assert "weights kept, 1/sqrt(q) or drawn." in said
 
 
 def test_the_methods_of_a_part_of_the_row_are_named(tmp_path):
     name = "audit_lkrf2016_table2_adult_lkrf+joint"
-    (line,) = overview(tmp_path, HEAD, NEAREST, name=name)
-    assert (line["items"], line["dataset"], line["methods"]) == ("table2", "adult", "lkrf+joint")
+    assert overview(tmp_path, HEAD, NEAREST, name=name)[0].startswith(
+        "[lkrf2016 table2, adult (lkrf+joint)]("
+    )
 
 
 def test_a_stand_in_and_a_single_number(tmp_path):
     line = NEAREST.replace("False,", "True,").replace("0.4831", "")
-    (line,) = overview(tmp_path, HEAD, line)
-    assert line["stand_in"]
-    assert math.isnan(line["low"])
+    (said,) = overview(tmp_path, HEAD, line)
+    assert "none to confirm (16 numbers, 2 trials, on a stand-in)" in said
 
 
 @pytest.mark.parametrize("lines", [(), ("a,b", "1,2"), (HEAD,)])
 def test_what_is_no_audit_is_passed_over(tmp_path, lines):
-    found = overview(tmp_path, *lines)
-    assert found == []
-    assert render("audit/audits.md.j2", audits=found, out=tmp_path).strip() == ""
+    assert overview(tmp_path, *lines) == []
 
 
 def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
@@ -81,12 +66,9 @@ def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize(("numbers", "trials", "few"), [(8, 2, False), (7, 2, True), (8, 1, True)])
-def test_the_page_links_each_audit_and_doubts_few_numbers(tmp_path, numbers, trials, few):
-    line = NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},")
-    found = overview(tmp_path, HEAD, line)
-    text = render("audit/audits.md.j2", audits=found, out=tmp_path / "results")
-    assert "(audits/audit_liu2020_table3%2Btable4_cod-RNA/audit.md): nearest of 9 " in text
-    assert ("confirm nothing" in text) == few
+def test_few_numbers_are_doubted(tmp_path, numbers, trials, few):
+    (said,) = overview(tmp_path, HEAD, NEAREST.replace("0.94,16,2,", f"0.94,{numbers},{trials},"))
+    assert ("confirm nothing" in said) == few
 
 
 def write(root, name, head, *lines):

@@ -20,10 +20,6 @@ def bandwidth_ignored(X, M, seed):
     return right(X, M, seed, s=1.0)
 
 
-def bandwidth_inverted(X, M, seed):
-    return right(X, M, seed, s=1 / S)
-
-
 def m_forgotten(X, M, seed):
     return right(X, M, seed, scale=np.sqrt(M))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from rfbench.checking.promises import Check, expect
+from rfbench.checking.samplers import Check, expect
 from tests.support.nightly import nightly
 
 
