@@ -122,7 +122,7 @@ def gained(verification: Verification) -> Finding | None:
     from scipy.special import stdtrit
 
     table = gains(verification.selection)
-    table = table[(table["published"] > 0) & (table["used"] == "") & (table["trials"] > 1)]
+    table = table[(table["published"] > 0) & (table["trials"] > 1)]
     table = table[table["protocol"].isin((PRINTED, MATCHED)) & (table["doubt"] == "")]
     both = table.groupby([*PLACE, "method", "other"])["protocol"].transform("nunique") == 2
     table = table[both]

@@ -28,8 +28,8 @@ MOST_PANELS = 8
 def png(own: Verification) -> bytes | None:
     """Return the figure of a paper as PNG, a panel per table or figure; None of no number.
 
-    The same numbers give the same bytes. Times, stand-ins and what is measured under settings of
-    ours are left out.
+    The same numbers give the same bytes. Times, substitute data and what is measured under settings
+    of ours are left out.
     """
     numbers = pictured(own)
     items = list(numbers["item"].unique())[:MOST_PANELS]
