@@ -204,4 +204,4 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and are left."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left}; run the same command again to go on")
+        echo(f"left:    {summary.left}; run the same command again to resume")

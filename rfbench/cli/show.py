@@ -116,7 +116,9 @@ def plot(
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
-        raise click.UsageError(f"Two folders' figures would both go to {place}. Draw them apart.")
+        raise click.UsageError(
+            f"Two folders' figures would both go to {place}. Draw them separately."
+        )
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(

@@ -77,7 +77,7 @@ def contents_grid(selection: Selection) -> Grid:
             if content.nothing:
                 state, text = "nothing to measure", content.nothing
             elif len(here):
-                state = "in part" if content.missing else "whole"
+                state = "in part" if content.missing else "complete"
                 text = content.missing or listing(here["target"].unique())
             rows.append([paper.name, content.item, state, text])
     return Grid(["paper", "item", "measured", "what is missing, or what it is"], rows)

@@ -69,7 +69,7 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
     if points:
         panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
         panel.axhline(0.0, color=ink(), linewidth=0.8)
-        panel.set_ylabel("ours less published (points)")
+        panel.set_ylabel("ours minus published (points)")
     else:
         panel.set(xscale="log", yscale="log")
         for side in (panel.xaxis, panel.yaxis):

@@ -24,7 +24,7 @@ from rfbench.registry import printed
 UNITS = (PERCENT, PLAIN, SECONDS)
 DECIMALS = {PERCENT: 2, SECONDS: 3}
 MOST = 9  # decimals of a number without a unit
-PRINTED, RANGE = "printed", "over the unprinted keys, from our reading"
+PRINTED, RANGE = "printed", "over unstated settings, less our reading"
 SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
 
 
@@ -52,7 +52,7 @@ class TablePart:
     source: str  # of the numbers: table, figure, repository
     spreads: set[str]  # beside the numbers: sd, se
     trials: dict[str, str]  # by protocol, a range
-    failed: dict[str, int]  # by protocol: trials that did not end well
+    failed: dict[str, int]  # by protocol: failed trials
     measures: list[str]  # the metric behind the error where that is no misclassification
     best: bool  # whether a number is the best over all sizes
     chance: list[str]  # protocols with numbers at chance

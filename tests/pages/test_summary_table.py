@@ -105,7 +105,7 @@ def test_failed_trials_are_shown() -> None:
     assert "failed (3)" in text
     assert text.count("(n = 2)") == 2
     assert "fewer where n = is given" in " ".join(text.split())
-    assert "4 trials of method-0 did not end well (timeout, most often: longer than 60 s)." in text
+    assert "4 trials of method-0 failed (timeout, most often: longer than 60 s)." in text
 
 
 def test_kept_features_and_checks_stand_in_the_table() -> None:
