@@ -91,20 +91,16 @@ def unfinished(results: Results) -> int:
 
 def machine(results: Results) -> str:
     """Name the hardware and the versions as the manifest says; empty if it does not."""
-    versions, libraries = results.manifest.get("versions"), results.machine.get("blas")
-    if not results.machine or not isinstance(versions, dict):
+    of, versions = results.machine, results.manifest.get("versions")
+    if not of or not isinstance(versions, dict):
         return ""
-    known_ones = [b for b in libraries or [] if isinstance(b, dict)]
-    blas = sorted({f"{b.get('library')} {b.get('version')}" for b in known_ones})
+    units = {"cpu": "", "cores": " cores", "memory_gib": " GiB", "system": ""}
+    hardware = [f"{of[name]}{unit}" for name, unit in units.items() if of.get(name)]
     recorded = [
         f"{name} {versions[name]}" for name in ("python", "numpy", "scipy") if name in versions
     ]
-    texts = {"cpu": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "system": "{}"}
-    hardware = [
-        text.format(results.machine[name])
-        for name, text in texts.items()
-        if results.machine.get(name)
-    ]
+    libraries = [each for each in of.get("blas") or [] if isinstance(each, dict)]
+    blas = sorted({f"{each.get('library')} {each.get('version')}" for each in libraries})
     return ", ".join([*hardware, *recorded, *blas])
 
 

@@ -15,7 +15,7 @@ from rfbench.analysis.faults import checks
 from rfbench.analysis.frame import follows
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import TIMES, axis, grouped, summarise
-from rfbench.errors import ResultsError, nearest, unknown
+from rfbench.errors import ResultsError, unknown
 from rfbench.escaping import as_csv, in_latex, in_markdown
 from rfbench.pages import grids, latex
 from rfbench.pages.grids import Grid
@@ -65,11 +65,7 @@ def render(
     Raises ResultsError if the format or a method is not a known one.
     """
     if form not in FORMATS:
-        raise ResultsError(
-            f"There is no table format '{form}'.",
-            f"Known are {', '.join(FORMATS)}.",
-            f"Name one of them.{nearest(form, list(FORMATS))}",
-        )
+        raise unknown("table format", form, FORMATS, ResultsError)
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
         known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
