@@ -199,10 +199,11 @@ PRINTED = {
     "rfm-rff": "RFM-RFF",
     "rks": "RKS",
     "rom": "ROM",
+    "ses": "SES",
     "simrf": "SimRF",
     "sorf": "SORF",
+    "ssr": "SSR",
     "surrogate-leverage": "SLS-RFF",
-    "surrogate-leverage-kept": "SLS-RFF, kept",
     "svd": "SVD",
     "swim": "SWIM",
     "tefm-g": "TEFM-G",
@@ -212,10 +213,12 @@ PRINTED = {
 
 
 def printed(method: str) -> str:
-    """Return a method's name as its paper has it; what distinguishes two lines of it stays.
+    """Return a method's name as its paper has it; what distinguishes a variant of it stays.
 
-    >>> printed("nystroem-kmeans"), printed("orf, gamma=2"), printed("mine")
-    ('k-means Nyström', 'ORF, gamma=2', 'mine')
+    >>> printed("nystroem-kmeans"), printed("lkrf-top, gamma=2"), printed("mine")
+    ('k-means Nyström', 'LKRF-top, gamma=2', 'mine')
     """
-    label, comma, settings = method.partition(",")
-    return PRINTED.get(label, label) + comma + settings
+    name = method.partition(",")[0]
+    while name not in PRINTED and "-" in name:
+        name = name.rpartition("-")[0]
+    return PRINTED.get(name, name) + method[len(name) :]

@@ -92,8 +92,7 @@ class Check:
     high: float
     failing: int  # rows that contradict the statement
     at_each: str = ""  # a column whose values are separate
-    at: tuple[Any, ...] = ()  # its different values in the rows
-    failing_at: tuple[Any, ...] = ()  # those of them at which a row contradicts
+    failing_at: tuple[Any, ...] = ()  # those at which a row contradicts
 
     @property
     def verdict(self) -> str:
@@ -140,6 +139,5 @@ def _check(rows: pd.DataFrame, check: dict[str, Any]) -> Check:
         float(values.max()) if len(values) else np.nan,
         int(wrong.sum()),
         at,
-        tuple(sorted(rows[at].unique())) if at else (),
         tuple(sorted(rows.loc[wrong, at].unique())) if at else (),
     )

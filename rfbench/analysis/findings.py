@@ -48,7 +48,7 @@ class Finding:
 
 def gather(verification: Verification) -> list[Finding]:
     """Return the findings that the rows carry, in the order of the page."""
-    every = (make(verification) for make in (numbers, claims, unprinted, gained, apart))
+    every = (make(verification) for make in (numbers, claims, unprinted, gained, splits))
     return [finding for finding in every if finding is not None]
 
 
@@ -122,7 +122,7 @@ def gained(verification: Verification) -> Finding | None:
     from scipy.special import stdtrit
 
     table = gains(verification.selection)
-    table = table[(table["published"] > 0) & (table["used"] == "") & (table["trials"] > 1)]
+    table = table[(table["published"] > 0) & (table["trials"] > 1)]
     table = table[table["protocol"].isin((PRINTED, MATCHED)) & (table["doubt"] == "")]
     both = table.groupby([*PLACE, "method", "other"])["protocol"].transform("nunique") == 2
     table = table[both]
@@ -143,7 +143,7 @@ def gained(verification: Verification) -> Finding | None:
     return Finding("gained", facts, tuple(bars))
 
 
-def apart(verification: Verification) -> Finding | None:
+def splits(verification: Verification) -> Finding | None:
     """Return how much larger errors are where whole groups or blocks of time test, at the most M.
 
     Only if every interval lies above zero.
@@ -159,7 +159,7 @@ def apart(verification: Verification) -> Finding | None:
     ]  # fmt: skip
     spans = table.groupby("dataset", sort=False)["difference"].agg(["min", "max"])
     facts = {"M": int(table["M"].max()), "spans": list(spans.itertuples(name=None))}
-    return Finding("apart", facts, tuple(bars))
+    return Finding("splits", facts, tuple(bars))
 
 
 def side_by_side(collection: Collection) -> pd.DataFrame:

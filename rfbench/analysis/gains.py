@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,36 +16,29 @@ from rfbench.analysis.selection import Selection
 from rfbench.papers.models import Published
 
 COLUMNS = [
-    "paper", "item", "dataset", "used", "method", "other", "protocol", "sizes", "published",
-    "mean", "standard_error", "trials", "doubt",
+    "paper", "item", "dataset", "method", "other", "protocol", "sizes",
+    "published", "mean", "standard_error", "trials", "doubt",
 ]  # fmt: skip
 
 
-def gains(selection: Selection, only: str | None = None) -> pd.DataFrame:
+def gains(selection: Selection) -> pd.DataFrame:
     """Return by how many points methods have a smaller error than others, as the tables ask.
-
-    Parameters
-    ----------
-    only : str, optional
-        Of one paper.
 
     Returns
     -------
     DataFrame
-        One line per pair, data set and protocol: ``paper``, ``item``, ``dataset`` (as the paper
-        calls it); ``used``, what stands in for it (or ``""``); ``method``, ``other``,
-        ``protocol``; ``sizes``, those of the table, over which the gain is the mean;
-        ``published``, NaN where the paper prints neither or only one; ``mean``,
-        ``standard_error`` and ``trials``, over our trials that ran every size; ``doubt``, see
-        `rfbench.analysis.chance.doubt`.
+        One line per pair, data set and protocol, on the paper's own data: ``paper``, ``item``,
+        ``dataset`` (as the paper calls it); ``method``, ``other``, ``protocol``; ``sizes``, those
+        of the table, over which the gain is the mean; ``published``, NaN where the paper prints
+        neither or only one; ``mean``, ``standard_error`` and ``trials``, over our trials that ran
+        every size; ``doubt``, see `rfbench.analysis.chance.doubt`.
     """
     lines = [
         gain
         for paper in papers.papers()
-        if only in (None, paper)
-        for item, asked in papers.paper(paper).gains.items()
+        for item, pairs in papers.paper(paper).gains.items()
         for numbers in _numbers(paper, item).values()
-        for pair in asked.pairs
+        for pair in pairs
         for gain in _of_pair(selection, numbers, *pair)
     ]
     return pd.DataFrame(lines, columns=COLUMNS)
@@ -63,28 +55,21 @@ def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
 def _of_pair(
     selection: Selection, numbers: Sequence[Published], method: str, other: str
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the gains on one data set of a table and on what stands in for it."""
+    """Yield the gains on one data set of a table, by protocol."""
     paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
     sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
     printed = [_better(numbers, method, M) - _better(numbers, other, M) for M in sizes]
     collection = selection.collection
-    for protocol, stand_in in itertools.product(papers.PROTOCOLS, (False, True)):
-        groups = selection.select(paper, [item], dataset, protocol, stand_in)
-        used = [("", math.nan)] * len(groups)
-        if stand_in:
-            facts = (collection.fact(name)[groups] for name in ("dataset", "n_train"))
-            used = list(zip(*facts, strict=True))
-        for used_pair in dict.fromkeys(used):
-            named = groups[[each == used_pair for each in used]]
-            values = gain(Trials(collection, named), method, other, sizes)
-            if not len(values):
-                continue
-            n, both = len(values), named[collection.of_method(named, method, other)]
-            error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-            measured = (float(np.mean(printed)), float(values.mean()), error, n)
-            why = doubt(collection, both, papers.sources()[paper][dataset])
-            key = (paper, item, dataset, used_pair[0], method, other, protocol, tuple(sizes))
-            yield *key, *measured, why
+    for protocol in papers.PROTOCOLS:
+        groups = selection.select(paper, [item], dataset, protocol, False)
+        values = gain(Trials(collection, groups), method, other, sizes)
+        if not len(values):
+            continue
+        n, both = len(values), groups[collection.of_method(groups, method, other)]
+        error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        measured = (float(np.mean(printed)), float(values.mean()), error, n)
+        why = doubt(collection, both, papers.sources()[paper][dataset])
+        yield paper, item, dataset, method, other, protocol, tuple(sizes), *measured, why
 
 
 def _better(numbers: Sequence[Published], method: str, size: int) -> float:

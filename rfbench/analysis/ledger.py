@@ -18,6 +18,7 @@ from rfbench.analysis import frame, verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
+from rfbench.escaping import json_value
 from rfbench.papers.models import PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
@@ -30,7 +31,7 @@ OURS, IN_SIGHT = "ours", "in sight"
 CALLED = {
     "table": "printed in tables",
     "figure": "printed in figures",
-    "repository": "computed from raw runs",
+    "repository": "computed from the authors' raw runs",
     "text": "the text",
     "code": "the authors' code",
     "blind": "text and readings made beforehand",
@@ -199,26 +200,26 @@ def tables(verification: Verification) -> pd.DataFrame:
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
 
-def added_trials(collection: frame.Collection, paper: str) -> pd.DataFrame:
-    """Return what the trials say that were added after a look, a line per method and size.
+def added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
+    """Return what the trials say that were added after a look, a line per paper, method and size.
 
-    ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials; ``mean`` and
-    ``mean_added`` of the error in percent, or of the spectral kernel error where there is none.
+    ``paper``, ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials;
+    ``mean`` and ``mean_added`` of the error in percent, or of the spectral kernel error where there
+    is none.
     """
     rows = collection.rows
     if "paper" not in rows:  # there are none
-        names = ["experiment", "method", "M", "counted", "mean", "added", "mean_added"]
-        return pd.DataFrame(columns=names)
-    rows = rows[(rows["paper"] == paper) & (rows["status"] == "ok")]
+        return []
+    rows = rows[(rows["paper"] != "") & (rows["status"] == "ok")]
     value = rows["error_percent"].astype(float).fillna(rows["kernel_error_spectral"].astype(float))
     rows = rows.assign(value=value, method=rows["label"])
-    by = ["experiment", "method", "M"]
+    by = ["paper", "experiment", "method", "M"]
     added = (
         rows[rows["added"]].groupby(by, sort=False)["value"].agg(added="size", mean_added="mean")
     )
     counted = rows[rows["counts"]].groupby(by, sort=False)["value"].agg(counted="size", mean="mean")
-    both = added.join(counted).reset_index()
-    return pd.DataFrame(both[[*by, "counted", "mean", "added", "mean_added"]])
+    both = added.join(counted).round(6).reset_index().to_dict("records")
+    return [{str(name): value for name, value in line.items()} for line in both]
 
 
 def facts(verification: Verification) -> dict[str, Any]:
@@ -229,13 +230,14 @@ def facts(verification: Verification) -> dict[str, Any]:
         "published": published(set(verification.numbers["paper"])),
         "numbers": [_line(each, OF_NUMBERS) for each in of_numbers(verification)],
         "claims": [_line(each, OF_CLAIMS) for each in of_claims(every)],
+        "added": added_trials(verification.selection.collection),
         "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in holding},
     }
 
 
 def as_json(verification: Verification) -> str:
     """Return `facts` as a text of JSON."""
-    return json.dumps(facts(verification), indent=1) + "\n"
+    return json.dumps(json_value(facts(verification)), indent=1) + "\n"
 
 
 def _line(each: Count, names: Sequence[str]) -> dict[str, Any]:

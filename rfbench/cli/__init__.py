@@ -107,9 +107,8 @@ def main(debug: bool) -> None:
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])
     if debug:
-        logging.getLogger("markdown_it").setLevel(logging.INFO)
-        logging.getLogger("matplotlib").setLevel(logging.INFO)
-        logging.getLogger("numba").setLevel(logging.INFO)
+        for name in ("markdown_it", "matplotlib", "numba"):
+            logging.getLogger(name).setLevel(logging.INFO)
 
 
 for command in (run, sweep, plot, table, verify, report, new, merge, replay, data, list_):

@@ -215,8 +215,7 @@ class RunOptions:
     @property
     def overrides(self) -> list[str]:
         """What they set of a configuration."""
-        given = {"trials": self.trials}
-        return [f"{key}={value}" for key, value in given.items() if value is not None]
+        return [] if self.trials is None else [f"trials={self.trials}"]
 
     @property
     def base(self) -> Path:

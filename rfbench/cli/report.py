@@ -7,16 +7,10 @@ from pathlib import Path
 import click
 
 from rfbench import slices
-from rfbench.cli.options import FILE, FOLDER
+from rfbench.cli.options import FILE, FOLDER, RESULTS
 from rfbench.cli.terminal import echo
 
-RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
-
-
-def usual_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the folders that were named, or what comes with rfbench, or the folder results."""
-    return folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
 
 
 @click.command()
@@ -40,8 +34,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     README.md: findings, and how many numbers and claims reproduce. papers/: a page per paper, its
     numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
     and leaderboard.json, its facts for machines. answers.md: questions of public threads.
-    ledger.json: all totals. Without
-    RESULTS it reads results/published, or else results.
+    ledger.json: all totals. Without RESULTS it reads results/published, or else results.
 
     \b
     Examples:
@@ -54,7 +47,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
     """
     from rfbench.experiment.today import settings
 
-    paths = usual_folders(folders)
+    paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if audits:
         written = [path for made in slices.ask("remake", paths) for path in made]
     elif html and html.suffix == ".html":

@@ -41,54 +41,42 @@ class Work(NamedTuple):
 
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
     """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
-    failed, interrupted = 0, False
-    if options.trials_first and not options.dry_run:
-        several = list(several)
-        first = _trial_by_trial(several, options)
-        failed += first.failed
-        interrupted = first.interrupted
-        if interrupted or (options.fail_fast and failed):
-            raise click.exceptions.Exit(1)
-    for work in several:
-        if options.dry_run:
+    if options.dry_run:
+        for work in several:
             say_what_would_run(work, options)
-            continue
-        plan = planned(work, options, progress=not options.quiet)
-        if not options.quiet:
+        return
+    failed = 0
+    for plan, whole in _parts(several, options):
+        if whole and not options.quiet:
             for line in _own_data(plan):
                 echo(line, err=True)
         with _errors_only() if options.quiet else nullcontext():
             summary = measure(plan, options)
-            _report(summary)
+            if whole:
+                _report(summary)
         failed += summary.failed
-        interrupted = summary.interrupted
-        if interrupted or (options.fail_fast and failed):
-            break
-    if failed or interrupted:
+        if summary.interrupted or (options.fail_fast and failed):
+            raise click.exceptions.Exit(1)
+    if failed:
         raise click.exceptions.Exit(1)
 
 
-def _trial_by_trial(several: Sequence[Work], options: RunOptions) -> runner.Summary:
-    """Run the first trial of all, then the second ones, and so on; the tables come afterwards.
+def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
+    """Yield what is run at once, and whether that is a whole folder, whose table is printed.
 
-    So results that were interrupted are those of a smaller comparison of the same methods on the
-    same data sets.
+    Trial by trial, the first trial of all comes first, then the second ones, and so on. So results
+    that were interrupted are those of a smaller comparison of the same methods on the same data
+    sets.
     """
-    plans = [planned(work, options, progress=not options.quiet) for work in several]
-    numbers = sorted({trial.number for plan in plans for trial in plan.trials})
-    summary = runner.Summary(options.base)
-    for number in numbers:
-        for plan in plans:
-            some = [trial for trial in plan.trials if trial.number == number]
-            if not some:
-                continue
-            with _errors_only() if options.quiet else nullcontext():
-                part = measure(replace(plan, trials=some), options)
-            summary.failed += part.failed
-            summary.interrupted = part.interrupted
-            if summary.interrupted or (options.fail_fast and summary.failed):
-                return summary
-    return summary
+    progress = not options.quiet
+    if options.trials_first:
+        plans = [planned(work, options, progress=progress) for work in several]
+        for number in sorted({trial.number for plan in plans for trial in plan.trials}):
+            for plan in plans:
+                if some := [trial for trial in plan.trials if trial.number == number]:
+                    yield replace(plan, trials=some), False
+    for work in several:
+        yield planned(work, options, progress=progress), True
 
 
 @contextmanager
@@ -204,4 +192,4 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and are left."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left}; run the same command again to go on")
+        echo(f"left:    {summary.left}; run the same command again to resume")

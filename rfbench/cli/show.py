@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -24,6 +24,9 @@ from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, RfbenchError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
+if TYPE_CHECKING:
+    from rfbench.datasets.catalog import Entry
+
 MOST_TABLES = 3
 FOLDERS_PER_WORKER = 4
 # The columns of `rfbench list WHAT`, where they are not a name and what it is.
@@ -32,6 +35,7 @@ HEADS = {
     "columns": ("name", "type", "about"),
     "papers": ("name", "numbers of", "about"),
 }
+Things = dict[str, tuple[tuple[str, ...], Callable[[], str]]]
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
 
@@ -116,7 +120,9 @@ def plot(
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
-        raise click.UsageError(f"Two folders' figures would both go to {place}. Draw them apart.")
+        raise click.UsageError(
+            f"Two folders' figures would both go to {place}. Draw them separately."
+        )
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
     drawn = Parallel(n_jobs=workers, return_as="generator")(
@@ -238,14 +244,15 @@ def list_(what: str, name: str | None, form: str) -> None:
       rfbench list papers
       rfbench list columns
     """
-    rows = _listed(what)
-    if not rows:
+    things = _things(what)
+    if not things:
         raise ConfigError(
             f"There are no {what} here.",
             "This installation is incomplete.",
             "Install rfbench again, or name your own file to `rfbench run`.",
         )
     if name is None:
+        rows = [(each, *beside) for each, (beside, _) in things.items() if beside]
         if form == "json":
             heads = HEADS.get(what, ("name", "about"))
             echo_json(dict(zip(heads, row, strict=True)) for row in rows)
@@ -254,13 +261,12 @@ def list_(what: str, name: str | None, form: str) -> None:
         return
     if what == "samplers":
         name, label = _of_label(name), name
-    names = list(_configurations()) if what == "configs" else [row[0] for row in rows]
-    if name not in names:
+    if name not in things:
         raise ConfigError(
-            f"There is no '{name}' among the {what}.{nearest(name, names)}",
+            f"There is no '{name}' among the {what}.{nearest(name, list(things))}",
             todo=f"`rfbench list {what}` has them all.",
         )
-    text = _whole(what, name).rstrip("\n")
+    text = things[name][1]().rstrip("\n")
     if what == "samplers" and label in (labels := SAMPLERS[name].declaration.labels):
         text = f"{label}: {labels[label]}\n\n{text}"
     if form == "json":
@@ -269,41 +275,76 @@ def list_(what: str, name: str | None, form: str) -> None:
         echo(text)
 
 
-def _whole(what: str, name: str) -> str:
-    """Return all that can be said of one thing."""
-    if what == "samplers":
-        return _of_class(SAMPLERS[name])
-    if what == "solvers":
-        return "\n\n".join(_of_class(cls) for cls in SOLVERS[name].values())
-    if what == "kernels":
-        return _of_class(KERNELS[name])
+def _things(what: str) -> Things:
+    """Return by name what a list has beside it, and what says all of it.
 
-    from rfbench import datasets, papers
+    Runs of a file have nothing beside their name: the list has the file.
+    """
+    if what in ("samplers", "kernels"):
+        registry: Mapping[str, type[Any]] = SAMPLERS if what == "samplers" else KERNELS
+        return {
+            name: ((_first_line(cls),), partial(_of_classes, cls)) for name, cls in registry.items()
+        }
+    if what == "solvers":
+        return {
+            name: ((", ".join(tasks), _first_line(each[0])), partial(_of_classes, *each))
+            for name, tasks in SOLVERS.items()
+            for each in [list(tasks.values())]
+        }
+
+    from rfbench import config, datasets, papers, shipped, yamlfile  # a second, and pandas
     from rfbench.results import schema
 
-    if what == "datasets":
-        entry = datasets.entry(name)
-        facts = entry.model_dump(
-            exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
-        )
-        if entry.files:
-            facts["files"] = ", ".join(file.name for file in entry.files)
-        return "\n".join(f"{key}: {value}" for key, value in facts.items())
-    if what == "papers":
-        return _yaml(papers.paper(name).model_dump(exclude_defaults=True))
     if what == "columns":
-        column = schema.SCHEMA[name]
-        return f"{column.title}\n{column.kind}"
-    return _configurations()[name]()
+        return {
+            name: ((column.kind, column.title), partial("{0.title}\n{0.kind}".format, column))
+            for name, column in schema.SCHEMA.items()
+        }
+    if what == "datasets":
+        every = {name: datasets.entry(name) for name in datasets.names()}
+        return {name: ((entry.title,), partial(_facts, entry)) for name, entry in every.items()}
+    if what == "papers":
+        return {
+            name: (
+                (", ".join(dict.fromkeys(n.item for n in folder.published)),
+                 f"{folder.paper.citation}: {folder.paper.about}"),
+                partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
+            )
+            for name in papers.papers()
+            for folder in [papers.folder(name)]
+        }  # fmt: skip
+    files: Things = {}
+    runs: Things = {}
+    for path in shipped.every():
+        documents = config.documents(path)
+        names = [config.short(path, name) for name in documents]
+        several = f"; runs: {', '.join(names)}" if len(names) > 1 else ""
+        about = f"{yamlfile.load(path).value.get('title', '')}{several}"
+        files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
+        runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
+    return files | runs | files  # in the order of the files, which stand for a run of their name
 
 
-def _of_class(cls: type[Any]) -> str:
-    """Return the parameters of a class, with their defaults and rules, and its docstring."""
+def _facts(entry: Entry) -> str:
+    """Return what the catalogue has of a data set, line by line."""
+    facts = entry.model_dump(
+        exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
+    )
+    if entry.files:
+        facts["files"] = ", ".join(file.name for file in entry.files)
+    return "\n".join(f"{key}: {value}" for key, value in facts.items())
+
+
+def _of_classes(*classes: type[Any]) -> str:
+    """Return of each class the parameters, with their defaults and rules, and its docstring."""
     from rfbench.parameters import described
 
-    declared = described(cls) if is_dataclass(cls) else []
-    lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
-    return "\n".join([*lines, "", inspect.getdoc(cls) or ""])
+    texts = []
+    for cls in classes:
+        declared = described(cls) if is_dataclass(cls) else []
+        lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
+        texts.append("\n".join([*lines, "", inspect.getdoc(cls) or ""]))
+    return "\n\n".join(texts)
 
 
 def _of_label(name: str) -> str:
@@ -314,52 +355,6 @@ def _of_label(name: str) -> str:
 
 def _yaml(content: Any) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-
-
-def _configurations() -> dict[str, Callable[[], str]]:
-    """Return what prints a run with all that its parts make of it, or a file as it is."""
-    from rfbench import config, shipped
-
-    files = {path.stem: partial(path.read_text, encoding="utf-8") for path in shipped.every()}
-    runs = {
-        name: partial(_yaml, run.value)
-        for path in shipped.every()
-        for name, run in config.documents(path).items()
-    }
-    return {**runs, **files}
-
-
-def _listed(what: str) -> list[tuple[str, ...]]:
-    if what == "samplers":
-        return [(name, _first_line(cls)) for name, cls in SAMPLERS.items()]
-    if what == "solvers":
-        return [
-            (name, ", ".join(classes), _first_line(next(iter(classes.values()))))
-            for name, classes in SOLVERS.items()
-        ]
-    if what == "kernels":
-        return [(name, _first_line(cls)) for name, cls in KERNELS.items()]
-
-    from rfbench import config, datasets, papers, shipped, yamlfile  # a second, and pandas
-    from rfbench.results import schema
-
-    if what == "columns":
-        return [(c.name, c.kind, c.title) for c in schema.SCHEMA.values()]
-    if what == "datasets":
-        return [(name, datasets.entry(name).title) for name in datasets.names()]
-    if what == "papers":
-        return [
-            (p.name, ", ".join(dict.fromkeys(n.item for n in numbers)), f"{p.citation}: {p.about}")
-            for p, numbers in (
-                (papers.paper(name), papers.folder(name).published) for name in papers.papers()
-            )
-        ]
-    listed: list[tuple[str, ...]] = []
-    for path in shipped.every():
-        runs = [config.short(path, name) for name in config.documents(path)]
-        several = f"; runs: {', '.join(runs)}" if len(runs) > 1 else ""
-        listed.append((path.stem, f"{yamlfile.load(path).value.get('title', '')}{several}"))
-    return listed
 
 
 def _first_line(thing: object) -> str:

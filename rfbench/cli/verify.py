@@ -87,24 +87,18 @@ def verify(
     if claim is not None:
         found, paper = verification.of_claim(folders or (usual,), claim)
         folders, claims_only = tuple(found), True
-    if folders:
-        held = verification.verify_any(folders, paper, settings)
-    else:
-        held = verification.verify([usual] if usual.is_dir() else [], paper, settings)
-    if claim is not None and form == "text":
-        echo(explained(held.of_claim(claim)), nl=False)
-        return
-    if claim is not None and form == "csv":
-        table = claims.comparisons(held.of_claim(claim))
-        echo(as_csv(table, float_format="%.10g", lineterminator="\n"), nl=False)
-        return
+    read = verification.verify_any if folders else verification.verify
+    held = read(folders or ([usual] if usual.is_dir() else []), paper, settings)
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
         table = claims.table(held.outcomes) if claims_only else held.own[COLUMNS]
+        table = table if claim is None else claims.comparisons(held.of_claim(claim))
         output = as_csv(table, float_format="%.10g", lineterminator="\n")
     elif form == "json":
         output = ledger.as_json(held)
+    elif claim is not None:
+        output = explained(held.of_claim(claim))
     else:
         output = text(held, claims_only)
     echo(output, nl=False)

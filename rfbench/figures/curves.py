@@ -176,7 +176,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)
     if curves.failed:
-        notes.append(f"No trial ended well: {_names(curves.failed)}")
+        notes.append(f"Every trial failed: {_names(curves.failed)}")
     if left_out:
         notes.append(
             "Left out, because rescaled features (reweight: inverse, or penalty_divisor) do not "
@@ -193,7 +193,7 @@ def _trials(counts: pd.Series[int]) -> str:
     """Say over how many trials points are means."""
     low, high = counts.min(), counts.max()
     if high == 1:
-        return "One trial per point: no spread is known"
+        return "One trial per point, so no error bars"
     number = f"{low}" if low == high else f"{low} to {high}"
     return f"Mean over {number} trials; bars: standard error of the mean"
 

@@ -80,12 +80,12 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
     offsets.set(xlabel="offset b (modulo 2π)", ylabel="share of the weight (%)")
     if title:
         figure.suptitle(title)
-    _caption(
+    write_caption(
         figure,
-        width,
         f"Kept features at d = 2, {_of(trials)}: their frequencies, the larger the heavier, and "
         f"their offsets. Crosses and circles: within {CORNER_RADIUS} of (1, 1) or (-1, -1), where "
         "the paper's text has them.",
+        width,
     )
     return figure
 
@@ -102,20 +102,13 @@ def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figu
     panel.plot(every.index, every, "-", color=black, linewidth=0.8, label="mean over the trials")
     panel.set(xlabel="feature i (coordinate)", ylabel="weight of feature i", title=title)
     panel.legend()
-    _caption(
+    write_caption(
         figure,
-        width,
         f"Weights of the kept coordinates, {_of(trials)}; a coordinate that is not kept counts as "
         "0 in the mean.",
+        width,
     )
     return figure
-
-
-def _caption(figure: Figure, width: float | None, caption: str) -> None:
-    """Give a figure its caption, drawn unless it is for an article."""
-    figure.set_label(caption)
-    if width is None:
-        write_caption(figure, caption)
 
 
 def _of(trials: int) -> str:

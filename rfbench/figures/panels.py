@@ -107,7 +107,6 @@ def draw(
         legend = 0.16 * -(-named // _abreast(width, methods))
         size = width, max(min(width / columns, WIDEST) * 0.72, LOWEST) * rows + legend
     figure = new_figure(*size)
-    figure.set_label(caption)
     share: Literal["row", "none"] = "row" if several else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
@@ -124,8 +123,7 @@ def draw(
         panel.remove()
     if title:
         (axes[0, 0].set_title if len(panels) == 1 else figure.suptitle)(title)
-    if not width:
-        write_caption(figure, caption)
+    write_caption(figure, caption, width)
     if several:
         for column in axes.T:
             handles = _named(list(column), styles)
@@ -171,10 +169,12 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def write_caption(figure: Figure, caption: str) -> None:
-    """Write a caption below a figure."""
-    wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
-    figure.supxlabel(wrapped, x=0.01, ha="left")
+def write_caption(figure: Figure, caption: str, width: float | None) -> None:
+    """Give a figure its caption, drawn below it unless it has a width, for an article."""
+    figure.set_label(caption)
+    if not width:
+        wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
+        figure.supxlabel(wrapped, x=0.01, ha="left")
 
 
 def _named(

@@ -12,6 +12,7 @@ from rfbench import papers
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, plus_minus, signed
 from rfbench.papers.models import SourceOfRows
+from rfbench.registry import printed
 
 HEAD = [
     "data set, method", "compared on", "published", "ours", "folds equal", "difference", "verdict",
@@ -75,6 +76,5 @@ def _cells(line: Mapping[Any, Any], kind: str) -> list[str]:
     verdict = DASH if line["beside"] else line["verdict"]
     difference, half = signed(line["difference"], 2), line["half_width"]
     spread = "" if pd.isna(half) else f" ± {half:.2f}"
-    return [
-        f"{line['dataset']}, {line['method']}", kind, *means, equal, difference + spread, verdict,
-    ]  # fmt: skip
+    name = f"{line['dataset']}, {printed(line['method'])}"
+    return [name, kind, *means, equal, difference + spread, verdict]

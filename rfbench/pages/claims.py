@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.outcomes import Outcome
-from rfbench.pages.grids import Grid
-from rfbench.pages.templates import environment
-from rfbench.pages.words import DASH, listing, signed
+from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.pages.templates import lines
+from rfbench.pages.words import DASH, listing
 from rfbench.papers.models import Claim, Part
 
+MOST = 2  # comparisons of a claim under one protocol; all of them are in the CSV
 PERCENT = ("error", "accuracy", "train_error")
 SHARES = ("kept_near_corners", "kept_near_offsets")
 
@@ -43,31 +42,44 @@ def unit(part: Part, joint: str = "") -> str:
     return result + (" per dimension" if joint == "slope over d" else "")
 
 
-def grid(every: Sequence[Outcome]) -> Grid:
-    """Lay out the verdicts on a claim, a line per protocol; if it is shown, per comparison."""
-    effect = "effect (90 % interval)"
-    if every and not every[0].claim.judged:
-        rows = [
-            [outcome.protocol, *said(replace(outcome, decisive=other)), str(other.trials)]
-            for outcome in every
-            for other in outcome.comparisons
-        ]
-        return Grid(["protocol", "comparison", effect, "trials"], rows)
-    rows = []
-    for outcome in every:
-        cells = [DASH] * 5
-        if outcome.decisive:
-            counted = f"{outcome.inside}, {outcome.outside}, {len(outcome.comparisons)}"
-            span = outcome.decisive.over_gaps
-            over = f"{signed(span.low)} to {signed(span.high)}" if span else DASH
-            trials = str(outcome.trials)
-            cells = [counted, *said(outcome), over, trials]
-        rows.append([outcome.protocol, verdict(outcome), *cells])
-    counts = ["inside, outside, all", "least favourable comparison", effect]
-    return Grid(["protocol", "verdict", *counts, "over what is not printed", "trials"], rows)
+def said(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
+    """Write a comparison of a claim, and its effect."""
+    part = outcome.claim.parts[comparison.part]
+    form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
+    effect, low, high = (
+        f"{x:{form}}" for x in (comparison.effect, comparison.low, comparison.high)
+    )
+    known = "" if math.isnan(comparison.low) else f" ({low} to {high})"
+    (compared,) = lines("compared.j2", "compared", c=comparison, part=part)
+    return [compared, f"{effect}{known} {unit(part, comparison.joint)}".rstrip()]
 
 
-def misses(outcome: Outcome) -> str:
+def worst(outcome: Outcome, whole: bool = False) -> list[ClaimComparison]:
+    """Return the least favourable comparisons: all on a whole page of a claim that is not judged.
+
+    One where a judged claim is only displayed.
+    """
+    if whole and not outcome.claim.judged:
+        return list(outcome.comparisons)
+    displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
+    return outcome.least_favourable[: 1 if displayed else MOST]
+
+
+def verdict(outcome: Outcome) -> str:
+    """Write the verdict, with how often and how far it fails, or what limits it."""
+    if outcome.verdict == verdicts.DEPENDS:
+        return f"depends on: {listing(outcome.depends_on)}"
+    if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
+        counted = f"{outcome.outside} of {len(outcome.comparisons)}"
+        return f"{outcome.verdict} ({counted}, at worst by {_missed(outcome)})"
+    if outcome.verdict == verdicts.HOLDS_TESTED:
+        return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets)"
+    if outcome.verdict == verdicts.CANNOT:
+        return f"{outcome.verdict} ({outcome.reason})"
+    return outcome.verdict
+
+
+def _missed(outcome: Outcome) -> str:
     """Write by how much the mean of the comparison that decides lies outside its bounds."""
     part, decisive = outcome.part, outcome.decisive
     if part is None or decisive is None or not decisive.excess > 0:
@@ -77,28 +89,5 @@ def misses(outcome: Outcome) -> str:
     return f"{decisive.excess:.2g} {unit(part, decisive.joint)}".strip()
 
 
-def said(outcome: Outcome) -> list[str]:
-    """Write the comparison that decides, and its effect; nothing where there is none."""
-    if outcome.part is None or outcome.decisive is None:
-        return ["", ""]
-    macros: Any = environment().get_template("claim.j2").module
-    part, decisive = outcome.part, outcome.decisive
-    form = "+.3g" if part.scale != "ratio" and decisive.against else ".3g"
-    effect, low, high = (f"{x:{form}}" for x in (decisive.effect, decisive.low, decisive.high))
-    known = "" if math.isnan(decisive.low) else f" ({low} to {high})"
-    compared = str(macros.compared(decisive, part)).strip()
-    return [compared, f"{effect}{known} {unit(part, decisive.joint)}".rstrip()]
-
-
-def verdict(outcome: Outcome) -> str:
-    """Write the verdict, with how often and how far it fails, or what limits it."""
-    if outcome.verdict == verdicts.DEPENDS:
-        return f"depends on: {listing(outcome.depends_on)}"
-    if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
-        counted = f"{outcome.outside} of {len(outcome.comparisons)}"
-        return f"{outcome.verdict} ({counted}, at worst by {misses(outcome)})"
-    if outcome.verdict == verdicts.HOLDS_TESTED:
-        return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets)"
-    if outcome.verdict == verdicts.CANNOT:
-        return f"{outcome.verdict} ({outcome.reason})"
-    return outcome.verdict
+# What the templates of claims call.
+WORDS: dict[str, Any] = {"verdict": verdict, "said": said, "worst": worst, "side": verdicts.side}

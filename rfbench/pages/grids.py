@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -18,14 +18,13 @@ class Grid:
 
     head: Sequence[str]  # one name per column; the first column names the rows
     rows: Sequence[Sequence[str]]  # each as long as the head
-    title: str = ""  # what stands above it
     best: frozenset[tuple[int, int]] = frozenset()  # cells, row and column, that LaTeX has bold
     over: Sequence[str] = ()  # what stands over each head; equal neighbours have it in common
     parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
 
 
 def markdown(grid: Grid) -> Markdown:
-    """Write a Markdown table, numbers to the right, without its title. Of no rows it is empty."""
+    """Write a Markdown table, numbers to the right. Of no rows it is empty."""
     if not grid.rows:
         return Markdown("")
     lines = [[in_markdown(cell) for cell in line] for line in (grid.head, *grid.rows)]
@@ -94,9 +93,3 @@ def _block(columns: Sequence[Sequence[str]], names: int) -> str:
     Console(file=out, width=ENDLESS, no_color=True, markup=False, highlight=False).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     return "\n".join(filter(None, lines))
-
-
-WRITERS: dict[str, Callable[[Grid, int], str]] = {
-    "text": text,
-    "markdown": lambda grid, width: markdown(grid),
-}

@@ -11,11 +11,11 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from importlib import resources as package
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
@@ -30,9 +30,6 @@ from rfbench.pages.front import machine
 from rfbench.pages.scoreboard import anchor
 from rfbench.pages.templates import bare, render
 from rfbench.results import Results
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 FRONT, INDEX = "README.md", "index.html"
 LONG = 30  # characters: a longer cell of a table may break over lines
@@ -163,13 +160,8 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
-    template = _template()
+    template = bare(autoescape=True, keep_trailing_newline=True).get_template("page.html.j2")
     return str(template.render(style=style, digest=digest, links=links, **facts)).encode()
-
-
-@cache
-def _template() -> Template:
-    return bare(autoescape=True, keep_trailing_newline=True).get_template("page.html.j2")
 
 
 class Html:

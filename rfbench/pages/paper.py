@@ -6,17 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from rfbench import papers, slices
-from rfbench.analysis import ledger, verdicts
-from rfbench.analysis.gains import gains
+from rfbench.analysis import ledger
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
-from rfbench.pages import authors_rows, claims, front, paper_figure, scoreboard
-from rfbench.pages.grids import Grid
+from rfbench.pages import claims, front, paper_figure, scoreboard
 from rfbench.pages.templates import render
-from rfbench.pages.words import number
 
 
 def page(verification: Verification, name: str, out: Path, added: str = "") -> str:
@@ -52,46 +47,23 @@ def _own(verification: Verification, name: str) -> Verification:
 def facts(own: Verification, name: str) -> dict[str, Any]:
     """Gather what the page says of a paper, from what is its own."""
     collection = own.selection.collection
-    runs = [r for r in collection.experiments if r.config.get("paper") == name]
+    counts, in_sight = ledger.of_numbers(own), ledger.IN_SIGHT
     return {
         "paper": papers.paper(name),
         **front.totals(own),
-        "opening": _opening(own),
+        **claims.WORDS,
+        "blind": [each for each in counts if each.of[1] != in_sight],
+        "sight": [each for each in counts if each.of[1] == in_sight],
         "pictured": bool(len(paper_figure.pictured(own))),
-        "added_trials": _added_trials(ledger.added_trials(collection, name)),
+        "added_trials": [
+            f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
+            for line in ledger.added_trials(collection)
+            if line["paper"] == name
+        ],
         "numbers": scoreboard.numbers_grid(own, linked=True),
         "verdicts": front.claims_grid(own),
         "every": scoreboard.measured(own),
-        "authors": authors_rows.facts(own.authors),
         "doubts": papers.paper(name).doubts,
-        "gains": front.gains_grid(gains(own.selection, name)),
-        "gains_notes": [each.note for each in papers.paper(name).gains.values() if each.note],
-        "statements": front.statements([collection.without_stale(r) for r in runs]),
-        "runs": runs,
+        "runs": [r for r in collection.experiments if r.config.get("paper") == name],
         "claims": claims.by_claim(own.outcomes),
-        "name": papers.claim_name,
-        "rules": verdicts,
-        "grid": claims.grid,
     }
-
-
-def _added_trials(table: pd.DataFrame) -> Grid:
-    rows = [
-        [str(each), method, number(M), number(counted), number(mean), number(more), number(other)]
-        for each, method, M, counted, mean, more, other in table.itertuples(index=False, name=None)
-    ]
-    return Grid(["rows", "method", "M", "counted", "their mean", "added", "their mean"], rows)
-
-
-def _opening(own: Verification) -> dict[str, list[str]]:
-    """Say how many numbers reproduce per class: of settings tuned to match them, and others."""
-    said: dict[str, list[str]] = {"blind": [], "sight": []}
-    for each in ledger.of_numbers(own):
-        settings, differ = each.of[1], each[verdicts.DIFFERS]
-        text = (
-            f"{each.near} of {each.compared} compared agree or are close, "
-            f"{differ} {'differs' if differ == 1 else 'differ'} "
-            f"(settings: {ledger.CALLED.get(settings, settings)})"
-        )
-        said["sight" if settings == ledger.IN_SIGHT else "blind"].append(text)
-    return said

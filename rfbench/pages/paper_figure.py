@@ -28,8 +28,8 @@ MOST_PANELS = 8
 def png(own: Verification) -> bytes | None:
     """Return the figure of a paper as PNG, a panel per table or figure; None of no number.
 
-    The same numbers give the same bytes. Times, stand-ins and what is measured under settings of
-    ours are left out.
+    The same numbers give the same bytes. Times, substitute data and what is measured under settings
+    of ours are left out.
     """
     numbers = pictured(own)
     items = list(numbers["item"].unique())[:MOST_PANELS]
@@ -69,7 +69,7 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
     if points:
         panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
         panel.axhline(0.0, color=ink(), linewidth=0.8)
-        panel.set_ylabel("ours less published (points)")
+        panel.set_ylabel("ours minus published (points)")
     else:
         panel.set(xscale="log", yscale="log")
         for side in (panel.xaxis, panel.yaxis):

@@ -19,11 +19,13 @@ from rfbench.escaping import Markdown, in_markdown
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, signed, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
+from rfbench.registry import printed
 
 UNITS = (PERCENT, PLAIN, SECONDS)
 DECIMALS = {PERCENT: 2, SECONDS: 3}
 MOST = 9  # decimals of a number without a unit
-PRINTED, RANGE = "printed", "over the unprinted keys, from our reading"
+PRINTED, RANGE = "printed", "over unstated settings, less our reading"
+SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Gaps:
 
 @dataclass(frozen=True)
 class TablePart:
-    """One data set of a published table, or what stands in for it, with what was measured."""
+    """One data set of a published table, or its substitute, with what was measured."""
 
     paper: str
     item: str
@@ -50,17 +52,23 @@ class TablePart:
     source: str  # of the numbers: table, figure, repository
     spreads: set[str]  # beside the numbers: sd, se
     trials: dict[str, str]  # by protocol, a range
-    failed: dict[str, int]  # by protocol: trials that did not end well
-    measures: list[str]  # what stands for the error where that is no misclassification
+    failed: dict[str, int]  # by protocol: failed trials
+    measures: list[str]  # the metric behind the error where that is no misclassification
     best: bool  # whether a number is the best over all sizes
     chance: list[str]  # protocols with numbers at chance
     repeated: list[str]  # where numbers that are not counted here stand first
     gaps: Gaps | None  # None where nothing was run as printed
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
 
+    @property
+    def heading(self) -> str:
+        """What stands above it; a link leads to its `anchor`."""
+        name = f"{self.paper} {self.item}, {self.dataset}"
+        return f"{name}: substitute data {self.used}" if self.stand_in else name
+
 
 def measured(verification: Verification) -> list[TablePart]:
-    """Lay out every data set of which anything was measured, each before its stand-ins."""
+    """Lay out every data set of which anything was measured, each before its substitutes."""
     over = verification.ranges.set_index("number", drop=False).to_dict("index")
     parts = by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -71,7 +79,7 @@ def measured(verification: Verification) -> list[TablePart]:
 
 
 def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) -> TablePart:
-    first, printed = lines[0], papers.published()
+    first, entries = lines[0], papers.published()
     paper, item, dataset = (first[name] for name in TABLE)
     source = papers.sources()[paper][dataset]
     catalogue = source.dataset
@@ -93,7 +101,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         first["used_rows"],
         bool(first["stand_in"]),
         str(first["source"]),
-        {str(printed[line["number"]].spread_kind) for line in numbers} - {""},
+        {str(entries[line["number"]].spread_kind) for line in numbers} - {""},
         {p: span(min(many), max(many)) for p, many in trials.items()},
         {p: int(n) for p, n in failed.items() if n},
         sorted({line["error_metric"] for line in lines if line["metric"] == "error"} - {"error"}),
@@ -152,9 +160,12 @@ def _grid(
     rows = [
         [
             " ".join(
-                filter(None, [entry["method"], entry["M"], entry["metric"] if several else ""])
+                filter(
+                    None,
+                    [printed(entry["method"]), entry["M"], entry["metric"] if several else ""],
+                )
             ),
-            printed(entry["published"], entry["published_spread"], entry["unit"]),
+            published(entry["published"], entry["published_spread"], entry["unit"]),
             *(cells.get((entry["number"], column), DASH) for column in columns),
         ]
         for entry in numbers
@@ -176,7 +187,7 @@ def _cell(line: Line) -> str:
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
 
-def printed(value: float, error: float, unit: str = PERCENT) -> str:
+def published(value: float, error: float, unit: str = PERCENT) -> str:
     """Write a published number, with its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
@@ -198,9 +209,9 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
         lines = here.reset_index(TABLE).to_dict("index")
         cells = [_outcome(lines[protocol]) if protocol in lines else DASH for protocol in protocols]
         name = f"{paper} {item}, {dataset}"
-        own = any(cell not in {DASH, "stand-in"} for cell in cells)
-        if linked and (own or "stand-in" in cells):
-            heading = name if own else f"{name}: stand-in {used[paper, item, dataset]}"
+        own = any(cell not in {DASH, SUBSTITUTE} for cell in cells)
+        if linked and (own or SUBSTITUTE in cells):
+            heading = name if own else f"{name}: substitute data {used[paper, item, dataset]}"
             name = Markdown(f"[{in_markdown(name)}](#{anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
@@ -215,7 +226,7 @@ def _outcome(line: Mapping[Any, Any]) -> str:
     distance = ", ".join(written)
     shown = f"{line['shown']} shown, {distance}" if line["shown"] else ""
     parts = [f"{seen}, {distance}" if line["compared"] else shown, *not_compared]
-    return ", ".join(filter(None, parts)) or ("stand-in" if line["stand_in"] else DASH)
+    return ", ".join(filter(None, parts)) or (SUBSTITUTE if line["stand_in"] else DASH)
 
 
 def anchor(heading: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -14,11 +15,10 @@ from rfbench.analysis.faults import checks
 from rfbench.analysis.frame import follows
 from rfbench.analysis.naming import shown_name
 from rfbench.analysis.summary import TIMES, axis, grouped, summarise
-from rfbench.errors import ResultsError, nearest, unknown
-from rfbench.escaping import as_csv
-from rfbench.pages import sheet
+from rfbench.errors import ResultsError, unknown
+from rfbench.escaping import as_csv, in_latex, in_markdown
+from rfbench.pages import grids, latex
 from rfbench.pages.grids import Grid
-from rfbench.pages.sheet import Passage, Sheet
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span, spread
 from rfbench.registry import printed
@@ -26,12 +26,12 @@ from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "summary_table.j2"
-FORMATS = (*sheet.FORMATS, "csv")
+FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 RANGES = ("M", "columns", "kept")
 SAID = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
-    "alpha_convention", "intercept", "protocol", "timing",
+    "alpha_convention", "intercept", "protocol", "timing", "threads",
 )  # fmt: skip
 
 Line = Mapping[str, Any]
@@ -65,11 +65,7 @@ def render(
     Raises ResultsError if the format or a method is not a known one.
     """
     if form not in FORMATS:
-        raise ResultsError(
-            f"There is no table format '{form}'.",
-            f"Known are {', '.join(FORMATS)}.",
-            f"Name one of them.{nearest(form, list(FORMATS))}",
-        )
+        raise unknown("table format", form, FORMATS, ResultsError)
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
         known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
@@ -78,13 +74,10 @@ def render(
                 raise unknown("method", name, known, ResultsError)
     if form == "csv":
         return _csv(several, methods)
-    sheets = (
-        _article(one, methods)
-        if form == "latex"
-        else _sheet(one, methods, brief and form == "text")
-        for one in several
-    )
-    return "\n".join(sheet.write(each, form, width) for each in sheets)
+    if form == "latex":
+        return "\n".join(_latex(one, methods) for one in several)
+    columns = 0 if form == "markdown" else width or shutil.get_terminal_size().columns
+    return "\n".join(_page(one, methods, columns, brief) for one in several)
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -107,17 +100,27 @@ def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
     return as_csv(pd.concat(frames)) if frames else ""
 
 
-def _sheet(results: Results, methods: Sequence[str], brief: bool) -> Sheet:
-    table = _of_methods(summarise(results), methods)
-    parts = table.groupby("dataset", dropna=False) if len(table) else ()
-    return Sheet(
-        _title(results), [_passage(part, results, brief) for _, part in parts], _notes(results)
-    )
+def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> str:
+    """Write tables for a terminal of so many characters, or in Markdown where there is no width."""
 
+    def line(text: str, mark: str = "") -> str:
+        if not width:
+            return f"- {in_markdown(text)}"
+        return textwrap.fill(mark + " ".join(text.split()), width, subsequent_indent="  ")
 
-def _title(results: Results) -> str:
     (title,) = lines(TEMPLATE, "title", results=results)
-    return title
+    parts = [line(title) if width else f"**{in_markdown(title)}**"]
+    table = _of_methods(summarise(results), methods)
+    for _, part in table.groupby("dataset", dropna=False) if len(table) else ():
+        facts = _facts(part, results)
+        heading = lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)
+        parts.append("\n".join(map(line, heading)))
+        parts += [
+            grids.text(grid, width) if width else grids.markdown(grid)
+            for grid in _grids(part, axis(results))
+        ]
+    parts.append("\n".join(line(note, "- ") for note in _notes(results)))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _notes(results: Results) -> list[str]:
@@ -126,26 +129,26 @@ def _notes(results: Results) -> list[str]:
     )
 
 
-def _article(results: Results, methods: Sequence[str]) -> Sheet:
-    """Lay out one table for an article: a row per method, a column per place on the axis."""
+def _latex(results: Results, methods: Sequence[str]) -> str:
+    """Write the table for an article, a row per method, and the notes as comments above it."""
     collection = frame.of([results])
     table = grouped(collection, results)
-    if table.empty or table["x"].isna().all():
-        return Sheet(_title(results), [], _notes(results))
-    table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
-    grid = _across(table, axis(results))
-    (caption,) = lines(
-        TEMPLATE,
-        "caption",
-        results=results,
-        metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
-        datasets=[shown_name(part) for _, part in table.groupby("dataset", sort=False)],
-        trials=table["trials"].max(),
-    )
-    rule = lines(TEMPLATE, "bold", level=LEVEL) if grid.best else []
-    chosen = lines(TEMPLATE, "setting", f=_facts(table, results), key="penalty")
-    passages = [Passage([*rule, *chosen], [replace(grid, title=caption)])]
-    return Sheet(_title(results), passages, _notes(results), name=results.name)
+    text = ""
+    if len(table) and table["x"].notna().any():
+        table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
+        grid = _across(table, axis(results))
+        (caption,) = lines(
+            TEMPLATE,
+            "caption",
+            f=_facts(table, results),
+            smoke=results.smoke,
+            metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
+            datasets=[shown_name(part) for _, part in table.groupby("dataset", sort=False)],
+        )
+        note = "".join(lines(TEMPLATE, "bold", level=LEVEL)) if grid.best else ""
+        text = latex.table(grid, f"{caption}.", latex.label_of(results.name), note)
+    comments = [f"% {in_latex(note)}" for note in _notes(results)]
+    return "\n".join([latex.PREAMBLE, *comments, "", text])
 
 
 def _across(table: pd.DataFrame, varied: str) -> Grid:
@@ -173,12 +176,12 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     )
 
 
-def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
-    heading = lines(TEMPLATE, "heading", f=_facts(table, results), brief=brief)
-    methods, varied = list(dict.fromkeys(table["method"])), axis(results)
+def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
+    """Lay out one data set: the scores, and the costs at the last place on the axis."""
+    methods = list(dict.fromkeys(table["method"]))
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
-        return Passage(heading)
+        return []
     by_place: dict[Any, Line] = {(line["method"], line["x"]): line for line in records(table)}
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
@@ -189,7 +192,7 @@ def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} | costs
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
-        return Passage(heading, [Grid([corner, *columns], rows)])
+        return [Grid([corner, *columns], rows)]
     kept = table.groupby("method")["kept_min"].count()
     keeping = [method for method in methods if kept[method]]
     rows = [
@@ -199,10 +202,8 @@ def _passage(table: pd.DataFrame, results: Results, brief: bool) -> Passage:
         for x in places
     ]
     head = [varied, *methods, *(f"{method}: kept" for method in keeping)]
-    grids = [Grid(head, rows)]
-    if costs:
-        grids.append(Grid([corner, *methods], [[name, *cells] for name, cells in costs.items()]))
-    return Passage(heading, grids)
+    of_costs = Grid([corner, *methods], [[name, *cells] for name, cells in costs.items()])
+    return [Grid(head, rows), *([of_costs] if costs else [])]
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -224,14 +225,9 @@ def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str
             spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
             for line in last_lines
         ]
-    rows["scale-free alpha, median"] = [
-        _penalty(line["alpha_scale_free"]) if line else "" for line in last_lines
-    ]
+    penalties = [line["alpha_scale_free"] if line else None for line in last_lines]
+    rows["scale-free alpha, median"] = [DASH if absent(x) else f"{x:.4g}" for x in penalties]
     return {name: cells for name, cells in rows.items() if set(cells) - {"", DASH}}
-
-
-def _penalty(value: float) -> str:
-    return DASH if absent(value) else f"{value:.4g}"
 
 
 def _range(line: Line | None, name: str) -> str:
@@ -269,7 +265,6 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,
-        "threads": list(table["threads"].dropna().unique()),
         "metric": METRICS[table["metric"].iloc[0]],
     }
 

@@ -203,13 +203,6 @@ class SizeName(_PaperSection):
     over_d: bool = False  # whether the paper counts in multiples of the number of columns
 
 
-class Gains(_PaperSection):
-    """The methods of a table whose gain is shown: (method, other)."""
-
-    pairs: list[tuple[str, str]] = Field(min_length=1)
-    note: str = ""  # what must be known to read these gains
-
-
 class Added(_PaperSection):
     """What is measured for a paper but is not the paper's: each with what it is."""
 
@@ -276,7 +269,7 @@ class Paper(_PaperSection):
     # scoring, selecting), t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
     time_axis: str = "t_total"  # the time that figures over the size show
-    gains: dict[str, Gains] = {}  # by item, in the paper's order
+    gains: dict[str, list[tuple[str, str]]] = {}  # by item: (method, other)
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []

@@ -139,8 +139,8 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
     methods = {number.method for number in numbers} | set(paper.added.methods)
-    for item, gains in paper.gains.items():
-        for method in (name for pair in gains.pairs for name in pair):
+    for item, pairs in paper.gains.items():
+        for method in (name for pair in pairs for name in pair):
             if method not in methods:
                 yield PAPER, f"{item}: {method} is neither published nor added"
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):

@@ -27,7 +27,7 @@ def test_the_published_rows_carry_what_is_said_of_splits():
                     means.setdefault((name, row["label"]), []).append(float(row["error"]))
     means = {key: sum(values) / len(values) for key, values in means.items()}
     collection = collect([PUBLISHED / name for name in APART])
-    found = findings.apart(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
+    found = findings.splits(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
     assert found is not None
     bars = {bar.name.rpartition(", ")[2]: bar for bar in found.bars}
     assert len(bars) == len(means) / 2
@@ -37,7 +37,7 @@ def test_the_published_rows_carry_what_is_said_of_splits():
         assert bar.low > 0
     (statement,) = statements([found])
     assert statement.sentence.endswith(".")
-    printed = text([statement], "apart", 200)
+    printed = text([statement], "splits", 200)
     assert statement.sentence[:60] in printed
     assert all(f"{bar.value:.3g}" in printed for bar in found.bars)
 

@@ -38,14 +38,16 @@ def test_the_best_stands_beside_plain_features_over_the_whole_curve() -> None:
     ]
     assert answer.shown.first[0] == 21.0
     assert said(read) == (
-        "test error (%): nystroem is better than rks at M = 50 to 200 (at M = 50: 21.00 ± 0.58 "
-        "against 41.17 ± 0.73). 3 trials, paired 90 % intervals."
+        "test error (%): nystroem against rks: significantly better at M = 50 to 200 "
+        "(mean at M = 50: 21.00 ± 0.58 against 41.17 ± 0.73). 3 trials, paired 90 % intervals."
     )
 
 
 def test_where_plain_features_are_best_the_next_method_is_said_to_be_worse() -> None:
     text = said(run({"rks": [20.0, 21.0, 22.0], "orf": [30.0, 31.0, 33.0]}))
-    assert text.startswith("test error (%): orf is worse than rks at M = 50 to 200 (at M = 50: ")
+    assert text.startswith(
+        "test error (%): orf against rks: significantly worse at M = 50 to 200 (mean"
+    )
 
 
 def test_places_of_each_verdict_are_named_as_runs() -> None:
@@ -62,8 +64,8 @@ def test_places_of_each_verdict_are_named_as_runs() -> None:
         for name in ("rks", "orf")
     ]
     text = said(results(rows))
-    assert "orf is better than rks at M = 10 to 20, 40 (at M = 10: 16.00 ± 0.58 against" in text
-    assert "; no significant difference at M = 30. 3 trials" in text
+    assert "orf against rks: significantly better at M = 10 to 20, 40; no significant " in text
+    assert " difference at M = 30 (mean at M = 10: 16.00 ± 0.58 against" in text
 
 
 def test_a_larger_accuracy_is_better() -> None:
@@ -85,12 +87,12 @@ def test_a_larger_accuracy_is_better() -> None:
 
 def test_what_pairs_do_not_tell_apart_is_not_named_best() -> None:
     text = said(run({"rks": [20.0, 30.0, 40.0], "orf": [30.0, 40.0, 19.0]}))
-    assert "no significant difference between orf and rks at M = 50 to 200" in text
+    assert "orf against rks: no significant difference at M = 50 to 200" in text
 
 
 def test_one_trial_one_method_and_none() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
-    assert "one trial cannot be compared. 1 trial." in said(single)
+    assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
     (answer,) = answers(of([alone]), alone)
     assert answer.other == ""

@@ -70,7 +70,7 @@ def test_a_method_that_failed_is_named(write: Write, width: float | None) -> Non
     figure = next(figures_of(results, width))[1]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["RKS", "ORF", "EERF (failed)"]
-    assert "No trial ended well: EERF." in figure.get_label()
+    assert "Every trial failed: EERF." in figure.get_label()
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 990), ("84mm", 992), ("240pt", 996)])

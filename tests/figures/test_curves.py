@@ -126,7 +126,7 @@ def test_the_axes_of_liu2020(write: Write) -> None:
     found = points(figures["kernel_error_vs_M"])
     assert found == dict.fromkeys(("rks", "surrogate-leverage"), ([1, 4, 128], [1, 1 / 4, 1 / 128]))
     caption = figures["kernel_error_vs_M"].get_supxlabel().replace("\n", " ")
-    assert "do not estimate the kernel: rks-2s, LS-RFF." in caption
+    assert "do not estimate the kernel: RKS-2s, LS-RFF." in caption
     assert points(figures["time_vs_M"])["rks-2s"] == ([1, 4, 128], [3, 6, 130])
     assert "t_pp + t_features." in figures["time_vs_M"].get_supxlabel()
     assert len(points(figures["error_vs_M"])) == 4
@@ -216,7 +216,7 @@ def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None
     ]
     figures = drawn(write(rows))
     caption = " ".join(figures["error_vs_M"].get_supxlabel().split())
-    assert caption.endswith("rks-4l has 400 columns at M = 50, RKS 100.")
+    assert caption.endswith("RKS-4l has 400 columns at M = 50, RKS 100.")
     assert caption.count("columns") == 1
     assert "columns" not in figures["error_vs_time"].get_supxlabel()
 

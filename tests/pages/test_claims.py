@@ -1,9 +1,11 @@
-"""The page of the claims: units, gaps and marks."""
+"""The claims on pages: units, and the comparisons behind a verdict."""
 
+import numpy as np
 import pytest
 
 from rfbench import papers
-from rfbench.pages.claims import by_claim, grid, unit
+from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.pages.claims import by_claim, said, unit, verdict, worst
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
@@ -42,10 +44,16 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert (one.verdict, one.outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
     assert one.missing == ("cod-RNA", "covtype", "magic04")
-    ((protocol, verdict, counted, compared, effect, over, trials),) = grid([one]).rows
-    assert (protocol, counted, over, trials) == ("matched", "0, 5, 5", "–", "10")
-    assert verdict.startswith("fails (5 of 5, at worst by ")
-    assert float(verdict.split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
+    (compared, effect) = said(one, worst(one)[0])
+    assert verdict(one).startswith("fails (5 of 5, at worst by ")
+    assert float(verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
+    assert len(worst(one)) == 2
+
+
+def test_a_page_has_every_comparison_of_a_claim_that_is_not_judged() -> None:
+    each = ClaimComparison(np.zeros(2))
+    outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
+    assert (len(worst(outcome)), len(worst(outcome, whole=True))) == (2, 3)

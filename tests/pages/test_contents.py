@@ -32,13 +32,13 @@ def test_what_holds_measurements_says_what_is_missing():
         for content in papers.paper(name).contents:
             state, text = lines[name, content.item]
             assert text
-            assert state in ("whole", "in part", "nothing to measure")
+            assert state in ("complete", "in part", "nothing to measure")
             if content.nothing:
                 assert not {n for n in papers.folder(name).published if n.item == content.item}
             numbers = own[(own["paper"] == name) & (own["item"] == content.item)]
             if len(numbers):
                 run = numbers[numbers["trials"] > 0]["dataset"].unique()
                 lacking = set(numbers["dataset"]) - set(run)
-                assert state == ("in part" if lacking else "whole"), (name, content.item)
+                assert state == ("in part" if lacking else "complete"), (name, content.item)
                 assert all(data.lower() in text.lower() for data in lacking)
     assert DASH not in {state for state, _ in lines.values()}

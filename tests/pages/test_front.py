@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from rfbench import papers
-from rfbench.analysis.gains import gains
-from rfbench.pages.front import claims_grid, effort, gains_grid, machine, totals, unfinished
+from rfbench.pages.front import claims_grid, machine, totals, unfinished
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -38,29 +35,6 @@ def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
     assert len(grid.rows) == len(papers.claims())
     (s5,) = [row for row in grid.rows if row[0].startswith("[S5](#s5) ")]
     assert s5[1:] == ["–", "fails (1 of 1, at worst by 7.5 points)", "–"]
-
-
-def test_a_gain_stands_beside_the_published_one() -> None:
-    sizes = (14, 28, 56, 112, 224, 448, 896, 1792)
-    made = [row for M in sizes for row in trials(70, M=M) + trials(71, M=M, sampler="leverage-rff")]
-    (row,) = gains_grid(gains(verification(results(made, **PAPER)).selection, "liu2020")).rows
-    assert row == [
-        "liu2020 table3, EEG", "leverage-rff over rks", "14–1792", "+6.13",
-        "–", "+1.00 ± 0.00", "–",
-    ]  # fmt: skip
-
-
-def test_the_effort_is_the_sum_over_all_rows() -> None:
-    failed = [row | {"status": "failed"} for row in trials(1, n=3, sampler="qmc")]
-    untimed = [dict.fromkeys(["t_pp", "t_features", "t_train", "t_test"], "")]
-    every = (
-        results(eeg(rks=68.5) + failed, "a", **PAPER),
-        results([{}], "own"),
-        results(untimed, "b"),
-    )
-    spent = effort(verification(*every).selection.collection)
-    assert (spent["folders"], spent["rows"], spent["untimed"]) == (3, 15, 1)
-    assert spent["seconds"] == pytest.approx(14 * (0.25 + 0.5 + 1.25 + 0.125))
 
 
 def test_an_unfinished_run_and_its_machine() -> None:

@@ -25,10 +25,10 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     assert percent.head == ["accuracy", "published", "matched", "tuned"]
     rows = {row[0]: row[1:] for row in percent.rows}
     assert len(rows) == 32
-    assert rows["rks 14"] == ["68.45 ± 0.89", "68.60 ± 0.16 close", "66.50 ± 0.50"]
-    assert rows["qmc 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
-    assert rows["rks 28"][1:] == ["–", "–"]
-    assert {row[0]: row[2] for row in times.rows}["rks 14"] == "0.750 ± 0.000"
+    assert rows["RKS 14"] == ["68.45 ± 0.89", "68.60 ± 0.16 close", "66.50 ± 0.50"]
+    assert rows["QMC 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
+    assert rows["RKS 28"][1:] == ["–", "–"]
+    assert {row[0]: row[2] for row in times.rows}["RKS 14"] == "0.750 ± 0.000"
 
 
 def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
@@ -39,8 +39,8 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     (one,) = measured(replace(found, ranges=pd.DataFrame([line], columns=list(RANGES))))
     assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
     rows = {row[0]: row for row in one.grids[0].rows}
-    assert rows["rks 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
-    assert rows["qmc 14"][3] == "–"
+    assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
+    assert rows["QMC 14"][3] == "–"
     assert one.gaps is not None
     assert one.gaps.varied == ["solver.intercept"]
     assert "rows" in one.gaps.fixed
@@ -50,7 +50,7 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     assert alone.gaps.varied == []
 
 
-def test_own_data_stand_before_their_stand_in() -> None:
+def test_own_data_stand_before_their_substitute() -> None:
     every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
     assert [one.stand_in for one in measured(verification(*every))] == [False, True]
 
@@ -70,13 +70,13 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert linked == "[liu2020 table3, EEG](#liu2020-table3-eeg)"
 
 
-def test_stand_ins_alone_are_linked_by_their_own_heading() -> None:
+def test_substitute_data_alone_are_linked_by_their_own_heading() -> None:
     found = verification(results(trials(68, n_test=9), "part", **PAPER))
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
     (one,) = measured(found)
-    heading = f"liu2020 table3, EEG: stand-in {one.used}"
-    assert linked == f"[liu2020 table3, EEG](#{anchor(heading)})"
-    assert f"### {heading}\n" in page(found, "liu2020", Path())
+    assert one.heading == f"liu2020 table3, EEG: substitute data {one.used}"
+    assert linked == f"[liu2020 table3, EEG](#{anchor(one.heading)})"
+    assert f"### {one.heading}\n" in page(found, "liu2020", Path())
 
 
 def test_failures_best_sizes_and_other_measures_are_named() -> None:
@@ -87,7 +87,7 @@ def test_failures_best_sizes_and_other_measures_are_named() -> None:
     assert one.best
     assert one.failed == {"printed": 10}
     rows = {row[0]: row[2] for row in one.grids[0].rows}
-    assert rows["rks best"].startswith("15.00 ± ")
+    assert rows["RKS best"].startswith("15.00 ± ")
     news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "M": 200, "sampler": "eerf"}
     blank = {"accuracy": "", "error": "", "relative_squared_error": 0.0163}
     (one,) = measured(
@@ -129,7 +129,7 @@ def test_what_is_left_out_is_named() -> None:
         results(trials(68.6, variant="solver.alphas=1"), "own"),
     )
     assert measured(found) == []
-    said = render("left_out.j2", collection=found.selection.collection).splitlines()
+    said = render("left_out.j2", collection=found.selection.collection).splitlines()[2:]
     assert [line.split()[1].rstrip(":") for line in said] == ["smoky", "swept"]
     assert "10 rows" in said[1]
 

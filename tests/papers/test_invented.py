@@ -31,7 +31,7 @@ datasets:
 methods: {rks: RKS}
 measured_as: {t_total: t_all}
 gains:
-  table7: {pairs: [[rks, rks]]}
+  table7: [[rks, rks]]
 doubts:
   - {item: table7, text: Nobody has seen this paper.}
 """
@@ -178,7 +178,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "old", "new", "place"),
     [
-        ("paper", "pairs: ", "pair: ", r"doe2030/paper.yaml, line 11\b.*pair"),
+        ("paper", "[[rks, rks]]", "[rks, rks]", r"doe2030/paper.yaml, line 11\b.*table7"),
         ("paper", "[rks, rks]", "[rks, orf]", r"doe2030/paper.yaml: .*orf is neither"),
         ("published", "99.5", "many", r"doe2030/published.csv, line 2\b.*value"),
         ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
