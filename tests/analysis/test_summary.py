@@ -179,7 +179,7 @@ def test_checks(write: Write) -> None:
     assert [check.verdict for check in found] == ["holds", "fails", "fails", "not run"]
     assert [check.failing_at for check in found] == [(), (3,), (2,), ()]
     assert [check.failing for check in found] == [0, 1, 1, 0]
-    assert (found[0].low, found[0].high, found[0].rows, found[0].at) == (200, 301, 4, (2, 3))
+    assert (found[0].low, found[0].high, found[0].rows) == (200, 301, 4)
     assert math.isnan(found[3].low)
 
 
