@@ -29,14 +29,12 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     other method beats in both. Models without features are open. The method `own` is a star, or a
     horizontal line with its interval where its time is not known.
     """
-    columns = 1 if len(sizes) == 1 else 2
-    rows = -(-len(sizes) // columns)
-    width = COLUMN if columns == 1 else PAGE
-    figure = new_figure(width, 2.6 * rows + 1.3)
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat
+    alone = len(sizes) == 1
+    figure = new_figure(COLUMN if alone else PAGE, 3.9 if alone else 3.3)
+    panels = figure.subplots(1, len(sizes), squeeze=False, sharex=True, sharey=True).flat
     names = dict.fromkeys(line.method for size in sizes for line in size.lines)
     styles = assign({name: name for name in names})
-    for panel, size in zip(panels, sizes, strict=False):
+    for panel, size in zip(panels, sizes, strict=True):
         timed = [line for line in size.lines if line.search > 0]
         for line in size.lines:
             style = styles[line.method]._replace(filled=not line.reference)
@@ -55,16 +53,15 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
             on = frontier([line.search for line in timed], [line.ratio for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
         panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
-        _logarithmic(panel, "x", TIMES)
+        _logarithmic(panel, "x", TIMES if alone else TIMES[::2])
         _logarithmic(panel, "y", RATIOS)
         panel.set_title(f"M = {size.M}")
-        panel.set_xlabel("CPU time of the search, relative to baseline")
-        panel.set_ylabel("error, relative to baseline")
-        panel.label_outer()
+        panel.set_xlabel("CPU time, relative to baseline" if alone else "relative CPU time")
+    figure.axes[0].set_ylabel("error, relative to baseline")
     found = {label: handle for panel in figure.axes
              for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}  # fmt: skip
     figure.legend(found.values(), found.keys(), loc="outside lower center",
-                  ncols=2 * columns, fontsize="x-small")  # fmt: skip
+                  ncols=2 if alone else 5, fontsize="x-small")  # fmt: skip
     return figure
 
 
