@@ -24,17 +24,18 @@ class Grid:
 
 
 def markdown(grid: Grid) -> Markdown:
-    """Write a Markdown table, numbers to the right. Of no rows it is empty."""
+    """Write a Markdown table: words to the left, numbers to the right. Of no rows it is empty."""
     if not grid.rows:
         return Markdown("")
-    lines = [[in_markdown(cell) for cell in line] for line in (grid.head, *grid.rows)]
-    columns = zip(*lines, strict=True)
-    widths = [max([len(name) + 2, *map(len, cells)]) for name, *cells in columns]
-    rule = [":" + "-" * (widths[0] + 1), *("-" * (width + 1) + ":" for width in widths[1:])]
-    padded = [
-        [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])] for first, *others in lines
-    ]
-    head, *rows = ("| " + " | ".join(cells) + " |" for cells in padded)
+    columns: list[list[str]] = []
+    rule = []
+    for column in zip(grid.head, *grid.rows, strict=True):
+        cells = [str(in_markdown(cell)) for cell in column]
+        width = max([len(cells[0]) + 2, *map(len, cells[1:])])
+        left = not columns or any(cell[:1].isalpha() for cell in column[1:])
+        columns.append([cell.ljust(width) if left else cell.rjust(width) for cell in cells])
+        rule.append(":" + "-" * (width + 1) if left else "-" * (width + 1) + ":")
+    head, *rows = ("| " + " | ".join(cells) + " |" for cells in zip(*columns, strict=True))
     return Markdown("\n".join([head, "|" + "|".join(rule) + "|", *rows]))
 
 
