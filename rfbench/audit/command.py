@@ -121,7 +121,7 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
         files = page.save(audit, table, work.folder)
         echo("\n" + page.render(work.folder, audit.asked.command))
         if incomplete := len(audit.experiments) - len(table):
-            echo(f"without a place: {incomplete} combinations that lack a number")
+            echo(f"not ranked: {incomplete} combinations that lack a number")
         for path in files:
             echo(f"written: {path}")
     running.say_trials(summary, f"{summary.found} were there")

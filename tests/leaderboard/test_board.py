@@ -191,7 +191,7 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
     written = {line["method"]: line["role"] for line in facts(board)["sizes"][-1]["lines"]}
     assert written == roles
-    references = {name for lines in found.values() for name in lines if lines[name].reference}
+    references = {name for lines in found.values() for name in lines if lines[name].role == "model"}
     assert references == {"forest"}
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
     for row in made:  # nobody says which one is the baseline: nothing is compared
