@@ -147,7 +147,7 @@ def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
     """Say how long it takes: a share of what methods took where they were measured."""
     from rfbench.pages.words import seconds
 
-    spent = share * (rows["search"] + rows["predict"]).groupby(rows["method"]).sum()
+    spent = share * (rows["search"] + rows["cpu_test"]).groupby(rows["method"]).sum()
     dearest = str(spent.idxmax())
     return (
         f"about {seconds(spent[baseline])} of CPU time if it is as fast as {baseline}, "
