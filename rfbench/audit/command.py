@@ -1,4 +1,4 @@
-"""`rfbench audit`: which open choices bring a published row out."""
+"""`rfbench audit`: the open choices under which a published row reproduces."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 @click.option(
     "--gaps",
     is_flag=True,
-    help="Vary only what the paper does not print: the range that its text leaves.",
+    help="Vary only unstated details: the range that the paper's text leaves.",
 )
 @setting(
-    "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the known ones", option="--vary"
+    "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the listed ones", option="--vary"
 )
-@setting("overrides", "KEY.PATH=VALUE", "Fix a key: it is no open choice any more")
+@setting("overrides", "KEY.PATH=VALUE", "Fix a key, which is then no open choice")
 @click.option(
     "--most",
     type=WHOLE,
@@ -56,11 +56,11 @@ def audit(
     """Try the choices that a paper leaves open against a row of its table.
 
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
-    CONFIG with 2 trials, unless --trials says more, and ranked by its distance to the published
-    numbers: half of them choose, the other half confirm. It tells how many combinations were
-    tried. The halves are not independent: an audit of other data of the paper is stronger.
-    With --gaps nothing is chosen: the range of each number over what is not printed. An
-    interrupted audit is not ranked; the same command resumes.
+    CONFIG with 2 trials, or --trials, and ranked by its distance to the published numbers: half of
+    them choose, the other half confirm. It reports how many combinations were tried. The halves
+    are not independent: an audit of other data of the paper is stronger. With --gaps nothing is
+    chosen: it reports the range of each number over unstated details. An interrupted audit is not
+    ranked; the same command resumes.
 
     \b
     Examples:
@@ -121,7 +121,7 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
         files = page.save(audit, table, work.folder)
         echo("\n" + page.render(work.folder, audit.asked.command))
         if incomplete := len(audit.experiments) - len(table):
-            echo(f"without a place: {incomplete} combinations that lack a number")
+            echo(f"not ranked: {incomplete} combinations that lack a number")
         for path in files:
             echo(f"written: {path}")
     running.say_trials(summary, f"{summary.found} were there")

@@ -35,7 +35,7 @@ def command_of(folder: Path) -> str:
         return found[1]
     raise ResultsError(
         f"{file} does not name the command of its audit.",
-        "A page is made anew by the question that it answers.",
+        "A page is regenerated with the command that it names.",
         "Run the audit again; its rows are kept.",
     )
 

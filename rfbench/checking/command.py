@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @click.command("test")
 @click.argument("path", metavar="TARGET")
-@click.option("--kernel", metavar="NAME", help="The kernel that it has to have.")
-@click.option("--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Of the kernel.")
+@click.option("--kernel", metavar="NAME", help="Kernel to test against.")
+@click.option("--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Of this kernel.")
 @setting(
     "parameters",
     "NAME=VALUE",
-    "A parameter that it is built with, say gamma",
+    "A parameter of TARGET, say gamma",
     option="--parameter",
     type=parameter,
 )
-@click.option("--allow-imports", is_flag=True, help="Import it: that runs its code.")
+@click.option("--allow-imports", is_flag=True, help="Import TARGET, which runs its code.")
 def test(
     path: str,
     kernel: str | None,
@@ -36,10 +36,10 @@ def test(
 
     TARGET is a name of `rfbench list samplers`, FILE.PY:NAME or package.module.Name: a sampler, a
     transformer of scikit-learn's interface, or a function f(X, M, seed) that returns the features
-    of rows. Measured are bias and error over some 2,800 seeds, at most 60 s of CPU for each
-    kernel, and what is promised of every map: same seed, pickling, sparse rows, float32. The first
-    line is the answer; of a bias the usual cause is named. Exit code 1 if anything is wrong.
-    rfbench.checking.check_map is the same in your own tests.
+    of rows. It measures bias and error over some 2,800 seeds, in at most 60 s of CPU per kernel,
+    and checks what every map promises: same seed, pickling, sparse rows, float32. The answer comes
+    first, with the likely cause of a bias. Exit code 1 if anything is wrong.
+    rfbench.checking.check_map does the same in your own tests.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 

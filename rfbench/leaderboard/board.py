@@ -18,7 +18,7 @@ from rfbench.leaderboard.rows import (
     log_ratios,
     rows_of,
 )
-from rfbench.leaderboard.rule import bootstrap, told_apart
+from rfbench.leaderboard.rule import bootstrap, differing
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 MOST = 0.9  # of the data sets, on which a method has a value that is compared
@@ -62,7 +62,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     logs = logs[logs.sort_index(axis=1).mean().sort_values(kind="stable").index]
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
-    apart = np.argwhere(np.triu(told_apart(logs)))
+    apart = np.argwhere(np.triu(differing(logs)))
     # Costs are means over the data sets on which all methods that were ever timed have a time.
     timed = log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()

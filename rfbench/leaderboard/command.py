@@ -1,4 +1,4 @@
-"""`rfbench rank`: where does a method of one's own stand?"""
+"""`rfbench rank`: a method of one's own among the published ones."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("target", metavar="NAME|FILE.PY:CLASS")
+@click.argument("target", metavar="TARGET")
 @click.option("--M", "M", type=WHOLE, default=400, show_default=True, help="Number of features.")
 @click.option(
     "--tables",
     type=click.Choice(["all", "quick"]),
     default="all",
     show_default=True,
-    help="quick: ten that stand for all, in about a minute.",
+    help="quick: ten representative ones, in about a minute.",
 )
-@setting("settings", "KEY=VALUE", "A parameter of it", type=parameter)
-@click.option("--label", help="What it is called; default: the name of the class.")
-@click.option("--times", is_flag=True, help="Measure the baseline here too, and compare times.")
+@setting("settings", "KEY=VALUE", "A parameter of TARGET", type=parameter)
+@click.option("--label", help="Name in rows and tables; default: that of the class.")
+@click.option("--times", is_flag=True, help="Measure the baseline here too, to compare times.")
 @click.option("--jobs", type=WHOLE, envvar="RFBENCH_JOBS", help="Workers; default: one per core.")
 @OUT
-@click.option("--allow-imports", is_flag=True, help="Import any class: that runs its code.")
+@click.option("--allow-imports", is_flag=True, help="Import any class, which runs its code.")
 def rank(
     target: str,
     M: int,
@@ -45,11 +45,12 @@ def rank(
     out: Path,
     allow_imports: bool,
 ) -> None:
-    """Say where a sampler, a kernel or a solver stands among the published methods.
+    """Rank a sampler, a kernel or a solver among the published methods.
 
-    It is checked, then measured alone on the leaderboard's tables, splits and trials, with its
+    It is checked, then measured on the leaderboard's tables, splits and trials, with the same
     search; the others are the published rows. A kernel is measured with plain random features,
-    a solver on them. Interrupted, the same command goes on.
+    a solver on them. An interrupted run resumes with the same command. TARGET is a name of
+    `rfbench list samplers` or `list kernels`, FILE.PY:CLASS, or package.module.Class.
 
     \b
     Examples:
@@ -79,8 +80,8 @@ def rank(
     every = here.loc[here["method"] == baseline, "table"].unique()
     asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if asked[0].bandwidth == MEDIAN:
-        why = "it has none, one that is given, or is no sampler of rfbench's interface"
-        echo(f"its bandwidth is not searched for: {why}", err=True)
+        why = "it has none, it is given, or this is no sampler of rfbench's interface"
+        echo(f"its bandwidth is not searched: {why}", err=True)
     folder = out / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     done = Store(folder).done()
@@ -95,7 +96,7 @@ def rank(
     for text in list(dict.fromkeys(summary.messages))[:3]:
         echo(text, err=True, mark="failed: ")
     if summary.interrupted:
-        echo("interrupted: the same command goes on", err=True)
+        echo("interrupted: the same command resumes", err=True)
         raise click.exceptions.Exit(1)
     found = place(others, reader.read(folder), named.label, M)
     for form in ("png", "pdf"):
@@ -146,7 +147,7 @@ def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
     """Say how long it takes: a share of what methods took where they were measured."""
     from rfbench.pages.words import seconds
 
-    spent = share * (rows["search"] + rows["predict"]).groupby(rows["method"]).sum()
+    spent = share * (rows["search"] + rows["cpu_test"]).groupby(rows["method"]).sum()
     dearest = str(spent.idxmax())
     return (
         f"about {seconds(spent[baseline])} of CPU time if it is as fast as {baseline}, "

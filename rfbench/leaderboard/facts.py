@@ -36,11 +36,6 @@ class Line:
     median: float
     search: float
 
-    @property
-    def reference(self) -> bool:
-        """Whether it has no features."""
-        return self.role == MODEL
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -83,7 +78,7 @@ class Size:
     @property
     def methods(self) -> list[Line]:
         """Those with features."""
-        return [line for line in self.lines if not line.reference]
+        return [line for line in self.lines if line.role != MODEL]
 
     @property
     def best(self) -> str:

@@ -11,6 +11,7 @@ from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, Style, assign, ink, settings
 from rfbench.leaderboard.facts import Interval, Size
 from rfbench.registry import printed
+from rfbench.results.schema import MODEL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     for panel, size in zip(panels, sizes, strict=True):
         timed = [line for line in size.lines if line.search > 0]
         for line in size.lines:
-            style = styles[line.method]._replace(filled=not line.reference)
+            style = styles[line.method]._replace(filled=line.role != MODEL)
             if line.method == own:
                 style = Style(VERMILLION, "*")
             if line in timed:

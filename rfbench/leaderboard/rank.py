@@ -73,9 +73,8 @@ class Ranked:
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Whether it can be run there: a solver is for classes or for numbers."""
-        bases = [(ClassifierMixin, False), (RegressorMixin, True)]
-        tasks = [numbers for base, numbers in bases if issubclass(self.thing, base)]
-        return self.kind != "solver" or not tasks or ("metric" in document) in tasks
+        other = ClassifierMixin if "metric" in document else RegressorMixin
+        return self.kind != "solver" or not issubclass(self.thing, other)
 
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what it changes of a configuration of the leaderboard.
@@ -158,9 +157,8 @@ def experiments(
     for name, document in config.documents(shipped.locate(NAME)).items():
         value = document.value
         names = [each for each in value["dataset"] if each in tables]
-        if value["scaling"] != STANDARD or not names or M not in grids.expand(value["M"]):
-            continue
-        if not target.fits(value):
+        here = value["scaling"] == STANDARD and names and M in grids.expand(value["M"])
+        if not here or not target.fits(value):
             continue
         asked = [target.changes(value)]
         if times:

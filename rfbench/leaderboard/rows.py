@@ -27,6 +27,10 @@ PROTOCOL = (
 )  # fmt: skip
 STANDARD = "standard"  # the scaling of the comparison of methods
 TRIAL = ["dataset", "table", "trial"]
+NUMBERS = (
+    "M", "trial", "n_train", "n_test", "error", "error_percent", "r2", "cpu_pp", "cpu_features",
+    "cpu_train", "cpu_test",
+)  # fmt: skip
 
 
 def counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
@@ -83,35 +87,22 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
     taken = rows["counts"] & (rows["variant"] == "") & (rows["protocol"] == TUNED)
     rows = rows[taken & rows["folder"].isin(folders)]
 
-    def number(name: str) -> pd.Series[float]:
-        return rows[name].astype("float64")
-
-    groups = rows["group"]
-    n_test = number("n_test")
+    numbers = rows[list(NUMBERS)].astype("float64")
     # No error is below half a wrong row: logarithms of zero say nothing.
-    wrong = number("error").clip(lower=50 / n_test)
-    error = wrong.where(rows["error"].notna(), number("error_percent"))
-    cpu = {part: number(f"cpu_{part}") for part in ("pp", "features", "train", "test")}
-    names = groups.map(collection.groups["source"])
-    return pd.DataFrame(
-        {
-            "dataset": names.replace(catalog.TWINS),
-            "table": names,
-            "method": groups.map(collection.groups["method"]),
-            "M": number("M"),
-            "trial": number("trial"),
-            "scaling": rows["scaling"],
-            "error": error,
-            "reference": rows["role"] == MODEL,
-            "baseline": rows["role"] == BASELINE,
-            "search": cpu["pp"] + cpu["features"] + cpu["train"],
-            "predict": cpu["test"],
-            "n_train": number("n_train"),
-            "r2": number("r2"),
-            "at_chance": rows["at_chance"].fillna(False).astype(bool),
-            "data": rows["data_hash"],
-            "folder": rows["folder"],
-        }
+    wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
+    names = rows["group"].map(collection.groups["source"])
+    return numbers.assign(
+        dataset=names.replace(catalog.TWINS),
+        table=names,
+        method=rows["group"].map(collection.groups["method"]),
+        scaling=rows["scaling"],
+        error=wrong.where(rows["error"].notna(), numbers["error_percent"]),
+        reference=rows["role"] == MODEL,
+        baseline=rows["role"] == BASELINE,
+        search=numbers["cpu_pp"] + numbers["cpu_features"] + numbers["cpu_train"],
+        at_chance=rows["at_chance"].fillna(False).astype(bool),
+        data=rows["data_hash"],
+        folder=rows["folder"],
     ).dropna(subset=["error"])
 
 

@@ -2,7 +2,7 @@
 
 Errors of one data set are held against those of the baseline in the same trial, at the same number
 of features. A method's number is the geometric mean of these quotients over data sets. Two methods
-differ significantly where a test over data sets that knows of all pairs says so, see `told_apart`.
+differ significantly where a test over data sets that knows of all pairs says so, see `differing`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
 
 
-def told_apart(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
+def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
     r"""Return which pairs of methods differ significantly, a matrix of shape (k, k) of 0 and 1.
 
     Of each pair, the differences of the logarithms over data sets are ranked by size, and z is the

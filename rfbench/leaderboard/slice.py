@@ -33,7 +33,7 @@ def report(verification: Verification, out: Path) -> Addition:
     ]
     answered = answers.files(collection)
     if answered[answers.PAGE]:
-        look.append(f"{link(out / answers.PAGE, out)}: questions that are asked in public threads.")
+        look.append(f"{link(out / answers.PAGE, out)}: questions from public threads.")
     files = page.files(board, out) | answered
     return Addition(files, _statements(board), look)
 

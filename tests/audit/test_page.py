@@ -11,6 +11,8 @@ from rfbench.audit.tables import MEASURES
 from rfbench.audit.target import Target
 from tests.audit.invented import TWO, number, ranked, tied
 
+NUMBERS = tuple(number("eerf", size) for size in range(8))
+EIGHT = ranked([(1,) * 8], ["scaling=a"], NUMBERS)
 COMMAND = "rfbench audit made.yaml --target p/t/D --trials 2 --most 300"
 
 
@@ -46,14 +48,10 @@ def test_the_nearest_are_shown_with_what_was_varied(folder, monkeypatch):
     ("one", "other", "more"),
     [
         (ranked([(1, 4), (2, 2)], ["scaling=a,b"]), tied(), "share the first place"),
-        (tied(trials=3), tied(trials=2), "luck"),
+        (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "luck"),
         (tied(), tied(stand_in=True), "no verdict"),
         (tied(), tied(as_it_stands=3), "as it stands"),
-        (
-            ranked([(1,) * 8], ["scaling=a"], tuple(number("eerf", s) for s in range(8))),
-            tied(),
-            "cannot confirm",
-        ),
+        (EIGHT, tied(), "cannot confirm"),
     ],
 )
 def test_what_limits_an_audit_is_said_where_it_is_so(folder, one, other, more):

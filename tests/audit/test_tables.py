@@ -50,7 +50,7 @@ def test_the_methods_of_a_part_of_the_row_are_named(tmp_path):
 def test_a_stand_in_and_a_single_number(tmp_path):
     line = NEAREST.replace("False,", "True,").replace("0.4831", "")
     (said,) = overview(tmp_path, HEAD, line)
-    assert "none to confirm (16 numbers, 2 trials, on a stand-in)" in said
+    assert "none to confirm (16 numbers, 2 trials, on substitute data)" in said
 
 
 @pytest.mark.parametrize("lines", [(), ("a,b", "1,2"), (HEAD,)])

@@ -11,7 +11,7 @@ from scipy.stats import rankdata, wilcoxon
 from rfbench.analysis.frame import of
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import facts
-from rfbench.leaderboard.rule import NEEDED, bootstrap, told_apart
+from rfbench.leaderboard.rule import NEEDED, bootstrap, differing
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 from tests.support.nightly import at_night
@@ -26,7 +26,7 @@ def test_the_interval_is_that_of_all_samples_with_repetition():
     assert bootstrap(np.log([0.7])) == pytest.approx((0.7, 0.7))
 
 
-def test_two_methods_are_told_apart_as_all_signs_say():
+def test_two_methods_differ_as_all_signs_say():
     """Of ten data sets there are 1,024 signs: the share with a larger sum of ranks, counted.
 
     That is the exact law of Wilcoxon's test, and scipy's p-value.
@@ -40,7 +40,7 @@ def test_two_methods_are_told_apart_as_all_signs_say():
         p = (np.abs(signed.sum(axis=1)) >= abs(ranks.sum()) - 1e-9).mean()
         assert p == pytest.approx(wilcoxon(d, method="exact").pvalue)
         assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
-        assert bool(told_apart(logs, draws=4000)[0, 1]) == (p <= 0.05)
+        assert bool(differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
 
 def test_ranks_and_mean_have_to_agree():
@@ -49,8 +49,8 @@ def test_ranks_and_mean_have_to_agree():
     d[:2] = 5.0
     logs = pd.DataFrame({"a": np.zeros(30), "b": d})
     assert d.mean() > 0
-    assert not told_apart(logs)[0, 1]
-    assert told_apart(logs.iloc[2:])[0, 1]
+    assert not differing(logs)[0, 1]
+    assert differing(logs.iloc[2:])[0, 1]
 
 
 def test_equal_errors_speak_for_nobody():
@@ -58,10 +58,10 @@ def test_equal_errors_speak_for_nobody():
     d = np.zeros(25)
     d[:5] = -0.5
     logs = pd.DataFrame({"a": np.zeros(25), "b": d})
-    assert not told_apart(logs)[0, 1]
+    assert not differing(logs)[0, 1]
     d[5:] = -1e-15
-    assert not told_apart(logs.assign(b=d))[0, 1]
-    assert not told_apart(logs.assign(b=0.0)).any()
+    assert not differing(logs.assign(b=d))[0, 1]
+    assert not differing(logs.assign(b=0.0)).any()
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
@@ -73,7 +73,7 @@ def test_noise_has_a_leader_in_five_percent_at_most(noise):
         n = 12 if noise == "few" else 25
         X = generator.standard_t(3, (n, 6)) if noise == "heavy" else generator.normal(size=(n, 6))
         X = X * generator.exponential(size=(n, 1)) if noise == "heavy" else X
-        apart = told_apart(pd.DataFrame(X), draws=300, seed=seed)
+        apart = differing(pd.DataFrame(X), draws=300, seed=seed)
         best = X.mean(axis=0).argmin()
         any_pair += apart.any()
         leaders += apart[best].sum() == 5
@@ -191,7 +191,7 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
     written = {line["method"]: line["role"] for line in facts(board)["sizes"][-1]["lines"]}
     assert written == roles
-    references = {name for lines in found.values() for name in lines if lines[name].reference}
+    references = {name for lines in found.values() for name in lines if lines[name].role == "model"}
     assert references == {"forest"}
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
     for row in made:  # nobody says which one is the baseline: nothing is compared
