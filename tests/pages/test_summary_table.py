@@ -14,6 +14,7 @@ from rfbench.analysis import faults
 from rfbench.analysis.faults import Fault
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
+from rfbench.pages.grids import Grid, markdown
 from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
 from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
@@ -227,3 +228,8 @@ def test_methods_are_chosen_in_their_order() -> None:
 def test_an_unknown_format() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
         render(results([{}]), "latx")
+
+
+def test_words_of_a_page_stand_to_the_left_and_numbers_to_the_right() -> None:
+    table = markdown(Grid(["name", "kernel", "error"], [["rks", "gaussian", "1.5"]]))
+    assert table.splitlines()[1].split("|")[1:-1] == [":-------", ":---------", "--------:"]
