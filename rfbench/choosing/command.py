@@ -28,7 +28,7 @@ from rfbench.cli.terminal import echo, echo_json
 from rfbench.escaping import as_csv
 
 LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
-METRICS = ("log-loss", "error", "balanced-error", "rmse", "mae")
+METRICS = ("log-loss", "error", "rmse", "mae")
 
 
 @click.command()
@@ -136,18 +136,14 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import check_rows, load, predictions
+    from rfbench.choosing.model import load
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
     fitted = load(model.resolve(), allow_imports=allow_imports)
-    preparation = fitted[0]
-    rows = read_new_rows(
-        file, fitted.reading_, lambda rows: preparation.differences(rows).odd, **reading
-    )
-    check_rows(fitted.card_["columns"], file, rows)
-    for line in lines("choosing/predict.j2", "differences", table=preparation.differences(rows)):
+    rows = read_new_rows(file, fitted, **reading)
+    for line in lines("choosing/predict.j2", "differences", table=fitted[0].differences(rows)):
         echo(f"note: {line}", err=True)
-    made = predictions(fitted, rows, float(level))
+    made = fitted.predictions(rows, float(level))
     files.write_named(out, as_csv(made).encode())
     echo(f"{out}: {len(made)} predictions")
