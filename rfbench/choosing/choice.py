@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from rfbench.choosing.rounds import (
     LINEAR,
     Candidate,
     Rounds,
+    scores_of,
 )
 from rfbench.choosing.table import parted, table_of, without_rows
 from rfbench.datasets.preparation import describe
@@ -180,7 +181,7 @@ def choose(
         "n_fitted": fitted,  # the rows that the model in the file was fitted on
         "nothing_learnt": nothing,
         "overturned": overturned,  # the rows held out said otherwise than those that chose
-        "take": facts[taken.candidate.family],
+        "take": facts[taken.family],
         "contenders": list(facts.values()),  # the best of each kind
         "tried": len(rounds.candidates),
         "stopped": rounds.stopped,  # what budget or memory cut off, see `Rounds.stopped`
@@ -191,7 +192,7 @@ def choose(
     }
     save(model, folder, **card)
     np.savez(folder / "rows.npz", train=kept[train], test=kept[test])
-    others = {family: rounds.model(c.candidate) for family, c in contenders.items()}
+    others = {family: rounds.model(c) for family, c in contenders.items()}
     return Choice(folder, model, others, card)
 
 
@@ -249,18 +250,7 @@ def weights_of(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-@dataclass(frozen=True)
-class Contender:
-    """The best candidate of a kind, and what it says of the rows held out."""
-
-    candidate: Candidate
-    scores: Array  # numbers or probabilities, shape (n, k)
-    loss: Loss
-    fit_seconds: float
-    predict_seconds: float  # of 1,000 rows
-
-
-def held_out(rounds: Rounds, end: float) -> dict[str, Contender]:
+def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
     What is ahead is measured whatever the time, and the constant that it is held against; of the
@@ -268,43 +258,38 @@ def held_out(rounds: Rounds, end: float) -> dict[str, Contender]:
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     train, test = rounds.splits[last]
-    ahead = simplest(rounds, best) or best[CONSTANT]
-    needed = dict.fromkeys([*best[CONSTANT].parts, *ahead.parts])
+    needed = dict.fromkeys([*best[CONSTANT].parts, *best[simplest(rounds, best)].parts])
     others = dict.fromkeys(part for c in best.values() for part in c.parts if part not in needed)
     said: dict[Candidate, Any] = {}
-    for parts, deadline in ((needed, None), (others, end)):
-        if parts:
-            trials = [(part, last, len(train)) for part in parts]
-            said |= zip(parts, rounds.measured(trials, deadline), strict=True)
+    for models, deadline in ((needed, None), (others, end)):
+        if models:
+            trials = [(part, last, len(train)) for part in models]
+            said |= zip(models, rounds.measured(trials, deadline), strict=True)
     made = {}
-    for family in (CONSTANT, *SIMPLEST):
-        if family not in best or None in [said[part] for part in best[family].parts]:
+    for candidate in [best[family] for family in (CONSTANT, *SIMPLEST) if family in best]:
+        parts, weights = zip(*(candidate.members or [(candidate, 1.0)]), strict=True)
+        if None in [said[part] for part in parts]:
             continue
-        members = best[family].members or ((best[family], 1.0),)
-        scores = np.average(
-            [said[member][1]["scores"] for member, _ in members],
-            axis=0,
-            weights=[weight for _, weight in members],
-        )
-        rows = [said[part][0] for part in best[family].parts]
-        made[family] = Contender(
-            best[family],
-            scores,
-            rounds.loss(rounds.table.metric, scores, test),
-            sum(float(row[t]) for row in rows for t in FITS),
-            1000 * sum(float(row["t_test"]) for row in rows) / len(test),
+        scores = np.average([scores_of(said[part]) for part in parts], axis=0, weights=weights)
+        made[candidate.family] = replace(
+            candidate,
+            scores=scores,
+            loss=rounds.loss(rounds.table.metric, scores, test),
+            seconds=sum(float(said[part][0][t]) for part in parts for t in FITS),
+            predicting=1000 * sum(float(said[part][0]["t_test"]) for part in parts) / len(test),
         )
     return made
 
 
-def simplest(rounds: Rounds, candidates: Mapping[str, Candidate]) -> Candidate | None:
-    """Return the simplest model that is as good as the best on the validation rows."""
-    models = [candidates[family] for family in SIMPLEST if family in candidates]
+def simplest(rounds: Rounds, families: Iterable[str]) -> str:
+    """Return the kind of the simplest model that is as good as the best on the validation rows."""
+    best = rounds.best_of_families()
+    models = [best[family] for family in SIMPLEST if family in families]
     close = rounds.close(models) if models else []
-    return next((model for model in models if model in close), None)
+    return next((model.family for model in models if model in close), CONSTANT)
 
 
-def decide(rounds: Rounds, contenders: Mapping[str, Contender]) -> tuple[Contender, bool, bool]:
+def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool, bool]:
     """Return what to take, whether the rows held out overturned it, and if nothing was learnt.
 
     The simplest model that is as good as the best on the validation rows, unless another is
@@ -319,44 +304,38 @@ def decide(rounds: Rounds, contenders: Mapping[str, Contender]) -> tuple[Contend
     gains = [difference(rounds.loss(metric, c.scores, test), constant, metric) for c in models]
     if not any(gain.value < 0 and gain.p < SIGNIFICANT / len(models) for gain in gains):
         return contenders[CONSTANT], False, True
-    ahead = simplest(rounds, {c.candidate.family: c.candidate for c in models})
-    taken = next(c for c in models if c.candidate is ahead)
-    metric = rounds.table.metric
+    taken, metric = contenders[simplest(rounds, contenders)], rounds.table.metric
     better = [c for c in models if difference(taken.loss, c.loss, metric).verdict == "worse"]
     return min(better or [taken], key=lambda c: c.loss.value), bool(better), False
 
 
 def facts_of(
-    rounds: Rounds, contender: Contender, taken: Contender, constant: Contender
+    rounds: Rounds, contender: Candidate, taken: Candidate, constant: Candidate
 ) -> dict[str, Any]:
     """Return the facts of a contender on the rows held out."""
-    table, test, candidate = rounds.table, rounds.splits[-1][1], contender.candidate
+    table, test = rounds.table, rounds.splits[-1][1]
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
-    beside = (metric for metric in every if metric != table.metric)
-    others = {metric: rounds.loss(metric, contender.scores, test).value for metric in beside}
+    others = {m: rounds.loss(m, contender.scores, test).value for m in every if m != table.metric}
     if table.n_classes:
         decided = contender.scores.argmax(axis=1)
         made = metrics.probabilistic(contender.scores, decided, table.y[test])
         others |= {"balanced-error": made["balanced_error"], "1 - AUC": 1 - made["auc"]}
-    against_taken, against_constant = (
-        asdict(difference(contender.loss, other.loss, table.metric)) for other in (taken, constant)
-    )
     return {
-        "label": candidate.label,
-        "family": candidate.family,
-        "M": candidate.M,  # features of kernels; 0 of other models
+        "label": contender.label,
+        "family": contender.family,
+        "M": contender.M,  # features of kernels; 0 of other models
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
         "others": others,  # its losses in the other metrics, and of classes 1 - AUC
-        "against_taken": against_taken,
-        "against_constant": against_constant,
-        "fit_seconds": contender.fit_seconds,
-        "predict_seconds": contender.predict_seconds,
-        "holds_rows": rounds.allow_rows and candidate.M > 0,
+        "against_taken": asdict(difference(contender.loss, taken.loss, table.metric)),
+        "against_constant": asdict(difference(contender.loss, constant.loss, table.metric)),
+        "fit_seconds": contender.seconds,
+        "predict_seconds": contender.predicting,
+        "holds_rows": rounds.allow_rows and contender.M > 0,
     }
 
 
-def last_fit(rounds: Rounds, taken: Contender, end: float) -> tuple[Model, int]:
+def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """Return the model that is taken, with its intervals, and how many rows it was fitted on.
 
     These are all rows. But a fit on more rows can go wrong where the measured one did not: boosting
@@ -366,9 +345,9 @@ def last_fit(rounds: Rounds, taken: Contender, end: float) -> tuple[Model, int]:
     """
     table, (train, test) = rounds.table, rounds.splits[-1]
     every = np.sort(np.concatenate([train, test]))
-    seconds = taken.fit_seconds * len(every) / len(train)
+    seconds = taken.seconds * len(every) / len(train)
     for rows in [every] * (monotonic() + seconds < end + LATE) + [train]:
-        model = rounds.model(taken.candidate).fit(table.X.iloc[rows], table.labels[rows])
+        model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
         groups = None if table.groups is None else table.groups[test]
         seen = loss_of(table.metric, model, table.X.iloc[test], table.labels[test], groups)
         if difference(seen, taken.loss, table.metric).verdict != "worse":

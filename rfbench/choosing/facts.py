@@ -49,7 +49,7 @@ def of_rows(X: pd.DataFrame, y: pd.Series[Any], copies: Index) -> HeldOut | None
     By time if they are sorted by a date, else by a column that names whose they are and repeats,
     else exact duplicates together: `copies` are their numbers.
     """
-    kinds = {str(name): _kind(str(name), column) for name, column in X.items()}
+    kinds = {str(name): kind_of(str(name), column) for name, column in X.items()}
     for name in [name for name, kind in kinds.items() if kind == DATE]:
         time = moments(name, X[name])
         step = np.diff(time)
@@ -81,10 +81,6 @@ def of_rows(X: pd.DataFrame, y: pd.Series[Any], copies: Index) -> HeldOut | None
     return None
 
 
-def _kind(name: str, column: pd.Series[Any]) -> str:
-    return NUMBER if is_number(column) else kind_of(name, column)
-
-
 def _names_owners(name: str) -> bool:
     return may_name_rows(name) or bool(_OWNERS.fullmatch(name))
 
@@ -101,7 +97,7 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> int:
     return len(counts) if named or ROWS_PER_NAME * len(counts) > len(column) else 0
 
 
-def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[str]:
+def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     """Name the columns that determine the target: it follows from them, or has their order.
 
     Of rows that belong together, one is to be given: their values agree without any such rule.
@@ -111,12 +107,12 @@ def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[st
         f"Column {name} determines the target: if it is known only when the target is, "
         f"leave it out with --drop {name}."
         for name, column in X.items()
-        if _tells(str(name), column.iloc[some], target[some], regression=regression)
+        if _tells(str(name), column.iloc[some], target[some])
     ]
 
 
-def _tells(name: str, column: pd.Series[Any], y: NDArray[Any], *, regression: bool) -> bool:
-    kind, values = _kind(name, column), text_of(column)
+def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
+    kind, values = kind_of(name, column), text_of(column)
     ordered = is_number(column) or kind in (DATE, NUMBER)
     if is_number(column) or kind == DATE:
         values = pd.Series(moments(name, column))
@@ -126,18 +122,17 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any], *, regression: bo
     if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
         return False
     y = y[there]
-    codes = pd.factorize(values[there], sort=True)[0]
-    rising, falling = (y[np.lexsort((sign * y, codes))] for sign in (1, -1))
-    pure = bool((rising == falling).all())  # rows of one value have one target
-    again = np.bincount(codes)[codes] > 1
+    same = pd.Series(y).groupby(pd.factorize(values[there], sort=True)[0])  # rows of one value
+    low, high = same.min().to_numpy(), same.max().to_numpy()
+    again = same.transform("size").to_numpy() > 1
     ends, counts = np.unique(y, return_counts=True)
     rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
+    pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
-    if not ordered or codes.max() + 1 < LEAST / 2:
+    if not ordered or len(low) < LEAST / 2:
         return False
-    if regression:  # a larger value never has a smaller target, or never a larger one
-        monotone = (np.diff(rising) >= 0).all() or (np.diff(falling) <= 0).all()
+    if y.dtype.kind == "f":  # a larger value never has a smaller target, or never a larger one
+        monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
         return bool(len(ends) >= LEAST / 2 and monotone)
-    changes = int((np.diff(rising) != 0).sum())
-    return bool(pure and changes == len(ends) - 1 and counts.min() >= LEAST / 4)
+    return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4

@@ -21,7 +21,6 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 # The p-value of signed ranks of n values is at least 2^(1 - n): with fewer it decides nothing.
 LEAST_RANKED = 12
 LEVEL = 0.95  # of the intervals
@@ -35,7 +34,6 @@ class Loss:
     influences: Array  # of sum 0
     rows: Array  # the losses
     n: int
-    grouped: bool
 
     @property
     def standard_error(self) -> float:
@@ -87,7 +85,7 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1]
         influences, each = np.bincount(numbers, influences), np.bincount(numbers, each)
-    return Loss(value, influences, each, n, groups is not None)
+    return Loss(value, influences, each, n)
 
 
 def difference(first: Loss, second: Loss, metric: str) -> Difference:
@@ -103,7 +101,7 @@ def difference(first: Loss, second: Loss, metric: str) -> Difference:
     reach = float(stats.t.ppf((1 + LEVEL) / 2, len(each) - 1)) * error if len(each) > 1 else np.inf
     if not each.any() or len(each) < 2:
         p = 1.0
-    elif metric == "error" and not first.grouped:  # where one of the two alone is right
+    elif metric == "error" and len(each) == first.n:  # where one of the two alone is right
         worse, better = int((each > 0).sum()), int((each < 0).sum())
         p = float(stats.binomtest(worse, worse + better).pvalue)
     elif metric != "error" and len(each) >= LEAST_RANKED:

@@ -26,7 +26,6 @@ from rfbench.errors import DataError
 from rfbench.escaping import json_value
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
-MODEL, CARD = "model.joblib", "model.json"
 
 
 class Model(Pipeline):  # type: ignore[misc]
@@ -104,8 +103,8 @@ def save(model: Model, folder: Path, **facts: Any) -> None:
     content = dumped.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
     card = {**model.card_, "model_sha256": sha256}
-    files.replace(folder / MODEL, content)
-    files.replace(folder / CARD, json.dumps(card, indent=2).encode() + b"\n")
+    files.replace(folder / "model.joblib", content)
+    files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
 
 

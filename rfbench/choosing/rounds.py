@@ -34,7 +34,8 @@ from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.datasets.split import Index, Sides
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.worker import Limits, memory_share
+from rfbench.experiment.worker import LEAST_MEMORY, Limits
+from rfbench.memory import free_bytes
 from rfbench.results import predictions
 from rfbench.results.schema import METHOD, MODEL, VALIDATION
 from rfbench.results.store import Store
@@ -53,15 +54,12 @@ FITS = ("t_pp", "t_features", "t_train")
 # kernel's values take longer than their products; the products' system counts as more rows. Of
 # boosting much is for each tree, whatever the rows.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-RESTART = 2.0  # seconds that are kept for a process that begins after one was killed
+RESTART = 0.05  # of the time is kept for a process that begins after one was killed
 SPARE = 1.1  # times as long as they are reckoned to take is kept for the last fits
 GAIN = 0.995  # more features are tried while the loss falls below this share
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
 STEPS = (1.0, 1.4, 2.0)  # of the bandwidth, at the middle number of landmarks
 FIRST_SHARE, METRIC_SHARE, MIDDLE_SHARE = 0.4, 0.3, 0.5  # of the time left then
-
-# What a trial says: its row and its arrays; None where it did not end.
-Said = tuple[dict[str, str], dict[str, Array]] | None
 
 
 @cache
@@ -78,16 +76,16 @@ class Candidate:
     label: str
     family: str
     estimator: str = ""  # import path; nothing of an average
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # measured: with all chosen
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)  # of those, once it is measured
     scaling: str = "none"
     basis: str = ""  # the learnt metric whose rows it sees; nothing: the rows as they are
     members: tuple[tuple[Candidate, float], ...] = ()  # of an average
     scores: Any = None  # of the validation rows: numbers or probabilities, shape (n, k)
     loss: Any = None  # a `rfbench.choosing.losses.Loss`
-    # The log-loss of classes, else the loss: what tells apart those that are close in the loss.
-    fine: float = float("inf")
     seconds: float = 0.0  # of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial
+    predicting: float = 0.0  # seconds of 1,000 rows, where it was measured on those held out
 
     @property
     def M(self) -> int:
@@ -107,7 +105,7 @@ class Candidate:
 
     def at(self, label: str, **parameters: Any) -> Candidate:
         """Return the same with other parameters, to be measured."""
-        return replace(self, label=label, parameters={**self.parameters, **parameters})
+        return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
@@ -160,8 +158,7 @@ class Rounds:
         X = self._prepared[fold]
         Z = np.vstack([X[np.searchsorted(fit, some)], X[n:]])
         if setting.basis:
-            scaled = SCALERS[setting.scaling]().fit(X[:n]).transform(Z)
-            Z = in_metric(scaled, self.metrics[setting.basis][fold])
+            Z = make_pipeline(*self._steps(setting, fold)).fit(X[:n]).transform(Z)
         place = self._packs[key] = self.folder / "rows" / str(len(self._packs))
         y = self.table.y[np.concatenate([some, held])]
         packed.write(place, Parsed(Z, y, n_given_train=len(some)))
@@ -182,7 +179,7 @@ class Rounds:
             "target": "raw",
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
-            "solver": {"class": setting.estimator, **setting.parameters},
+            "solver": {"class": setting.estimator, **setting.parameters, **setting.chosen},
             "trials": 1,
             "seed": self.table.seed,
             "predictions": True,
@@ -192,8 +189,8 @@ class Rounds:
 
     def measured(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
-    ) -> list[Said]:
-        """Measure settings on so many rows of a split that have no row yet."""
+    ) -> list[Any]:
+        """Measure settings on so many rows of a split; return row and arrays, or None, of each."""
         planned = [self._experiment(setting, fold, rows) for setting, fold, rows in trials]
         plan = plan_run(planned, self.folder)
         ids = [trial.id for trial in plan.trials]
@@ -201,7 +198,8 @@ class Rounds:
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
-        limits = Limits(memory_share("80%", self.workers), None, deadline)
+        memory = max(LEAST_MEMORY, int(0.8 * free_bytes() / self.workers))
+        limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=RETRIED)
         self.interrupted |= summary.interrupted
         rows = {row["trial_id"]: row for row in Store(self.folder).rows()}
@@ -210,12 +208,10 @@ class Rounds:
             self.stopped = "memory"
         elif "timeout" in ended and not self.interrupted:
             self.stopped = self.stopped or "budget"
-        made: list[Said] = [None] * len(ids)
-        for at in [at for at, status in enumerate(ended) if status == "ok"]:
-            arrays = predictions.read(self.folder, ids[at])
-            arrays["scores"] = arrays.get("probabilities", arrays["predictions"])
-            made[at] = rows[ids[at]], arrays
-        return made
+        return [
+            (rows[i], predictions.read(self.folder, i)) if status == "ok" else None
+            for i, status in zip(ids, ended, strict=True)
+        ]
 
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float = 1.0
@@ -245,14 +241,16 @@ class Rounds:
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Return a candidate of what the trials of all splits said."""
-        scores = np.vstack([arrays["scores"] for _, arrays in parts])
+        scores = np.vstack(
+            [arrays.get("probabilities", arrays["predictions"]) for _, arrays in parts]
+        )
         took = float(np.mean([sum(float(row[t]) for t in FITS) for row, _ in parts]))
         seconds, fixed = took, setting
         if setting.M:
             chosen = np.array([arrays["chosen"] for _, arrays in parts])
             factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # of all splits
             own = {"factors": [factor], "alphas": [alpha], "link": link, "metric": "none"}
-            fixed = setting.at(setting.label, **own)
+            fixed = replace(setting, chosen=own)
             seconds = float(np.mean([arrays["seconds"] for _, arrays in parts]))
             if setting.parameters["metric"] != "none":
                 roots = [arrays["root"] for _, arrays in parts]
@@ -264,8 +262,7 @@ class Rounds:
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
         """Add a candidate with its scores of the validation rows."""
         value = self.loss(self.table.metric, scores, self.held)
-        fine = self.loss("log-loss", scores, self.held) if self.table.n_classes else value
-        made = replace(candidate, scores=scores, loss=value, fine=fine.value)
+        made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
         if self.on_candidate is not None:
             self.on_candidate(made)
@@ -291,7 +288,7 @@ class Rounds:
         last = max([*(sum(part.seconds for part in c.parts) for c in best), more])
         larger = len(self.splits[-1][0]) / self.n  # than the rows of a split
         fits = SPARE * larger * (side_by_side / self.workers + 4 / 3 * last)
-        return self.deadline - monotonic() - fits - RESTART
+        return (1 - RESTART) * (self.deadline - monotonic()) - fits
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Return the seconds of a trial on one split, and those of a fit of it on all its rows.
@@ -333,32 +330,23 @@ class Rounds:
             label, family, path, scaling = (
                 keys.pop(name) for name in ("label", "family", "class", "scaling")
             )
-            made.append(Candidate(label, family, path, keys, scaling))
+            made.append(Candidate(label, family, path, keys, scaling=scaling))
         return made
 
     def _kernels(self) -> list[Candidate]:
         """Return features of each kernel and scaling at few landmarks."""
         own, M = contenders(), min(contenders()["sizes"]["few"], self._rows("few"))
         kind = "Nystroem" if self.allow_rows else "Fourier features"
-        model = KERNEL_MODEL + ("Classifier" if self.table.n_classes else "Regressor")
-        common = {
-            "n_components": M,
-            "features": "uniform" if self.allow_rows else "frequencies",
-            "alphas": contenders()["alphas"],
-            "metric": "none",
-            "random_state": self.table.seed,
-        }
-        return [
-            Candidate(
-                f"{kind}, {kernel} kernel, {scaling}, M = {M}",
-                FEATURES,
-                model,
-                {**common, "kernel": kernel, "factors": factors},
-                scaling,
-            )
-            for kernel, factors in own["kernels"].items()
-            for scaling in own["scalings"]
-        ]
+        path = KERNEL_MODEL + ("Classifier" if self.table.n_classes else "Regressor")
+        common = {**own["features"], "n_components": M}
+        common |= {} if self.allow_rows else {"features": "frequencies"}
+        made = []
+        for kernel, factors in own["kernels"].items():
+            for scaling in own["scalings"]:
+                label = f"{kind}, {kernel} kernel, {scaling}, M = {M}"
+                keys = {**common, "kernel": kernel, "factors": factors}
+                made.append(Candidate(label, FEATURES, path, keys, scaling=scaling))
+        return made
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first.
@@ -366,17 +354,12 @@ class Rounds:
         The best metric is seldom that of a kernel that is far behind without one, and where it
         gains nothing for the best kernel, it seldom does for others.
         """
-        own, ranked = contenders(), sorted(small, key=lambda c: c.loss.value)
+        ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
-            keys = {
-                "factors": own["kernels"][candidate.parameters["kernel"]],
-                "alphas": contenders()["alphas"],
-                "metric_landmarks": own["metric_landmarks"],
-            }
             settings = [
-                candidate.at(f"{candidate.label}, {kind} metric", metric=kind, **keys)
-                for kind in own["metrics"]
+                candidate.at(f"{candidate.label}, {kind} metric", metric=kind)
+                for kind in contenders()["metrics"]
             ]
             made = self.round(settings, self._rows("middle"), METRIC_SHARE)
             small += made
@@ -393,13 +376,9 @@ class Rounds:
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
         """Return a candidate with M features, at multiples of its bandwidth."""
-        (factor,) = candidate.parameters["factors"]
-        return candidate.at(
-            candidate.label.replace(f"M = {candidate.M}", f"M = {M}"),
-            n_components=M,
-            factors=[factor * step for step in steps],
-            alphas=contenders()["alphas"],
-        )
+        label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
+        factors = [candidate.chosen["factors"][0] * step for step in steps]
+        return candidate.at(label, n_components=M, factors=factors, metric="none")
 
     def _grow(self, small: list[Candidate]) -> None:
         """Take ever more landmarks for the best, as long as each of them gains by it.
@@ -423,33 +402,34 @@ class Rounds:
 
     def best_of_families(self) -> dict[str, Candidate]:
         """Return the best candidate of each family; the first of equal ones."""
-        families: dict[str, list[Candidate]] = {}
-        for candidate in self.candidates:
-            families.setdefault(candidate.family, []).append(candidate)
-        # An average costs more at each prediction: it is taken where no single one is close.
-        return {
-            family: min(self.close(candidates), key=lambda c: (len(c.members), c.fine))
-            for family, candidates in families.items()
-        }
+        made = {}
+        for family in dict.fromkeys(c.family for c in self.candidates):
+            close = self.close([c for c in self.candidates if c.family == family])
+            # An average costs more at each prediction: it is taken where no single one is close.
+            made[family] = min(close, key=lambda c: (len(c.members), c.loss.value))
+        return made
 
     def close(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that are as good as the best: within a hundredth of its loss.
 
-        The loss of classes is a number of rows: there those within half a standard error are
-        close, if their log-loss is within a hundredth of the smallest of them.
+        Misclassification is a number of rows: there those within half a standard error are close,
+        if their log-loss is within a hundredth of the smallest of them.
         """
         best = min(candidates, key=lambda c: c.loss.value).loss
-        reach = (CLOSE - 1) * best.value
-        if self.table.n_classes:
-            reach = max(reach, 0.5 * best.standard_error)
-        near = [c for c in candidates if c.loss.value <= best.value + reach]
-        least = min(c.fine for c in near)
-        return [c for c in near if c.fine <= CLOSE * least]
+        if self.table.metric != "error":
+            return [c for c in candidates if c.loss.value <= CLOSE * best.value]
+        reach = best.value + 0.5 * best.standard_error
+        near = [c for c in candidates if c.loss.value <= reach]
+        fine = [self.loss("log-loss", c.scores, self.held).value for c in near]
+        return [c for c, each in zip(near, fine, strict=True) if each <= CLOSE * min(fine)]
 
     def model(self, candidate: Candidate) -> Model:
         """Return a candidate as an estimator that takes a table as it was read, not fitted."""
-        built = [self._estimator(part) for part in candidate.parts]
-        estimator: Any = built[0]
+        built: list[Any] = []
+        for part in candidate.parts:
+            own = plugins.load_class(part.estimator)(**{**part.parameters, **part.chosen})
+            built.append(make_pipeline(*self._steps(part), own))
+        estimator = built[0]
         if candidate.members:
             named = [(f"m{number}", each) for number, each in enumerate(built)]
             weights = [weight for _, weight in candidate.members]
@@ -459,15 +439,13 @@ class Rounds:
                 estimator = VotingRegressor(named, weights=weights)
         return Model([("prepare", self.preparation()), ("predict", clone(estimator))])
 
-    def _estimator(self, part: Candidate) -> Any:
-        """Return the estimator of prepared rows that a candidate stands for, not fitted."""
-        steps: list[Any] = []
-        if part.scaling != "none":
-            steps.append(SCALERS[part.scaling]())
+    def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
+        """Return what scales prepared rows, in the learnt metric of a split or in that of all."""
+        steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
-            keys = {"root": self.metrics[part.basis][-1]}
+            keys = {"root": self.metrics[part.basis][fold]}
             steps.append(FunctionTransformer(in_metric, kw_args=keys))
-        return make_pipeline(*steps, plugins.load_class(part.estimator)(**part.parameters))
+        return steps
 
     def clear(self) -> None:
         """Remove the rows that trials were given; the same command makes them anew.
@@ -479,6 +457,12 @@ class Rounds:
             shutil.rmtree(self.folder / predictions.KEY, ignore_errors=True)
         if not (self.folder / predictions.KEY).exists():
             Store(self.folder).csv.unlink(missing_ok=True)
+
+
+def scores_of(said: Any) -> Array:
+    """Return what a trial says of its rows: numbers or probabilities, shape (n, k)."""
+    _, arrays = said
+    return np.asarray(arrays.get("probabilities", arrays["predictions"]))
 
 
 def in_metric(X: Any, root: Array) -> Array:

@@ -24,7 +24,6 @@ from rfbench.datasets.dialect import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments, named
 from rfbench.errors import ConfigError, DataError
-from rfbench.memory import check_fits
 from rfbench.solvers.folds import whole_groups
 
 HELD_OUT, VALIDATION, FOLDS = 0.25, 0.2, 3
@@ -188,7 +187,7 @@ def table_of(
     name = "the rows"
     rows, values = columns.tabled(name, X, y)
     guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    return _table(name, _dense(name, rows), values, task or guess, groups, time)
+    return _table(name, _dense(rows), pd.Series(values), task or guess, groups, time)
 
 
 def _read(
@@ -203,7 +202,7 @@ def _read(
             "No number of the file says which.",
             f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
         )
-    X = _dense(path.name, X)
+    X = _dense(X)
     owners = None if groups == NONE else groups
     column = target if y is None else None
     chosen = columns.chosen(path.name, X, y, target=column, drop=tuple(drop), groups=owners)
@@ -244,7 +243,7 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
     """
     path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
-    X = _dense(path.name, read.X)
+    X = _dense(read.X)
     if not len(X):
         raise DataError(f"{file} has no rows.", "There is nothing to predict.", "Name another.")
     if not {*X.columns} & {*model.card_["columns"]}:
@@ -260,7 +259,7 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
         for decimal in ",.":
             try:
                 other = replace(read.how, separator=separator, decimal=decimal, commas=())
-                Z = _dense(path.name, files.read(path, like=other).X)
+                Z = _dense(files.read(path, like=other).X)
             except DataError:
                 continue
             for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
@@ -297,42 +296,43 @@ def _table(
         special["time"] = days.replace([np.inf, -np.inf], np.nan)
     table = columns.Table(name, X.reset_index(drop=True), y.reset_index(drop=True), special)
     table.complete()
-    X, y, special, notes = table.X, table.y, table.special, []
-    if len(y) < LEAST_ROWS:
+    if len(table.y) < LEAST_ROWS:
         raise DataError(
-            f"Too few rows have a target: {len(y)} in {name}.",
+            f"Too few rows have a target: {len(table.y)} in {name}.",
             f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
             "Measure more rows.",
         )
+    X, y, notes = table.X, table.y, []
     hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(str), index=False)
     copies = pd.factorize(hashes)[0].astype(np.int64)
     if groups is None and time is None and (found := facts.of_rows(X, y, copies)) is not None:
         notes.append(found.sentence)
-        special = {found.by: pd.Series(found.values)}
+        table.special = {found.by: pd.Series(found.values)}
         if found.by == "groups" and found.column:
             X = X.drop(columns=found.column)
-    numbers = times = None
-    if (owners := special.get("groups")) is not None:
-        numbers = pd.factorize(owners, sort=True)[0].astype(np.int64)
-        if numbers.max() + 1 < LEAST_GROUPS:
-            raise DataError(
-                f"The rows of {name} are in {numbers.max() + 1} groups.",
-                f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
-                "Name another column for groups, or none.",
-            )
-    if (when := special.get("time")) is not None:
-        times = when.to_numpy(dtype=np.float64)
+    times = table.special.get("time")
+    numbers, *_ = table.arranged()
+    if numbers is not None and numbers.max() + 1 < LEAST_GROUPS:
+        raise DataError(
+            f"The rows of {name} are in {numbers.max() + 1} groups.",
+            f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
+            "Name another column for groups, or none.",
+        )
     codes, words, kind = table.target_codes(task, ())
     target, classes = codes, np.empty(0)
     if kind != "regression":
         labels = np.unique(y.to_numpy()) if is_number(y) else np.array(words)
         classes, target = np.unique(labels[codes], return_inverse=True)
     once = ~pd.Series(copies if numbers is None else numbers).duplicated().to_numpy()
-    told = facts.tells(X[once], codes[once], regression=kind == "regression")
-    digest = hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest()
-    notes = [*told, *notes, *table.notes]
     return LabelledTable(
-        X, target, classes, numbers, times, name=name, sha256=digest, notes=tuple(notes)
+        X,
+        target,
+        classes,
+        numbers,
+        None if times is None else times.to_numpy(dtype=np.float64),
+        name=name,
+        sha256=hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest(),
+        notes=(*facts.tells(X[once], codes[once]), *notes, *table.notes),
     )
 
 
@@ -360,14 +360,8 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     return replace(table.take(np.flatnonzero(common[table.y])), notes=(*notes, note))
 
 
-def _dense(name: str, X: Any) -> pd.DataFrame:
-    if hasattr(X, "tocsr"):
-        check_fits(
-            8.0 * X.shape[0] * X.shape[1],
-            f"{name} has {X.shape[0]:,} sparse rows of {X.shape[1]:,} columns, which, dense,",
-            "Take some of the columns, or `rfbench run`, which keeps them sparse.",
-        )
-        X = X.toarray()
+def _dense(X: Any) -> pd.DataFrame:
+    X = X.toarray() if hasattr(X, "tocsr") else X
     table = X.copy(deep=False) if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
     table.columns = pd.Index([str(column).strip() for column in table.columns])
     return table

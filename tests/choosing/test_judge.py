@@ -1,5 +1,6 @@
 """Averages of what trials said, and the last fit."""
 
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from rfbench.choosing.choice import Contender, average_of, decide, held_out, last_fit, weights_of
+from rfbench.choosing.choice import average_of, decide, held_out, last_fit, weights_of
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.choosing.table import LabelledTable
 from tests.choosing.conftest import FOREVER
@@ -88,11 +89,10 @@ def decided(y, metric, classes=(), **scores):
     every = {}
     for family, said in scores.items():
         candidate = rounds.add(Candidate(family, family), said[rounds.held])
-        every[family] = Contender(
-            candidate, said, rounds.loss(metric, said, np.arange(len(y))), 0.0, 0.0
-        )
+        value = rounds.loss(metric, said, np.arange(len(y)))
+        every[family] = replace(candidate, scores=said, loss=value)
     taken, overturned, nothing = decide(rounds, every)
-    return taken.candidate.family, overturned, nothing
+    return taken.family, overturned, nothing
 
 
 def test_heavy_tails_hide_nothing():
@@ -110,6 +110,17 @@ def test_of_models_that_are_as_good_the_simplest_is_taken():
     good = (y + 0.1 * random.standard_normal(400))[:, None]
     same = {BLEND: good, BOOSTING: good, FEATURES: good}
     assert decided(y, "rmse", **{CONSTANT: np.zeros((400, 1))}, **same)[0] == FEATURES
+
+
+def test_of_nearly_the_same_errors_the_log_loss_decides():
+    """60 errors of 400, and 58 of a model that is far too sure of itself."""
+    y = np.zeros(400, int)
+    rounds = rounds_of(y, [0, 1])
+    sure, n = {"sober": (0.8, 60), "sure": (0.9999, 58)}, len(rounds.held)
+    for label, (p, wrong) in sure.items():
+        right = np.where(np.arange(n) < wrong, 1 - p, p)
+        rounds.add(Candidate(label, FEATURES), np.c_[right, 1 - right])
+    assert [c.label for c in rounds.close(rounds.candidates)] == ["sober"]
 
 
 @pytest.mark.parametrize("tables", [20, *at_night(200)])
@@ -148,7 +159,7 @@ def test_what_is_ahead_is_measured_whatever_the_time():
     def measured(trials, deadline):
         calls.append(({setting.label for setting, *_ in trials}, deadline))
         row = dict.fromkeys(("t_pp", "t_features", "t_train", "t_test"), "0.0")
-        said = {"scores": np.zeros((3000, 1))}
+        said = {"predictions": np.zeros((3000, 1))}
         return [None if deadline else (row, said) for _ in trials]
 
     rounds.measured = measured
@@ -181,7 +192,7 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, again):
     rounds.splits[-1:] = rounds.table.split(0.25)
     test, right = rounds.splits[-1][1], np.eye(2)[y]
     own = Candidate("own", BOOSTING, f"{__name__}.Diverges")
-    taken = Contender(own, right[test], rounds.loss("error", right[test], test), 0.0, 0.0)
+    taken = replace(own, scores=right[test], loss=rounds.loss("error", right[test], test))
     model, rows = last_fit(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
     assert rows == (n if again else len(rounds.splits[-1][0]))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import METRICS, NUMBER_METRICS, difference, loss
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference, loss
 
+METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 RANDOM = np.random.default_rng(0)
 N = 400
 NUMBERS = RANDOM.gamma(2.0, size=N)
