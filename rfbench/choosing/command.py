@@ -10,59 +10,41 @@ from typing import Any
 import click
 
 from rfbench import files
-from rfbench.cli.options import (
-    AS_JSON,
-    DROP,
-    FILE,
-    FOLDER,
-    GROUPS,
-    TARGET,
-    TASK,
-    WHOLE,
-    column,
-    duration,
-    reads_a_table,
-    results_folder,
-)
+from rfbench.cli import options
 from rfbench.cli.terminal import echo, echo_json
 from rfbench.escaping import as_csv
-
-LEVELS = ("0.5", "0.8", "0.9", "0.95", "0.99")
-METRICS = ("log-loss", "error", "balanced-error", "rmse", "mae")
 
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@TARGET
-@TASK
-@DROP
-@GROUPS
+@options.TARGET
+@options.TASK
+@options.DROP
+@options.GROUPS
 @click.option(
     "--time",
-    type=column,
+    type=options.column,
     metavar="COLUMN",
     help="When rows are: the last ones are held out; default: a date by which the rows are sorted. "
     "--time none and --groups none draw them at random.",
 )
-@click.option(
-    "--metric",
-    type=click.Choice(METRICS),
-    help="What counts; default: log-loss (classes) or rmse (numbers).",
-)
+@click.option("--metric", help="log-loss (default) or error of classes; rmse (default) or mae.")
 @click.option(
     "--budget",
-    type=duration,
+    type=options.duration,
     metavar="TIME",
     default="60s",
     show_default=True,
     help="For everything: 60s, 5m, 1h.",
 )
-@click.option("--jobs", type=WHOLE, help="Trials side by side; default: one per core.")
+@click.option("--jobs", type=options.WHOLE, help="Trials side by side; default: one per core.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option("--out", type=FOLDER, help="Folder of the files; default: results/choose-FILE.")
+@click.option(
+    "--out", type=options.FOLDER, help="Folder of the files; default: results/choose-FILE."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@AS_JSON
-@reads_a_table
+@options.AS_JSON
+@options.reads_a_table
 def choose(
     file: str,
     jobs: int | None,
@@ -94,7 +76,7 @@ def choose(
         after = f"{time.monotonic() - started:.0f} s"
         echo(f"{after}: {candidate.label}: {candidate.loss.value:.4g}", err=True)
 
-    folder = out or results_folder() / f"choose-{stem}"
+    folder = out or options.results_folder() / f"choose-{stem}"
     choice = choosing.choose(
         file,
         n_jobs=jobs,
@@ -111,20 +93,16 @@ def choose(
 
 
 @click.command()
-@click.argument("model", type=FILE)
+@click.argument("model", type=options.FILE)
 @click.argument("file", metavar="FILE")
-@click.option("--out", type=FILE, required=True, help="The CSV to write.")
+@click.option("--out", type=options.FILE, required=True, help="The CSV to write.")
 @click.option(
-    "--level",
-    type=click.Choice(LEVELS),
-    default="0.9",
-    show_default=True,
-    help="Probability of the intervals, of a regression.",
+    "--level", default=0.9, show_default=True, help="Of intervals: 0.5, 0.8, 0.9, 0.95 or 0.99."
 )
 @click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
-@reads_a_table
+@options.reads_a_table
 def predict(
-    model: Path, file: str, out: Path, level: str, allow_imports: bool, **reading: Any
+    model: Path, file: str, out: Path, level: float, allow_imports: bool, **reading: Any
 ) -> None:
     """Write what MODEL predicts of the rows of FILE.
 
@@ -136,18 +114,14 @@ def predict(
     Example:
       rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import check_rows, load, predictions
+    from rfbench.choosing.model import load
     from rfbench.choosing.table import read_new_rows
     from rfbench.pages.templates import lines
 
     fitted = load(model.resolve(), allow_imports=allow_imports)
-    preparation = fitted[0]
-    rows = read_new_rows(
-        file, fitted.reading_, lambda rows: preparation.differences(rows).odd, **reading
-    )
-    check_rows(fitted.card_["columns"], file, rows)
-    for line in lines("choosing/predict.j2", "differences", table=preparation.differences(rows)):
+    rows = read_new_rows(file, fitted, **reading)
+    for line in lines("choosing/predict.j2", "differences", table=fitted[0].differences(rows)):
         echo(f"note: {line}", err=True)
-    made = predictions(fitted, rows, float(level))
+    made = fitted.predictions(rows, level)
     files.write_named(out, as_csv(made).encode())
     echo(f"{out}: {len(made)} predictions")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.arrays import Array
+from rfbench.datasets.split import Index
 from rfbench.datasets.values import (
     DATE,
     LEAST_NAMES,
@@ -37,68 +37,47 @@ _OWNERS = re.compile(
 class HeldOut(NamedTuple):
     """How rows are to be held out, as they say it themselves."""
 
-    sentence: str  # with the option that says otherwise
-    column: str  # that says it; nothing where it is all of them
-    in_time: bool  # later rows are held out, else whole groups
+    by: str  # ``time``: later rows are held out; ``groups``: whole ones
     values: Any  # the times or the groups of the rows
+    sentence: str  # with the option that says otherwise
+    column: str = ""  # that says it; nothing where it is all of them
 
 
-def values_of(name: str, column: pd.Series[Any]) -> Array | pd.Series[Any]:
-    """Return a column as numbers (of dates the days), or as words, with gaps."""
-    kind = kind_of(name, column)
-    if is_number(column):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if kind == DATE:
-        return moments(name, column)
-    text = text_of(column)
-    return as_numbers(text, comma=has_decimal_comma(text)) if kind == NUMBER else text
-
-
-def copies(X: pd.DataFrame, y: pd.Series[Any]) -> NDArray[np.int64]:
-    """Return the numbers of rows, the same one for rows that are equal in all columns."""
-    table = X.assign(**{"\0target": y}).astype(str)
-    return pd.factorize(pd.util.hash_pandas_object(table, index=False))[0].astype(np.int64)
-
-
-def first_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first row of each number, in their order."""
-    return np.sort(np.unique(numbers, return_index=True)[1])
-
-
-def of_rows(X: pd.DataFrame, y: pd.Series[Any], numbers: NDArray[np.int64]) -> HeldOut | None:
+def of_rows(X: pd.DataFrame, y: pd.Series[Any], copies: Index) -> HeldOut | None:
     """Return how rows are to be held out; None: at random.
 
     By time if they are sorted by a date, else by a column that names whose they are and repeats,
-    else exact duplicates together, see `copies` for their numbers.
+    else exact duplicates together: `copies` are their numbers.
     """
-    for name, column in X.items():
-        if not is_number(column) and kind_of(str(name), column) == DATE:
-            time = moments(str(name), column)
-            step = np.diff(time)
-            if len(np.unique(time)) >= LEAST and ((step >= 0).all() or (step <= 0).all()):
-                sentence = (
-                    f"The rows are sorted by {name}: the last ones are held out, as if later rows "
-                    "are to be predicted. --time none draws rows at random."
-                )
-                return HeldOut(sentence, str(name), True, time)
-    owners = {str(name): _owners(str(name), column) for name, column in X.items()}
-    found = {name: different for name, different in owners.items() if different}
-    for name in sorted(found, key=lambda name: (not _names_owners(name), -found[name]))[:1]:
+    kinds = {str(name): kind_of(str(name), column) for name, column in X.items()}
+    for name in [name for name, kind in kinds.items() if kind == DATE]:
+        time = moments(name, X[name])
+        step = np.diff(time)
+        if len(np.unique(time)) >= LEAST and ((step >= 0).all() or (step <= 0).all()):
+            sentence = (
+                f"The rows are sorted by {name}: the last ones are held out, as if later rows are "
+                "to be predicted. --time none draws rows at random."
+            )
+            return HeldOut("time", time, sentence, name)
+    owners = {name: _owners(name, X[name], kind) for name, kind in kinds.items()}
+    found = [name for name, different in owners.items() if different]
+    if found:
+        named = max(found, key=lambda name: (_names_owners(name), owners[name]))
         sentence = (
-            f"Column {name} has {found[name]:,} different values in {len(X):,} rows: all rows of "
-            "one are held out together. --groups none draws rows at random."
+            f"Column {named} has {owners[named]:,} different values in {len(X):,} rows: all rows "
+            "of one are held out together. --groups none draws rows at random."
         )
-        return HeldOut(sentence, name, False, X[name])
-    first = first_of(numbers)
-    different = max(X.iloc[first].nunique().max(), y.iloc[first].nunique())
-    again = len(X) - len(first)
+        return HeldOut("groups", X[named], sentence, named)
+    once = ~pd.Series(copies).duplicated().to_numpy()
+    again = int((~once).sum())
+    different = max(X[once].nunique().max(), y[once].nunique())
     # Of a few words each, equal rows are no copies: some column has to tell most rows apart.
-    if again >= max(2, COPIES * len(X)) and 2 * different > len(first) >= LEAST:
+    if again >= max(2, COPIES * len(X)) and 2 * different > once.sum() >= LEAST:
         sentence = (
             f"{again:,} rows repeat another one exactly: such rows are held out together. "
             "--groups none draws each by itself."
         )
-        return HeldOut(sentence, "", False, numbers)
+        return HeldOut("groups", copies, sentence)
     return None
 
 
@@ -106,13 +85,11 @@ def _names_owners(name: str) -> bool:
     return may_name_rows(name) or bool(_OWNERS.fullmatch(name))
 
 
-def _owners(name: str, column: pd.Series[Any]) -> int:
+def _owners(name: str, column: pd.Series[Any], kind: str) -> int:
     """Return how many somebodies or somethings a column names, each in several rows; else 0."""
     named = _names_owners(name)
-    if is_number(column):
-        if not named or not (column.dropna() % 1 == 0).all():
-            return 0
-    elif column.dtype == bool or kind_of(name, column) != WORDS:
+    whole = named and is_number(column) and (column.dropna() % 1 == 0).all()
+    if column.dtype == bool or not (kind == WORDS or whole):
         return 0
     counts = column.value_counts()
     if len(counts) < LEAST_NAMES or 2 * counts[counts > 1].sum() < len(column):
@@ -120,7 +97,7 @@ def _owners(name: str, column: pd.Series[Any]) -> int:
     return len(counts) if named or ROWS_PER_NAME * len(counts) > len(column) else 0
 
 
-def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[str]:
+def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     """Name the columns that determine the target: it follows from them, or has their order.
 
     Of rows that belong together, one is to be given: their values agree without any such rule.
@@ -130,27 +107,32 @@ def tells(X: pd.DataFrame, target: NDArray[Any], *, regression: bool) -> list[st
         f"Column {name} determines the target: if it is known only when the target is, "
         f"leave it out with --drop {name}."
         for name, column in X.items()
-        if _tells(values_of(str(name), column.iloc[some]), target[some], regression=regression)
+        if _tells(str(name), column.iloc[some], target[some])
     ]
 
 
-def _tells(values: Any, y: NDArray[Any], *, regression: bool) -> bool:
-    there = np.asarray(pd.notna(values))
+def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
+    kind, values = kind_of(name, column), text_of(column)
+    ordered = is_number(column) or kind in (DATE, NUMBER)
+    if is_number(column) or kind == DATE:
+        values = pd.Series(moments(name, column))
+    elif kind == NUMBER:
+        values = pd.Series(as_numbers(values, comma=has_decimal_comma(values)))
+    there = values.notna().to_numpy()
     if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
         return False
     y = y[there]
-    codes, different = pd.factorize(values[there], sort=True)
-    rising, falling = (y[np.lexsort((sign * y, codes))] for sign in (1, -1))
-    pure = bool((rising == falling).all())  # rows of one value have one target
-    again = np.bincount(codes)[codes] > 1
+    same = pd.Series(y).groupby(pd.factorize(values[there], sort=True)[0])  # rows of one value
+    low, high = same.min().to_numpy(), same.max().to_numpy()
+    again = same.transform("size").to_numpy() > 1
     ends, counts = np.unique(y, return_counts=True)
     rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
+    pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
-    if not isinstance(values, np.ndarray) or len(different) < LEAST / 2:
+    if not ordered or len(low) < LEAST / 2:
         return False
-    if regression:  # a larger value never has a smaller target, or never a larger one
-        ordered = (np.diff(rising) >= 0).all() or (np.diff(falling) <= 0).all()
-        return bool(len(ends) >= LEAST / 2 and ordered)
-    changes = int((np.diff(rising) != 0).sum())
-    return bool(pure and changes == len(ends) - 1 and counts.min() >= LEAST / 4)
+    if y.dtype.kind == "f":  # a larger value never has a smaller target, or never a larger one
+        monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
+        return bool(len(ends) >= LEAST / 2 and monotone)
+    return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4

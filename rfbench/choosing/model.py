@@ -22,12 +22,10 @@ from rfbench import __version__, files
 from rfbench.arrays import Array
 from rfbench.datasets import hashes
 from rfbench.datasets.dialect import Reading
-from rfbench.datasets.values import named
 from rfbench.errors import DataError
 from rfbench.escaping import json_value
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
-MODEL, CARD = "model.joblib", "model.json"
 
 
 class Model(Pipeline):  # type: ignore[misc]
@@ -37,8 +35,6 @@ class Model(Pipeline):  # type: ignore[misc]
     ----------
     half_widths_ : dict of float to float
         Of a regression: half the width of the interval of each level, see `half_widths`.
-    log_target_ : bool
-        Whether intervals are those of the target's logarithm.
     reading_ : Reading or None
         How the file was read that it was fitted on; None if the rows were in memory.
     card_ : dict
@@ -46,7 +42,6 @@ class Model(Pipeline):  # type: ignore[misc]
     """
 
     half_widths_: dict[float, float]
-    log_target_: bool
     reading_: Reading | None
     card_: dict[str, Any]
 
@@ -69,9 +64,16 @@ class Model(Pipeline):  # type: ignore[misc]
                 f"It has {levels or 'none: it predicts classes'}.",
             )
         middle, half = np.asarray(self.predict(X), dtype=float), self.half_widths_[level]
-        if self.log_target_:
-            return np.column_stack([middle * np.exp(-half), middle * np.exp(half)])
         return np.column_stack([middle - half, middle + half])
+
+    def predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
+        """Return a line per row: the prediction, and probabilities or the bounds of an interval."""
+        made = pd.DataFrame({"prediction": self.predict(X)})
+        if self.half_widths_:
+            made[["low", "high"]] = self.predict_interval(X, level)
+            return made
+        names = [f"probability of {label}" for label in self.classes_]
+        return made.join(pd.DataFrame(self.predict_proba(X), columns=names))
 
 
 def half_widths(residuals: Array) -> dict[float, float]:
@@ -81,13 +83,13 @@ def half_widths(residuals: Array) -> dict[float, float]:
     of (n + 1) times the level; infinite where k > n. Vovk, Gammerman and Shafer, Algorithmic
     Learning in a Random World, 2005.
     """
-    ordered = np.append(np.sort(np.abs(residuals)), np.inf)
-    ranks = np.minimum(np.ceil((len(residuals) + 1) * np.array(LEVELS)), len(ordered))
-    return dict(zip(LEVELS, ordered[ranks.astype(int) - 1].tolist(), strict=True))
+    every = np.append(np.abs(residuals), np.inf)
+    widths = np.quantile(every, LEVELS, method="inverted_cdf")
+    return dict(zip(LEVELS, widths.tolist(), strict=True))
 
 
-def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
-    """Write a model and its card, and return the card.
+def save(model: Model, folder: Path, **facts: Any) -> None:
+    """Write a model and its card.
 
     The model's hash is remembered as one of this user. WriteError if a file cannot be written.
     """
@@ -101,10 +103,9 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     content = dumped.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
     card = {**model.card_, "model_sha256": sha256}
-    files.replace(folder / MODEL, content)
-    files.replace(folder / CARD, json.dumps(card, indent=2).encode() + b"\n")
+    files.replace(folder / "model.joblib", content)
+    files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
-    return card
 
 
 def load(path: Path, *, allow_imports: bool = False) -> Model:
@@ -113,27 +114,16 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
     Models that this user made on this machine are loaded as they are, others with `allow_imports`
     only. DataError if it is not allowed, or cannot be loaded, or if its card is another one.
     """
-    if not path.is_file():
-        raise DataError(
-            f"There is no model {path}.", "`rfbench choose` writes model.joblib.", "Name its path."
-        )
-    beside = path.with_suffix(".json")
+    copied = "Copy both files that `rfbench choose` wrote, model.joblib and model.json."
     try:
-        card = json.loads(files.read(beside))
+        content = files.read(path)  # once: what is checked is what is loaded
+        card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise DataError(
-            f"{beside} is no card of a model.",
-            f"{type(error).__name__}: {error}.",
-            "Copy both files that `rfbench choose` wrote: model.joblib and model.json.",
-        ) from None
-    content = files.read(path)  # once: what is checked is what is loaded
+        why = f"{type(error).__name__}: {error}."
+        raise DataError(f"{path} is no model with its card beside it.", why, copied) from None
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise DataError(
-            f"{path} is not the model of its card.",
-            "Its content has another hash.",
-            "Copy both files from the same folder.",
-        )
+        raise DataError(f"{path} is not the model of its card.", "Its hash is another one.", copied)
     if not allow_imports and hashes.recall(f"model|{sha256}") is None:
         raise DataError(
             f"{path} was not made here by you.",
@@ -141,44 +131,15 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
             "Run with --allow-imports if you trust it.",
         )
     try:
-        model = joblib.load(io.BytesIO(content))
+        model: Model = joblib.load(io.BytesIO(content))
+        own = {**model.card_, "model_sha256": sha256}
     except Exception as error:  # a file of another version makes them raise almost anything
         raise DataError(
             f"{path} cannot be loaded.",
             f"{type(error).__name__}: {error}.",
             "Install the versions that its card names, or run `rfbench choose` again.",
         ) from error
-    if not isinstance(model, Model):
-        raise DataError(f"{path} holds {type(model).__name__}, which is no model of rfbench.")
-    if {**model.card_, "model_sha256": sha256} != card:
-        raise DataError(
-            f"The card {beside} was changed after the model was made.",
-            "The model holds other facts.",
-            "Take the card that `rfbench choose` wrote.",
-        )
+    if own != card:
+        what = f"The card of {path} was changed after the model was made."
+        raise DataError(what, "The model holds other facts.", copied)
     return model
-
-
-def check_rows(columns: list[str], file: str, X: pd.DataFrame) -> None:
-    """Raise DataError for a table without rows, or of which the model knows no column."""
-    if not len(X):
-        raise DataError(
-            f"{file} has no rows.", "There is nothing to predict.", "Name another file."
-        )
-    if not set(map(str, X.columns)) & set(columns):
-        raise DataError(
-            f"{file} has none of the columns that the model knows.",
-            f"These are {named(columns)}.",
-            "Name the file that belongs to the model, or correct its first line.",
-        )
-
-
-def predictions(model: Model, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-    """Return one line per row: the prediction, and probabilities or the bounds of an interval."""
-    made = pd.DataFrame({"prediction": model.predict(X)})
-    if model.half_widths_:
-        made[["low", "high"]] = model.predict_interval(X, level)
-        return made
-    for column, label in zip(model.predict_proba(X).T, model.classes_, strict=True):
-        made[f"probability of {label}"] = column
-    return made

@@ -1,65 +1,199 @@
-"""A file, or rows in memory, as the table that a model is fitted on."""
+"""A table with its target, from a file or from memory, and how its rows are parted.
+
+Some are held out, some choose, and the rest is fitted.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.choosing import facts
-from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.model import Model
 from rfbench.datasets import columns, files
 from rfbench.datasets.dialect import Reading
-from rfbench.datasets.preparation import Preparation
-from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments
+from rfbench.datasets.split import Index, Sides, in_time
+from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments, named
 from rfbench.errors import ConfigError, DataError
-from rfbench.memory import check_fits
+from rfbench.solvers.folds import whole_groups
 
+HELD_OUT, VALIDATION, FOLDS = 0.25, 0.2, 3
+MOST_HELD_OUT = 10_000
+FEW = 4  # rows of a class that are kept where rows are sampled
+FOLDED_ROWS = 2_000  # up to so many training rows there are folds
+# Training rows for each second of the budget, and bounds of them.
+ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 LEAST_GROUPS = 3
 LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret rows
 NONE = "none"  # rows are held out at random, whatever they say
 
 
-def read_table(
-    file: str | Path,
+@dataclass(frozen=True)
+class LabelledTable:
+    """Rows with a target, as they were read, and how they are parted."""
+
+    X: pd.DataFrame  # of shape (n, columns): numbers, words, dates and gaps
+    y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
+    classes: NDArray[Any]  # the labels in sorted order; none of a regression
+    groups: Index | None = None  # numbers of the groups
+    time: Array | None = None  # when the rows are: the last ones are held out
+    metric: str = ""
+    seed: int = 0
+    name: str = "the rows"
+    sha256: str = ""  # of the file's content, or of the rows
+    notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
+    how: Reading | None = None  # of a file: by it new files are read
+
+    @property
+    def n_classes(self) -> int:
+        """0 of a regression."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The target as it was read: numbers or labels."""
+        return self.classes[self.y] if self.n_classes else self.y
+
+    @property
+    def codes(self) -> Index:
+        """The class codes; of a regression all rows are of one class."""
+        return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
+
+    def take(self, rows: Index) -> LabelledTable:
+        """Return some of the rows, with the classes that they have."""
+        groups = None if self.groups is None else self.groups[rows]
+        time = None if self.time is None else self.time[rows]
+        classes, y = self.classes, self.y[rows]
+        if self.n_classes:
+            present, y = np.unique(y, return_inverse=True)
+            classes = classes[present]
+        return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
+
+    def split(self, share: float, folds: int = 1) -> list[Sides]:
+        """Return numbers of rows to fit and to predict: one split, or so many folds.
+
+        Whole groups stay together, and each class has its share of either side. Rows with times are
+        predicted by earlier ones. ConfigError if there are none.
+        """
+        n = len(self.y)
+        size = max(1, min(round(share * n), MOST_HELD_OUT))
+        if self.time is not None:
+            least = min(2, self.n_classes or 1)
+            every = in_time(self.time, size, folds)
+            parts = [s for s in every if len(s[1]) and len(np.unique(self.y[s[0]])) >= least]
+            if not parts:
+                raise ConfigError(
+                    "The rows cannot be parted by time.",
+                    "Too many have the same time, or those of one class all come first.",
+                    "Name another column of times, or none.",
+                )
+            return parts
+        count = folds if folds > 1 else max(2, round(n / size))
+        if self.groups is None:
+            numbers = shuffled(self.codes, self.seed) % count
+        else:
+            codes = self.y if self.n_classes else None
+            numbers = whole_groups(self.groups, codes, count, self.seed)
+        wanted = range(int(numbers.max()) + 1) if folds > 1 else [0]
+        return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
+
+    def splits(self, budget: float) -> list[Sides]:
+        """Return the splits by which models are chosen, then the training rows and those held out.
+
+        Of many rows these are a sample. One split chooses, or of few rows several folds.
+        """
+        ((train, test),) = self.split(HELD_OUT)
+        most = min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
+        train = self.some(train, most)
+        inner = self.take(train).split(VALIDATION, FOLDS if len(train) <= FOLDED_ROWS else 1)
+        chosen = [(train[fit], train[held]) for fit, held in inner]
+        return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
+
+    def some(self, rows: Index, size: int) -> Index:
+        """Return so many of the rows, of each class its share and a few at least."""
+        if len(rows) <= size:
+            return rows
+        codes = self.codes[rows]
+        wanted = np.maximum(FEW, np.round(size / len(rows) * np.bincount(codes)))
+        return rows[shuffled(codes, self.seed) < wanted[codes]]
+
+
+def parted(
+    table: LabelledTable, budget: float
+) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
+    """Leave out the classes that a side of some split lacks: these cannot be learnt and checked.
+
+    Every fold has all classes where it is fitted; where it is judged, the folds together do.
+    Returns the table, its splits, the numbers of its rows in the table that was given, and how many
+    rows the classes had that are left out. DataError if fewer than two classes are left.
+    """
+    left_out: dict[str, int] = {}
+    kept = np.arange(len(table.y))
+    while True:
+        splits = table.splits(budget)
+        judged = np.concatenate([held for _, held in splits[:-1]])
+        sides = [splits[-1][1], judged, *(fit for fit, _ in splits[:-1])]
+        every = np.arange(table.n_classes)
+        there = np.all([np.isin(every, table.y[side]) for side in sides], axis=0)
+        if there.all():
+            return table, splits, kept, left_out
+        if there.sum() < 2:
+            raise DataError(
+                f"Of {table.name}, fewer than two classes have rows on both sides of every split.",
+                "A class has to be learnt from some rows and checked on others.",
+                "Put rare classes together, or split otherwise (--groups, --time).",
+            )
+        counts = np.bincount(table.y)
+        left_out |= {str(table.classes[code]): int(counts[code]) for code in every[~there]}
+        rows = np.flatnonzero(there[table.y])
+        table, kept = table.take(rows), kept[rows]
+
+
+def shuffled(codes: Index, seed: int) -> Index:
+    """Return the places of the rows of each class in a random order of them, from 0 on."""
+    order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
+    return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
+
+
+def table_of(
+    X: Any,
+    y: Any = None,
     *,
     target: str | int | None = None,
     task: str | None = None,
     drop: Sequence[str | int] = (),
-    groups: str | int | None = None,
-    time: str | int | None = None,
+    groups: Any = None,
+    time: Any = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Read a file with its target.
+    """Return a file, or rows in memory, as a table with its target.
 
-    Parameters
-    ----------
-    file : path or str
-    target, groups, time : str or int
-        Columns, by name or number. That of the times stays among those that a model gets. Without
-        `groups` and `time` the rows say how they are held out, see `facts.of_rows`; 'none' is at
-        random.
-    task : {'classification', 'regression'}, optional
-        By default the target says it.
-    drop : sequence of str or int
-        Columns to leave out.
-    **reading : Any
-        How the file is read, see `rfbench.datasets.files.read`.
-
-    Raises
-    ------
-    DataError
-        There is no such file or column, or nothing can be learnt from it.
+    The parameters are those of `rfbench.choose`. Without `groups` and `time` the rows say how they
+    are held out, see `facts.of_rows`; 'none' is at random. A column of times stays among those that
+    a model gets. DataError if there is no such file or column, or nothing can be learnt from it.
     """
-    path = files.find(str(file), None)
-    X, y, how = files.read(path, plain=True, target=target, **_given(reading))
+    if isinstance(X, str | Path):
+        path = files.find(str(X), None)
+        return _read(path, target, task, drop, groups, time, reading)
+    name = "the rows"
+    rows, values = columns.tabled(name, X, y)
+    guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
+    return _table(name, _dense(rows), pd.Series(values), task or guess, groups, time)
+
+
+def _read(
+    path: Path, target: Any, task: str | None, drop: Any, groups: Any, time: Any, reading: Any
+) -> LabelledTable:
+    X, y, how = files.read(path, plain=True, target=target, **reading)
     if how.unclear:
         whole = re.sub("[,.]", "", how.unclear)
         other = "." if "," in how.unclear else ","
@@ -68,210 +202,149 @@ def read_table(
             "No number of the file says which.",
             f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
         )
-    X = _dense(path.name, X)
-    column = target if y is None else None
+    X = _dense(X)
     owners = None if groups == NONE else groups
+    column = target if y is None else None
     chosen = columns.chosen(path.name, X, y, target=column, drop=tuple(drop), groups=owners)
     labels: Any = chosen.y
-    more: tuple[str, ...] = ()
+    words: list[str] = []
     if y is None and how.format in files.TEXT:
-        labels, more = _labels(path, how, X, chosen.y)
-    when: Any = time
-    if time is not None and time != NONE:
-        when = X[columns.column_named(path.name, X, time, "time")]
-        columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(when.name)})
-    table = _table(path.name, chosen.X, labels, chosen.special.get("groups", groups), when, task)
-    notes = (*table.notes, *more)
+        labels, words = _labels(path, how, X, chosen.y)
+    if time not in (None, NONE):
+        time = X[columns.column_named(path.name, X, time, "time")]
+        columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(time.name)})
+    table = _table(path.name, chosen.X, labels, task, chosen.special.get("groups", groups), time)
+    notes = (*table.notes, *words)
     return replace(table, sha256=files.content_sha256(path), how=how, notes=notes)
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in options.items() if value is not None}
-
-
-def _labels(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> tuple[Any, tuple[str, ...]]:
+def _labels(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> tuple[Any, list[str]]:
     """Return a target as it is written where it has gaps: NA may be a class, and numbers exact."""
     numbers = is_number(y)
     if not y.isna().any() or (numbers and not y.abs().gt(EXACT_WHOLE).any()):
-        return y, ()
-    place = list(map(str, X.columns)).index(str(y.name))
-    text = files.column_text(path, how, place).rename(y.name)
+        return y, []
+    text = files.column_text(path, how, list(X.columns).index(y.name)).rename(y.name)
     kept = text.where(y.notna())
     if numbers or kind_of(str(y.name), kept) != WORDS:
-        return kept if numbers else y, ()
+        return kept if numbers else y, []
     words = text[y.isna() & text.notna()].value_counts()
-    return text, tuple(
+    return text, [
         f"{word} ({n:,} rows) is a class: leave the field empty where the target is not known."
         for word, n in words.items()
-    )
+    ]
 
 
-def read_new_rows(
-    file: str | Path,
-    how: Reading | None = None,
-    odd: Callable[[pd.DataFrame], Iterable[str]] | None = None,
-    **options: Any,
-) -> pd.DataFrame:
+def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFrame:
     """Read rows to predict; their target, where the file has it apart, is not looked at.
 
-    Parameters
-    ----------
-    how : Reading, optional
-        How the file was read that the model was fitted on.
-    odd : callable, optional
-        The columns with values that the training rows did not have. DataError if another reading
-        of the same text has none there.
-    **options : Any
-        What is known to be written in another way.
+    `options` say what is known to be written in another way than in training. DataError if there
+    are no rows, or none of the model's columns, or if a column has values that training did not
+    have, and another reading of the same text has none there.
     """
-    path, options = files.find(str(file), None), _given(options)
+    path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
-    X = _dense(path.name, read.X)
-    if odd is None or how is None or read.how.format not in files.TEXT or options:
+    X = _dense(read.X)
+    if not len(X):
+        raise DataError(f"{file} has no rows.", "There is nothing to predict.", "Name another.")
+    if not {*X.columns} & {*model.card_["columns"]}:
+        raise DataError(
+            f"{file} has none of the columns that the model knows.",
+            f"These are {named(model.card_['columns'])}.",
+            "Name the file that belongs to the model, or correct its first line.",
+        )
+    if how is None or read.how.format not in files.TEXT or options:
         return X
-    beyond = set(odd(X))
+    beyond = prepare.differences(X).odd
     for separator in {read.how.separator, files.reading_of(path).separator} if beyond else ():
         for decimal in ",.":
             try:
                 other = replace(read.how, separator=separator, decimal=decimal, commas=())
-                Z = files.read(path, like=other).X
+                Z = _dense(files.read(path, like=other).X)
             except DataError:
                 continue
-            for column in sorted(beyond.intersection(map(str, Z.columns)) - set(odd(Z))):
+            for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
                 raise DataError(
                     f"Column {column} of {path.name} is not as in training as it is read.",
                     f"With the separator {separator!r} and the decimal sign {decimal!r} it is.",
                     f"Add `--separator '{separator}' --decimal '{decimal}'` if that is right, else "
-                    f"those of training: `--decimal '{read.how.decimal}'`.",
+                    f"those of training: `--decimal '{how.decimal}'`.",
                 )
     return X
 
 
-def table_of(
-    X: Any,
-    y: Any,
-    *,
-    task: str | None = None,
-    groups: Any = None,
-    time: Any = None,
-    name: str = "the rows",
-) -> LabelledTable:
-    """Return rows in memory as a table.
-
-    Parameters
-    ----------
-    X : DataFrame, array or sparse matrix of shape (n, d)
-    y : array of shape (n,)
-        Labels (whole numbers, words) or numbers (floats).
-    groups : array of shape (n,), optional
-        Whose rows belong together.
-    time : array of shape (n,), optional
-        When the rows are: dates or numbers. Without both the rows say it, see `read_table`.
-    """
-    rows, target = columns.tabled(name, X, y)
-    if task is None and isinstance(np.asarray(y).dtype, np.dtype):
-        task = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    return _table(name, _dense(name, rows), target, groups, time, task)
-
-
-def _of_rows(values: Any, name: str) -> pd.Series[Any] | None:
-    """Return groups or times as a column, None where there are none."""
-    if values is None or (isinstance(values, str) and values == NONE):
-        return None
-    return pd.Series(np.asarray(values), name=getattr(values, "name", None) or name)
-
-
 def _table(
-    name: str, X: pd.DataFrame, y: Any, groups: Any, time: Any, task: str | None
+    name: str, X: pd.DataFrame, y: Any, task: str | None, groups: Any, time: Any
 ) -> LabelledTable:
     """Leave out rows without a target, a group or a time, and tell the task.
 
     Where it is not told how rows are held out, they say it themselves.
     """
-    owners, when = _of_rows(groups, "groups"), _of_rows(time, "time")
-    if owners is not None and when is not None:
+    given = {"groups": groups, "time": time}
+    special = {
+        key: pd.Series(np.asarray(values), name=getattr(values, "name", None) or key)
+        for key, values in given.items()
+        if not (values is None or (isinstance(values, str) and values == NONE))
+    }
+    if len(special) == 2:
         raise ConfigError(
             "Groups and time were both given.",
             "Rows are held out in whole groups, or the last ones.",
             "Give one of the two.",
         )
-    X = X.reset_index(drop=True)
-    X.columns = pd.Index([str(column).strip() for column in X.columns])
-    y = pd.Series(y).reset_index(drop=True)
-    if when is not None:
-        # Days since an epoch, or numbers.
-        when = pd.Series(moments(str(when.name), when)).replace([np.inf, -np.inf], np.nan)
-    there, notes = y.notna(), []
-    for column in (owners, when):
-        there &= True if column is None else column.notna()
-    if not there.all():
-        notes.append(f"{int((~there).sum()):,} rows without target, group or time are left out.")
-        X, y = X[there].reset_index(drop=True), y[there].reset_index(drop=True)
-        owners = None if owners is None else owners[there].reset_index(drop=True)
-        when = None if when is None else when[there]
-    if len(y) < LEAST_ROWS:
+    if (when := special.get("time")) is not None:
+        days = pd.Series(moments(str(when.name), when), name="time")
+        special["time"] = days.replace([np.inf, -np.inf], np.nan)
+    table = columns.Table(name, X.reset_index(drop=True), y.reset_index(drop=True), special)
+    table.complete()
+    if len(table.y) < LEAST_ROWS:
         raise DataError(
-            f"Too few rows have a target: {len(y)} in {name}.",
+            f"Too few rows have a target: {len(table.y)} in {name}.",
             f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
             "Measure more rows.",
         )
-    copies = facts.copies(X, y)
-    found = facts.of_rows(X, y, copies) if groups is None and time is None else None
-    if found is not None:
-        notes.insert(0, found.sentence)
-        if found.in_time:
-            when = pd.Series(found.values)
-        else:
-            owners = pd.Series(found.values)
-            X = X.drop(columns=[found.column] if found.column else [])
-    if owners is not None and owners.nunique() < LEAST_GROUPS:
+    X, y, notes = table.X, table.y, []
+    hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(str), index=False)
+    copies = pd.factorize(hashes)[0].astype(np.int64)
+    if groups is None and time is None and (found := facts.of_rows(X, y, copies)) is not None:
+        notes.append(found.sentence)
+        table.special = {found.by: pd.Series(found.values)}
+        if found.by == "groups" and found.column:
+            X = X.drop(columns=found.column)
+    times = table.special.get("time")
+    numbers, *_ = table.arranged()
+    if numbers is not None and numbers.max() + 1 < LEAST_GROUPS:
         raise DataError(
-            f"The rows of {name} are in {owners.nunique()} groups.",
+            f"The rows of {name} are in {numbers.max() + 1} groups.",
             f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
             "Name another column for groups, or none.",
         )
-    special = columns.Table(name, X, y, {})
-    codes, classes, kind = special.target_codes(task, ())
-    regression = kind == "regression"
-    numeric = pd.api.types.is_numeric_dtype(y.dtype) and y.dtype != bool
-    labels = np.unique(y.to_numpy()) if numeric else np.array(classes)
-    target = codes.astype(np.float64) if regression else labels[codes]
-    numbers = None
-    if owners is not None:
-        numbers = pd.factorize(owners, sort=True, use_na_sentinel=False)[0].astype(np.int64)
-    digest = hashlib.sha256(pd.util.hash_pandas_object(X.astype(str)).to_numpy().tobytes())
-    digest.update(repr(target.tolist()).encode())
-    first = facts.first_of(copies if numbers is None else numbers)
-    notes = [
-        *facts.tells(X.iloc[first], codes[first], regression=regression), *notes, *special.notes
-    ]  # fmt: skip
-    times = None if when is None else np.asarray(when, dtype=np.float64)
-    known = np.empty(0)
-    if not regression:
-        known, target = np.unique(target, return_inverse=True)
+    codes, words, kind = table.target_codes(task, ())
+    target, classes = codes, np.empty(0)
+    if kind != "regression":
+        labels = np.unique(y.to_numpy()) if is_number(y) else np.array(words)
+        classes, target = np.unique(labels[codes], return_inverse=True)
+    once = ~pd.Series(copies if numbers is None else numbers).duplicated().to_numpy()
     return LabelledTable(
         X,
         target,
-        known,
+        classes,
         numbers,
-        times,
+        None if times is None else times.to_numpy(dtype=np.float64),
         name=name,
-        sha256=digest.hexdigest(),
-        notes=tuple(notes),
+        sha256=hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest(),
+        notes=(*facts.tells(X[once], codes[once]), *notes, *table.notes),
     )
 
 
 def without_rows(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target tells no value of a row: see `prepared` for the columns.
+    """Return a table whose target tells no value of a row: see `Preparation` for the columns.
 
     Classes of fewer than ten rows are left out, and a target of numbers is rounded.
     """
     note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
     if not table.n_classes:
-        note = f"{note} The target is rounded to a thousandth of its range, or to three digits."
-        least = np.maximum(np.abs(table.y), np.finfo(np.float64).tiny)
-        digits = np.minimum(np.log10(np.ptp(table.y)) - 3, np.log10(least) - 2)
-        step = 10.0 ** np.floor(digits)
+        step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
+        note = f"{note} The target is rounded to a thousandth of its range."
         return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
     common = np.bincount(table.y) >= LEAST_ROWS
     if common.sum() < 2:
@@ -284,29 +357,11 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     notes = [each for each in table.notes if "class" not in each or "--" in each]
     if not common.all():
         note = f"{note} Classes of fewer rows are left out."
-    return replace(table, notes=(*notes, note)).keeping(np.flatnonzero(common))
+    return replace(table.take(np.flatnonzero(common[table.y])), notes=(*notes, note))
 
 
-def prepared(X: pd.DataFrame, fit: Any, held: Any, *, allow_rows: bool) -> Array:
-    """Return rows to fit and then others as numbers, see `preparation`."""
-    made = preparation(allow_rows=allow_rows)
-    return np.vstack([made.fit_transform(X.iloc[fit]), made.transform(X.iloc[held])])
-
-
-def preparation(*, allow_rows: bool) -> Preparation:
-    """Return what makes numbers of rows; if it may hold no rows, of bins of ten rows or more."""
-    return Preparation(1 if allow_rows else LEAST_ROWS)
-
-
-def _dense(name: str, X: Any) -> pd.DataFrame:
-    if hasattr(X, "tocsr"):
-        check_fits(
-            8.0 * X.shape[0] * X.shape[1],
-            f"{name} has {X.shape[0]:,} sparse rows of {X.shape[1]:,} columns, which, dense,",
-            "Take some of the columns, or `rfbench run`, which keeps them sparse.",
-        )
-        X = X.toarray()
-    if isinstance(X, pd.DataFrame):
-        return X
-    values = np.asarray(X, dtype=np.float64)
-    return pd.DataFrame(values, columns=[f"x{number}" for number in range(values.shape[1])])
+def _dense(X: Any) -> pd.DataFrame:
+    X = X.toarray() if hasattr(X, "tocsr") else X
+    table = X.copy(deep=False) if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
+    table.columns = pd.Index([str(column).strip() for column in table.columns])
+    return table

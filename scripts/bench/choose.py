@@ -24,11 +24,9 @@ from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing.choice import choose
-from rfbench.choosing.judge import loss_of
+from rfbench.choosing.choice import choose, loss_of
 from rfbench.choosing.losses import difference
-from rfbench.choosing.problem import LabelledTable
-from rfbench.choosing.table import read_table
+from rfbench.choosing.table import LabelledTable, table_of
 from rfbench.datasets.preparation import Preparation
 
 
@@ -45,7 +43,7 @@ def main() -> None:
         file, target, *task = name.split(":")
         reading: dict[str, Any] = {"header": False} if args.no_header else {}
         column = int(target) if target.lstrip("-").isdigit() else target
-        table = read_table(file, target=column, task=(task or [None])[0], **reading)
+        table = table_of(file, target=column, task=(task or [None])[0], **reading)
         print(line(table, args.budget, args.jobs, args.seed), flush=True)
 
 
@@ -72,19 +70,18 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
             losses[name] = loss_of(metric, fitted, table.X.iloc[unseen], table.labels[unseen])
     rivals = [each for name, each in losses.items() if name != "taken"]
     best = min(rivals, key=lambda each: each.value)
+    reported = choice.card["take"]
     taken, boosting = losses["taken"], losses["boosting"]
     apart = difference(taken, best, metric)
-    error = (
-        np.hypot(taken.standard_error(), choice.taken["standard_error"]) or 1.0
-    )  # no error at all
+    error = np.hypot(taken.standard_error, reported["standard_error"]) or 1.0  # no error at all
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
     features = ratio(losses.get("features", boosting).value, boosting.value)
     return (
-        f"{table.name} n {len(given)}: {values} | takes {choice.taken['label']}: "
+        f"{table.name} n {len(given)}: {values} | takes {reported['label']}: "
         f"{ratio(taken.value, best.value):.3f} of the best, {'holds' if held else 'FAILS'} | "
-        f"features {features:.3f} of boosting | reported {choice.taken['error']:.4g}, "
-        f"{(taken.value - choice.taken['error']) / error:+.1f} standard errors | {wall:.0f} s, "
+        f"features {features:.3f} of boosting | reported {reported['error']:.4g}, "
+        f"{(taken.value - reported['error']) / error:+.1f} standard errors | {wall:.0f} s, "
         f"load {os.getloadavg()[0]:.1f}"
     )
 

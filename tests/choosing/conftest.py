@@ -12,12 +12,9 @@ FOREVER = 900.0
 def shortened(**changes):
     """Return few contenders: one kernel, few landmarks, nothing that is learnt or trained."""
     own = rounds.contenders()
-    words = ("classes", "numbers")
     boosting = {
-        word: [
-            {**m, "max_iter": 30} if m["family"] == "boosting" else m for m in own["models"][word]
-        ]
-        for word in words
+        word: [{**m, "max_iter": 30} if m["family"] == "boosting" else m for m in models]
+        for word, models in own["models"].items()
     }
     few = {
         "models": boosting,

@@ -8,12 +8,11 @@ import pytest
 from sklearn.datasets import load_wine
 
 import rfbench
+from rfbench.choosing import choice as choosing
 from rfbench.choosing import rounds
 from rfbench.choosing.choice import choose
-from rfbench.choosing.judge import Judge
 from rfbench.choosing.table import table_of
-from rfbench.errors import ConfigError, DataError, MemoryLimit
-from rfbench.memory import limited_to
+from rfbench.errors import ConfigError, DataError
 from rfbench.pages.templates import render
 from tests.choosing.conftest import FOREVER, shortened, towns
 from tests.support.command_line import call
@@ -22,6 +21,10 @@ from tests.support.nightly import at_night
 
 def text(choice):
     return render("choosing/choose.txt.j2", choice=choice.card, folder=choice.folder)
+
+
+def best(choice, family):
+    return next(c for c in choice.card["contenders"] if c["family"] == family)
 
 
 def changed(choice, **facts):
@@ -43,8 +46,8 @@ def chosen(tmp_path_factory):
 
 def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
     assert not chosen.card["nothing_learnt"]
-    assert chosen.taken["error"] < 0.4 < chosen.contender(rounds.CONSTANT)["error"]
-    assert chosen.taken["against_constant"]["verdict"] == "better"
+    assert chosen.card["take"]["error"] < 0.4 < best(chosen, rounds.CONSTANT)["error"]
+    assert chosen.card["take"]["against_constant"]["verdict"] == "better"
     assert [chosen.card[n] for n in ("n_train", "n_test", "rows")] == [225, 75, 300]
     assert {c["family"] for c in chosen.card["contenders"]} >= {
         "constant",
@@ -101,16 +104,16 @@ def test_the_same_fits_and_seed_give_the_same_answer(short, tmp_path):
     )  # fmt: skip
     y = table.pop("price").to_numpy()
     again = rfbench.choose(table, y, on_candidate=lambda c: seen[1].append(c.loss.value), **keys)
-    assert again.taken["label"] == once.taken["label"]
-    assert again.taken["error"] == pytest.approx(once.taken["error"], rel=1e-6)
+    assert again.card["take"]["label"] == once.card["take"]["label"]
+    assert again.card["take"]["error"] == pytest.approx(once.card["take"]["error"], rel=1e-6)
     assert seen[1] == pytest.approx(seen[0], rel=1e-6)
 
 
 def test_the_first_line_says_what_to_take(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("TAKE ")
-    assert chosen.taken["label"] in first
-    nothing = changed(chosen, nothing_learnt=True, take=chosen.contender(rounds.CONSTANT))
+    assert chosen.card["take"]["label"] in first
+    nothing = changed(chosen, nothing_learnt=True, take=best(chosen, rounds.CONSTANT))
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
@@ -122,7 +125,7 @@ def test_a_difference_is_shown_with_its_interval(chosen):
 
 
 def test_the_largest_class_is_named(chosen):
-    constant = {**chosen.contender(rounds.CONSTANT), "label": "the largest class"}
+    constant = {**best(chosen, rounds.CONSTANT), "label": "the largest class"}
     rare = changed(
         chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
         metric="error",
@@ -142,7 +145,7 @@ def test_of_pure_noise_nothing_is_learnt(short, tmp_path, tables, classes):
         choice = choose(X, y, budget=FOREVER, out=tmp_path / str(seed), seed=seed, n_jobs=1)
         learnt += not choice.card["nothing_learnt"]
         if choice.card["nothing_learnt"]:
-            assert choice.taken["family"] == rounds.CONSTANT
+            assert choice.card["take"]["family"] == rounds.CONSTANT
     assert learnt <= (3 if tables > 1 else 0)
 
 
@@ -154,8 +157,8 @@ def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
     assert min(choice.card["shares"]) < 0.1
     assert not choice.card["nothing_learnt"]
-    assert choice.taken["others"]["1 - AUC"] < 0.25
-    assert choice.contender(rounds.CONSTANT)["others"]["1 - AUC"] == 0.5
+    assert choice.card["take"]["others"]["1 - AUC"] < 0.25
+    assert best(choice, rounds.CONSTANT)["others"]["1 - AUC"] == 0.5
 
 
 def test_classes_in_words_by_groups(short, tmp_path):
@@ -168,7 +171,7 @@ def test_classes_in_words_by_groups(short, tmp_path):
     assert choice.card["classes"] == ["down", "up"]
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
-    assert choice.taken["error"] < 20
+    assert choice.card["take"]["error"] < 20
     shares = choice.model.predict_proba(table_of(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert np.mean(choice.model.predict(table_of(X, y).X) != y) < 0.15
@@ -192,7 +195,7 @@ def test_time_holds_out_what_comes_last(short, tmp_path):
     rows = np.load(tmp_path / "later" / "rows.npz")
     when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
     assert when[rows["train"]].max() < when[rows["test"]].min()
-    features = [choice.contender(rounds.FEATURES)["error"] for choice in (drawn, later)]
+    features = [best(choice, rounds.FEATURES)["error"] for choice in (drawn, later)]
     assert features[1] > 2 * features[0]
 
 
@@ -210,18 +213,6 @@ def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
-def test_a_target_over_decades_is_learnt_as_its_logarithm(short, tmp_path):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((200, 2))
-    y = np.exp(4 * X[:, 0] + 0.1 * random.standard_normal(200))
-    choice = choose(X, y, metric="mae", budget=FOREVER, out=tmp_path, n_jobs=1)
-    assert choice.card["log_target"]
-    rows = table_of(X, y).X
-    bounds = choice.model.predict_interval(rows, 0.9)
-    np.testing.assert_allclose(np.sqrt(bounds.prod(axis=1)), choice.model.predict(rows))
-    assert np.ptp(bounds[:, 1] / bounds[:, 0]) == pytest.approx(0, abs=1e-9)
-
-
 def test_a_model_without_rows_says_so(short, tmp_path):
     X, y = load_wine(return_X_y=True)
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
@@ -229,12 +220,12 @@ def test_a_model_without_rows_says_so(short, tmp_path):
     assert "it holds no training rows" in text(free)
 
 
-@pytest.mark.parametrize("step", ["decide", "final"])
+@pytest.mark.parametrize("step", ["decide", "last_fit"])
 def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Judge, step, interrupted)
+    monkeypatch.setattr(choosing, step, interrupted)
     X, y = load_wine(return_X_y=True)
     with pytest.raises(KeyboardInterrupt):
         choose(X, y, budget=FOREVER, out=tmp_path, allow_rows=False, n_jobs=1)
@@ -260,14 +251,6 @@ def test_without_time_there_is_an_answer(tmp_path):
 def test_what_cannot_be_learnt_from_is_refused(tmp_path, y, word):
     with pytest.raises(DataError, match=word):
         choose(np.random.default_rng(0).random((len(y), 2)), np.array(y), out=tmp_path)
-
-
-def test_a_table_beyond_the_memory_is_refused_before_the_search(tmp_path):
-    towns(300).to_csv(tmp_path / "towns.csv", index=False)
-    with limited_to(1e6), pytest.raises(MemoryLimit, match=r"300 rows of 4 columns") as error:
-        choose(tmp_path / "towns.csv", target="price", out=tmp_path / "out")
-    assert "Free now are 0 GiB" in str(error.value)
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_metric_of_the_other_kind_is_refused(tmp_path):

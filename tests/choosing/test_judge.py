@@ -10,20 +10,21 @@ from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from rfbench.choosing.judge import Judge, _average, weights_of
-from rfbench.choosing.losses import Predicted, loss
-from rfbench.choosing.problem import LabelledTable
+from rfbench.choosing.choice import average_of, decide, held_out, last_fit, weights_of
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.choosing.table import table_of
+from rfbench.choosing.table import LabelledTable
 from tests.choosing.conftest import FOREVER
 from tests.support.nightly import at_night
 
 
-def rounds_of(y, n_classes=0, **keys):
-    rows = pd.DataFrame(np.arange(len(y))[:, None])
-    metric = "error" if n_classes else "rmse"
-    problem = LabelledTable(rows, y, np.arange(n_classes), metric=metric, **keys)
-    return Rounds(problem, np.inf, None)
+def rounds_of(y, classes=(), metric="", **keys):
+    """Return rounds of which a fifth of the rows chooses, or of few rows folds, and all judge."""
+    n = len(y)
+    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)), columns=["a", "b"])
+    metric = metric or ("error" if len(classes) else "rmse")
+    table = LabelledTable(rows, y, np.array(classes), metric=metric, **keys)
+    splits = table.split(0.2, 3 if n <= 2000 else 1)
+    return Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 
 
 def test_weights_of_an_average_are_the_best_that_add_up_to_one():
@@ -54,11 +55,11 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
     gaps = []
     for _ in range(tables):
         by = rounds_of(random.standard_normal(60))
-        n = len(by.truth)
+        n = len(by.held)
         members = [
             by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
         ]
-        _average(by, members, BLEND, "blend of")
+        average_of(by, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = [weight for _, weight in average.members]
             new = random.standard_normal((5000, len(weights))) @ weights
@@ -70,31 +71,28 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
 
 def test_members_that_say_the_same_and_single_rows_make_no_average():
     by = rounds_of(np.zeros(60))
-    for scores in (by.truth, np.ones(60)):
+    for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
-        _average(by, members, BLEND, "blend of")
+        average_of(by, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
-    one = rounds_of(np.r_[[0] * 5, 1, 1], n_classes=2, time=late)
-    assert len(one.truth) == 1
+    one = rounds_of(np.r_[[0] * 5, 1, 1], classes=[0, 1], time=late)
+    assert len(one.held) == 1
     members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
-    _average(one, members, BLEND, "blend of")
+    average_of(one, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
 
-def judged(y, n_classes, metric, **scores):
-    """Return a judge of what models say of rows held out, and as much of those that chose."""
-    X = pd.DataFrame(np.arange(len(y))[:, None])
-    problem = LabelledTable(X, y, np.arange(n_classes), metric=metric)
-    judge = Judge.__new__(Judge)
-    judge.problem, judge.truth, judge.groups = problem, y, None
-    judge.rounds = rounds_of(y, n_classes)
-    judge.rounds.problem = problem
-    judge.rounds.truth = y
-    judge.contenders = {f: judge.rounds.add(Candidate(f, f), s) for f, s in scores.items()}
-    judge.predicted = {f: judge.rounds.predicted(s) for f, s in scores.items()}
-    judge.losses = {f: loss(metric, y, p) for f, p in judge.predicted.items()}
-    return judge
+def decided(y, metric, classes=(), **scores):
+    """Return what is decided by what models say of the rows held out, and of those that chose."""
+    rounds = rounds_of(y, classes, metric)
+    every = {}
+    for family, said in scores.items():
+        candidate = rounds.add(Candidate(family, family), said[rounds.held])
+        value = rounds.loss(metric, said, np.arange(len(y)))
+        every[family] = replace(candidate, scores=said, loss=value)
+    taken, overturned, nothing = decide(rounds, every)
+    return taken.family, overturned, nothing
 
 
 def test_heavy_tails_hide_nothing():
@@ -102,9 +100,8 @@ def test_heavy_tails_hide_nothing():
     random = np.random.default_rng(0)
     y = np.exp(3 * random.standard_normal(500))
     good = (y * np.exp(0.1 * random.standard_normal(500)))[:, None]
-    judge = judged(y, 0, "rmse", **{CONSTANT: np.full((500, 1), y.mean()), LINEAR: good})
-    taken, _, nothing = judge.decide()
-    assert (taken.family, nothing) == (LINEAR, False)
+    said = {CONSTANT: np.full((500, 1), y.mean()), LINEAR: good}
+    assert decided(y, "rmse", **said) == (LINEAR, False, False)
 
 
 def test_of_models_that_are_as_good_the_simplest_is_taken():
@@ -112,8 +109,18 @@ def test_of_models_that_are_as_good_the_simplest_is_taken():
     y = random.standard_normal(400)
     good = (y + 0.1 * random.standard_normal(400))[:, None]
     same = {BLEND: good, BOOSTING: good, FEATURES: good}
-    judge = judged(y, 0, "rmse", **{CONSTANT: np.zeros((400, 1))}, **same)
-    assert judge.decide()[0].family == FEATURES
+    assert decided(y, "rmse", **{CONSTANT: np.zeros((400, 1))}, **same)[0] == FEATURES
+
+
+def test_of_nearly_the_same_errors_the_log_loss_decides():
+    """60 errors of 400, and 58 of a model that is far too sure of itself."""
+    y = np.zeros(400, int)
+    rounds = rounds_of(y, [0, 1])
+    sure, n = {"sober": (0.8, 60), "sure": (0.9999, 58)}, len(rounds.held)
+    for label, (p, wrong) in sure.items():
+        right = np.where(np.arange(n) < wrong, 1 - p, p)
+        rounds.add(Candidate(label, FEATURES), np.c_[right, 1 - right])
+    assert [c.label for c in rounds.close(rounds.candidates)] == ["sober"]
 
 
 @pytest.mark.parametrize("tables", [20, *at_night(200)])
@@ -137,7 +144,7 @@ def test_of_noise_nothing_is_learnt_in_all_but_one_of_twenty_tables(tables, K, m
                 for f in (LINEAR, FEATURES, BOOSTING)
             }
             y -= y.mean()
-        learnt += not judged(y, K, metric, **{CONSTANT: prior}, **said).decide()[2]
+        learnt += not decided(y, metric, range(K), **{CONSTANT: prior}, **said)[2]
     assert learnt <= (2 if tables == 20 else 18)  # 10 of 200 are allowed: 3 errors more
 
 
@@ -146,19 +153,18 @@ def test_what_is_ahead_is_measured_whatever_the_time():
     y, calls = np.random.default_rng(0).standard_normal(3000), []
     rounds = rounds_of(y)
     for family, error in ((CONSTANT, 3.0), (LINEAR, 2.0), (BOOSTING, 1.0), (FEATURES, 1.5)):
-        scores = rounds.truth + error * (-1.0) ** np.arange(len(rounds.truth))
+        scores = y[rounds.held] + error * (-1.0) ** np.arange(len(rounds.held))
         rounds.add(Candidate(family, family), scores[:, None])
 
-    def measured(trials, role, deadline):
-        calls.append(({setting.label for setting, _ in trials}, deadline))
-        said = {"predictions": np.zeros((750, 1))}
-        return [None if deadline else ({}, said) for _ in trials]
+    def measured(trials, deadline):
+        calls.append(({setting.label for setting, *_ in trials}, deadline))
+        row = dict.fromkeys(("t_pp", "t_features", "t_train", "t_test"), "0.0")
+        said = {"predictions": np.zeros((3000, 1))}
+        return [None if deadline else (row, said) for _ in trials]
 
-    rounds.measured, rounds.pack = measured, lambda *words: None
-    sides = np.arange(2250), np.arange(2250, 3000)
-    judge = Judge(rounds, rounds.problem, sides, 5.0)
+    rounds.measured = measured
+    assert set(held_out(rounds, 5.0)) == {CONSTANT, BOOSTING}
     assert calls == [({CONSTANT, BOOSTING}, None), ({LINEAR, FEATURES}, 5.0)]
-    assert set(judge.contenders) == {CONSTANT, BOOSTING}
 
 
 class Diverges(ClassifierMixin, BaseEstimator):
@@ -176,35 +182,18 @@ class Diverges(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def last_fit(estimator, y, *, late=False):
-    """Return the model of the last fit, and its rows: 100 or 80, of which 3 in 4 train."""
-    X = np.random.default_rng(0).standard_normal((len(y), 2))
-    table = table_of(X, y(X[:, 0]) if callable(y) else y)
-    K = table.n_classes
-    problem = replace(table, metric="error" if K else "rmse")
-    ((train, test),) = problem.split(0.25)
-    own = Candidate("own", BOOSTING, f"{__name__}.{estimator}")
-    rounds = Rounds(problem.take(train), np.inf, None)
-    n = len(rounds.truth)
-    taken = rounds.add(own, np.full((n, max(K, 1)), 0.5))
-    judge = Judge.__new__(Judge)
-    judge.rounds, judge.problem, judge.train, judge.test = rounds, problem, train, test
-    judge.truth, judge.groups = problem.y[test], None
-    row = dict.fromkeys(("t_pp", "t_features", "t_train", "t_test"), "0.0")
-    judge.fitted = {taken: (row, {})}
-    said = Predicted(judge.truth if K else np.full(len(test), problem.y.mean()))
-    judge.predicted = {BOOSTING: said}
-    judge.losses = {BOOSTING: loss(problem.metric, judge.truth, said)}
-    end = monotonic() + (-FOREVER if late else FOREVER)
-    return table, *judge.final(taken, end)
-
-
 @pytest.mark.parametrize(
-    ("n", "late", "fitted"), [(100, False, 75), (80, False, 80), (80, True, 60)]
+    ("n", "late", "again"), [(100, False, False), (80, False, True), (80, True, False)]
 )
-def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, fitted):
-    words = np.where(np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0, "up", "down")
-    table, model, rows = last_fit("Diverges", words, late=late)
-    assert rows == fitted
-    assert np.mean(model.predict(table.X) != table.labels) < 0.1
+def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, again):
+    """Of 100 or 80 rows, of which 3 in 4 train."""
+    y = (np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0).astype(int)
+    rounds = rounds_of(y, ["down", "up"])
+    rounds.splits[-1:] = rounds.table.split(0.25)
+    test, right = rounds.splits[-1][1], np.eye(2)[y]
+    own = Candidate("own", BOOSTING, f"{__name__}.Diverges")
+    taken = replace(own, scores=right[test], loss=rounds.loss("error", right[test], test))
+    model, rows = last_fit(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
+    assert rows == (n if again else len(rounds.splits[-1][0]))
+    assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]

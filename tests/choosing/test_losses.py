@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import METRICS, NUMBER_METRICS, Predicted, area_above, difference, loss
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference, loss
 
+METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 RANDOM = np.random.default_rng(0)
 N = 400
 NUMBERS = RANDOM.gamma(2.0, size=N)
@@ -14,20 +15,17 @@ CODES = RANDOM.choice(3, N, p=[0.6, 0.3, 0.1])
 
 
 def numbers(scale, seed=1):
-    return Predicted(NUMBERS + scale * np.random.default_rng(seed).laplace(size=N))
+    return NUMBERS + scale * np.random.default_rng(seed).laplace(size=N)
 
 
-def classes(noise, seed=1, truth=CODES, K=3):
-    scores = np.eye(K)[truth] + noise * np.random.default_rng(seed).random((len(truth), K))
-    probabilities = scores / scores.sum(axis=1, keepdims=True)
-    return Predicted(probabilities.argmax(axis=1), probabilities)
+def classes(noise, seed=1):
+    scores = np.eye(3)[CODES] + noise * np.random.default_rng(seed).random((N, 3))
+    return scores / scores.sum(axis=1, keepdims=True)
 
 
-def value(metric, truth, predicted, rows):
-    parts = predicted.values[rows], predicted.probabilities
-    return loss(
-        metric, truth[rows], Predicted(parts[0], None if parts[1] is None else parts[1][rows])
-    ).value
+def decided(codes):
+    """Return probabilities of two classes that say so."""
+    return np.eye(2)[codes]
 
 
 def case(metric, noise, seed=1):
@@ -39,13 +37,11 @@ def case(metric, noise, seed=1):
 @pytest.mark.parametrize("metric", METRICS)
 def test_values_are_those_of_scikit_learn(metric):
     truth, said = case(metric, 0.6)
-    values, shares = said.values, said.probabilities
     expected = {
-        "error": lambda: 100 * metrics.zero_one_loss(truth, values),
-        "balanced-error": lambda: 100 * (1 - metrics.balanced_accuracy_score(truth, values)),
-        "log-loss": lambda: metrics.log_loss(truth, shares),
-        "rmse": lambda: metrics.root_mean_squared_error(truth, values),
-        "mae": lambda: metrics.mean_absolute_error(truth, values),
+        "error": lambda: 100 * metrics.zero_one_loss(truth, said.argmax(axis=1)),
+        "log-loss": lambda: metrics.log_loss(truth, said),
+        "rmse": lambda: metrics.root_mean_squared_error(truth, said),
+        "mae": lambda: metrics.mean_absolute_error(truth, said),
     }
     made = loss(metric, truth, said)
     assert made.value == pytest.approx(expected[metric](), rel=1e-9)
@@ -53,27 +49,17 @@ def test_values_are_those_of_scikit_learn(metric):
     assert (np.sqrt(mean) if metric == "rmse" else mean) == pytest.approx(made.value)
 
 
-def test_the_area_is_that_of_scikit_learn_and_undefined_of_one_class():
-    truth, said = case("error", 0.6)
-    shares = said.probabilities
-    expected = 1 - metrics.roc_auc_score(truth, shares, multi_class="ovr")
-    assert area_above(truth, shares) == pytest.approx(expected)
-    two = shares[:, :2] / shares[:, :2].sum(axis=1, keepdims=True)
-    assert area_above(truth == 1, two) == pytest.approx(
-        1 - metrics.roc_auc_score(truth == 1, two[:, 1])
-    )
-    assert np.isnan(area_above(np.zeros(5, dtype=int), two[:5]))
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
     truth, first = case(metric, 0.6)
     _, second = case(metric, 0.8, seed=2)
     draws = np.random.default_rng(3).integers(N, size=(800, N))
-    values = np.array([[value(metric, truth, p, rows) for p in (first, second)] for rows in draws])
+    values = np.array(
+        [[loss(metric, truth[rows], p[rows]).value for p in (first, second)] for rows in draws]
+    )
     losses = [loss(metric, truth, p) for p in (first, second)]
     for column, each in zip(values.T, losses, strict=True):
-        assert each.standard_error() == pytest.approx(column.std(), rel=0.15)
+        assert each.standard_error == pytest.approx(column.std(), rel=0.15)
     apart = difference(*losses, metric)
     spread = (values[:, 0] - values[:, 1]).std()
     assert (apart.high - apart.low) / 2 == pytest.approx(1.966 * spread, rel=0.15)
@@ -83,16 +69,16 @@ def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
 def test_of_means_it_is_the_signed_rank_test_with_the_interval_of_t():
     first, second = numbers(0.5), numbers(0.6, seed=2)
     apart = difference(*(loss("mae", NUMBERS, p) for p in (first, second)), "mae")
-    expected = stats.ttest_rel(*(np.abs(p.values - NUMBERS) for p in (first, second)))
+    expected = stats.ttest_rel(*(np.abs(p - NUMBERS) for p in (first, second)))
     assert (apart.low, apart.high) == pytest.approx(expected.confidence_interval())
-    ranks = stats.wilcoxon(*(np.abs(p.values - NUMBERS) for p in (first, second)))
+    ranks = stats.wilcoxon(*(np.abs(p - NUMBERS) for p in (first, second)))
     assert apart.p == pytest.approx(ranks.pvalue)
 
 
 def test_ranks_that_point_the_other_way_decide_nothing():
     """Most rows are a little better, and a few so much worse that the mean is."""
-    truth, second = np.zeros(200), Predicted(np.full(200, 1.0))
-    first = Predicted(np.r_[np.full(190, 0.9), np.full(10, 9.0)])
+    truth, second = np.zeros(200), np.full(200, 1.0)
+    first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
     apart = difference(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
     assert apart.value > 0
     assert (apart.p, apart.verdict) == (1.0, "near")
@@ -103,7 +89,7 @@ def test_errors_are_compared_by_mcnemar():
     first, second = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
     first[:12] = 1  # 12 errors, 10 of which the second does not make
     second[10:15] = 1  # 5, 3 of which the first does not make
-    apart = difference(*(loss("error", truth, Predicted(p)) for p in (first, second)), "error")
+    apart = difference(*(loss("error", truth, decided(p)) for p in (first, second)), "error")
     assert apart.p == pytest.approx(2 * stats.binom.cdf(3, 13, 0.5))
     assert apart.value == pytest.approx(7.0)
 
@@ -111,34 +97,13 @@ def test_errors_are_compared_by_mcnemar():
 def test_rows_of_a_group_count_once():
     groups = np.repeat(np.arange(20), 20)
     own = np.random.default_rng(5).standard_normal(20)[groups]
-    first, second = Predicted(NUMBERS + own), Predicted(NUMBERS + 0.9)
-    losses = [loss("mae", NUMBERS, p) for p in (first, second)]
-    together = difference(*losses, "mae", groups)
+    losses = [loss("mae", NUMBERS, p, groups) for p in (NUMBERS + own, NUMBERS + 0.9)]
+    together = difference(*losses, "mae")
     means = np.array([np.abs(own[groups == g]).mean() - 0.9 for g in range(20)])
     expected = stats.ttest_1samp(means, 0.0)
     assert together.p == pytest.approx(stats.wilcoxon(means).pvalue)
     low, high = expected.confidence_interval()
     assert (together.low, together.high) == pytest.approx((low, high))
-
-
-def drawn(random, errors):
-    """Draw predictions of 1,900 rows of a class and 100 of another, with these errors."""
-    truth = np.repeat([0, 1], [1900, 100])
-    return truth, Predicted(np.abs(truth - (random.random(2000) < np.repeat(errors, [1900, 100]))))
-
-
-@pytest.mark.parametrize(
-    ("errors", "found"),
-    [(((0.1, 0.3), (0.2, 0.2)), (0, 7)), (((0.15, 0.2), (0.05, 0.6)), (58, 60))],
-)
-def test_balanced_errors_are_compared_by_their_mean(errors, found):
-    """Equal ones that trade a rare class for a common one, and a gain of 15 points."""
-    random, verdicts = np.random.default_rng(1), []
-    for _ in range(60):
-        (truth, first), (_, second) = (drawn(random, each) for each in errors)
-        losses = (loss("balanced-error", truth, said) for said in (first, second))
-        verdicts.append(difference(*losses, "balanced-error").verdict)
-    assert found[0] <= sum(verdict != "near" for verdict in verdicts) <= found[1]
 
 
 def test_errors_of_groups_weigh_a_group_by_its_rows():
@@ -147,9 +112,9 @@ def test_errors_of_groups_weigh_a_group_by_its_rows():
     large, random, verdicts = groups >= 40, np.random.default_rng(2), []
     for _ in range(60):
         rates = np.where(large, 0.3, 0.2), np.where(large, 0.2, 0.4)
-        said = [Predicted((random.random(600) < rate).astype(int)) for rate in rates]
-        losses = (loss("error", np.zeros(600, int), each) for each in said)
-        verdicts.append(difference(*losses, "error", groups).verdict)
+        said = [decided((random.random(600) < rate).astype(int)) for rate in rates]
+        losses = (loss("error", np.zeros(600, int), each, groups) for each in said)
+        verdicts.append(difference(*losses, "error").verdict)
     assert sum(verdict != "near" for verdict in verdicts) <= 7
 
 
@@ -158,12 +123,9 @@ def test_four_groups_are_enough_for_a_large_difference(metric):
     groups, random = np.repeat(np.arange(4), 50), np.random.default_rng(3)
     truth = random.integers(0, 2, 200)
     right = np.c_[1 - truth, truth]
-    good, bad = 0.96 * right + 0.02, np.full((200, 2), 0.5) + 0.01 * random.random((200, 1))
-    said = [
-        Predicted(p[:, 1] if metric == "rmse" else (p[:, 1] > 0.505).astype(int), p)
-        for p in (good, bad)
-    ]
-    apart = difference(*(loss(metric, truth, each) for each in said), metric, groups)
+    good, bad = 0.96 * right + 0.02, np.full((200, 2), 0.5) + 0.01 * random.random((200, 2))
+    said = [p[:, 1] if metric == "rmse" else p / p.sum(axis=1, keepdims=True) for p in (good, bad)]
+    apart = difference(*(loss(metric, truth, each, groups) for each in said), metric)
     assert apart.value < 0
     assert apart.p < 0.0125
 
@@ -180,7 +142,7 @@ def test_pure_noise_is_called_a_difference_in_one_of_twenty():
     for seed in range(200):
         random = np.random.default_rng(seed)
         truth = random.standard_normal(60)
-        said = (Predicted(truth + random.standard_normal(60)) for _ in range(2))
+        said = (truth + random.standard_normal(60) for _ in range(2))
         verdicts.append(difference(*(loss("rmse", truth, p) for p in said), "rmse").verdict)
     wrong = sum(verdict != "near" for verdict in verdicts)
     assert 2 <= wrong <= 20  # 10 expected, 3 standard deviations are 9

@@ -11,7 +11,6 @@ from rfbench.choosing.model import (
     Model,
     half_widths,
     load,
-    predictions,
     save,
 )
 from rfbench.datasets.preparation import Preparation
@@ -26,8 +25,7 @@ def path(tmp_path, monkeypatch):
     table = towns(200)
     model = Model([("prepare", Preparation()), ("predict", Ridge())])
     model.fit(table.drop(columns="price"), table["price"])
-    model.half_widths_, model.log_target_ = half_widths(np.arange(150.0)), False
-    model.reading_ = None
+    model.half_widths_, model.reading_ = half_widths(np.arange(150.0)), None
     save(
         model, tmp_path / "m", data="towns.csv", data_sha256="0" * 64,
         classes=[], columns=["a", "b", "town", "day"], label="ridge", metric="rmse", error=0.5,
@@ -38,7 +36,7 @@ def path(tmp_path, monkeypatch):
 
 def test_a_model_comes_back_as_it_was(path):
     table = towns(30, seed=1)
-    made = predictions(load(path), table)
+    made = load(path).predictions(table)
     assert list(made) == ["prediction", "low", "high"]
     assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
 
@@ -60,7 +58,7 @@ def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
 def test_what_is_no_card_is_refused(path, content):
     path.with_suffix(".json").write_text(content)
-    with pytest.raises(DataError, match="no card of a model"):
+    with pytest.raises(DataError, match="no model with its card"):
         load(path)
 
 

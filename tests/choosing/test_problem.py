@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing.problem import LabelledTable, drawn
+from rfbench.choosing.table import LabelledTable, parted
 from rfbench.errors import ConfigError
 
 
@@ -50,28 +50,32 @@ def test_a_rare_class_stays_when_rows_are_sampled(budget):
         np.random.default_rng(0).permutation(14_000)
     ]
     rows = problem(y, n_classes=3)
-    assert rows.absent_classes(budget) == []
-    train, test = rows.held_out(budget)
+    _, splits, kept, left_out = parted(rows, budget)
+    assert (len(kept), left_out) == (14_000, {})
+    (train, test), (fit, held) = splits.pop(), splits.pop()
     assert len(train) <= max(2_004, 700 * budget)
     assert not set(train) & set(test)
-    inner = rows.take(train)
-    for fit, held in inner.validation():
-        assert set(inner.y[fit]) == {0, 1, 2}
-        assert held.size
-    assert set(y[test]) == {0, 1, 2}
+    assert set(y[fit]) == set(y[test]) == {0, 1, 2}
+    assert {*fit, *held} == {*train}
 
 
 def test_a_class_that_cannot_stand_on_both_sides_is_named():
     """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
     y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
-    assert problem(y, n_classes=3).absent_classes(60) == [2]
+    assert parted(problem(y, n_classes=3), 60)[3] == {"2": 2}
     y = np.repeat([0, 1, 2], [300, 280, 20])
     groups = np.r_[np.arange(580) // 10, np.full(20, 99)]
-    assert problem(y, n_classes=3, groups=groups).absent_classes(60) == [2]
+    table, *_, left_out = parted(problem(y, n_classes=3, groups=groups), 60)
+    assert (left_out, table.n_classes) == ({"2": 20}, 2)
 
 
-def test_rows_are_drawn_by_class_and_all_the_same_without():
+def test_rows_are_drawn_by_class():
     codes = np.repeat([0, 1, 2, 3], [900, 90, 8, 2])
-    rows = drawn(1000, 100, codes, 0)
-    assert np.bincount(codes[rows]).tolist() == [90, 9, 1, 1]
-    assert len(np.unique(drawn(1000, 100, None, 0))) == 100
+    table = problem(codes, n_classes=4)
+    assert np.bincount(codes[table.some(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]
+    ((fit, held),) = table.split(0.25)
+    assert np.bincount(codes[held]).tolist() == [225, 23, 2, 1]
+    assert sorted([*fit, *held]) == list(range(1000))
+    folds = table.split(0.2, folds=3)
+    assert sorted(np.concatenate([held for _, held in folds])) == list(range(1000))
+    assert len(problem(np.zeros(1000)).some(np.arange(1000), 100)) == 100

@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 
 from rfbench.choosing.model import Model, half_widths, load, save
-from rfbench.choosing.table import read_table
+from rfbench.choosing.table import table_of
 from rfbench.cli import main
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
@@ -26,11 +26,10 @@ def home(tmp_path, monkeypatch):
 
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
-    table = read_table(file, target=target, **reading)
+    table = table_of(file, target=target, **reading)
     assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
-    model.half_widths_, model.log_target_ = half_widths(np.zeros(150)), False
-    model.reading_ = table.how
+    model.half_widths_, model.reading_ = half_widths(np.zeros(150)), table.how
     save(
         model, table_folder := file.parent / f"model-{file.name}", data=file.name,
         data_sha256=table.sha256, classes=[], columns=list(table.X.columns),
@@ -212,11 +211,11 @@ def test_marks_that_may_be_either_are_asked_about(tmp_path, content):
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
     output = " ".join(call("choose", path, "--target", "y", "--task", "regression", code=2).split())
     assert "1024 or 1.024" in output
-    point = read_table(path, target="y", decimal=".").X
-    comma = read_table(path, target="y", decimal=",").X
+    point = table_of(path, target="y", decimal=".").X
+    comma = table_of(path, target="y", decimal=",").X
     read = [Preparation().fit_transform(X)[1, 0] for X in (point, comma)]
     assert read == ([1024, 1.024] if "," in content else [1.024, 1024])
-    clear = read_table(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
+    clear = table_of(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 
@@ -261,10 +260,10 @@ def test_labels_like_formulas_are_escaped(tmp_path):
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
     table.to_csv(tmp_path / "a.csv", index=False)
-    read = read_table(tmp_path / "a.csv", target="y")
+    read = table_of(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
     model.fit(read.X, read.labels)
-    model.half_widths_, model.log_target_, model.reading_ = {}, False, read.how
+    model.half_widths_, model.reading_ = {}, read.how
     save(
         model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, classes=list(read.classes),
         columns=["a"], label="x", metric="error", error=0.5, standard_error=0.01, rows=40,

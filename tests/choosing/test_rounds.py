@@ -1,19 +1,16 @@
 """The rounds: what is a trial of which rows, what is tried next, and how it goes on."""
 
-from dataclasses import replace
 from importlib import resources
-from pathlib import Path
 from time import monotonic
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing import choice, problem, rounds
+from rfbench.choosing import rounds, table
 from rfbench.choosing.choice import choose
-from rfbench.choosing.problem import LabelledTable
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.errors import ConfigError
+from rfbench.choosing.table import LabelledTable
 from rfbench.pages.templates import render
 from rfbench.results import predictions
 from rfbench.results.reader import read
@@ -28,12 +25,12 @@ def test_the_page_says_the_numbers_of_the_rounds():
         f"On {SHIPPED['rows']['few']:,} rows",
         f"at {SHIPPED['sizes']['few']} landmarks",
         f"at {SHIPPED['sizes']['middle']:,} landmarks on {SHIPPED['rows']['middle']:,} rows",
-        f"up to {problem.FOLDED_ROWS:,} rows",
-        f"{problem.ROWS_PER_SECOND} per second of the budget, at most {problem.MOST_ROWS:,}",
-        f"a quarter of the rows, at most {problem.MOST_HELD_OUT:,}",
+        f"up to {table.FOLDED_ROWS:,} rows",
+        f"{table.ROWS_PER_SECOND} per second of the budget, at most {table.MOST_ROWS:,}",
+        f"a quarter of the rows, at most {table.MOST_HELD_OUT:,}",
     ):
         assert fact in page, fact
-    assert (problem.HELD_OUT, problem.VALIDATION, problem.FOLDS) == (0.25, 0.2, 3)
+    assert (table.HELD_OUT, table.VALIDATION, table.FOLDS) == (0.25, 0.2, 3)
     text = resources.files("rfbench.choosing").joinpath("contenders.yaml").read_text()
     assert len(text.splitlines()) <= 60
 
@@ -64,7 +61,7 @@ def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
     assert first.card["interrupted"]
     assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
     assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first.card, folder=first.folder)
-    assert first.taken["error"] > whole.taken["error"]
+    assert first.card["take"]["error"] > whole.card["take"]["error"]
     assert not whole.card["interrupted"]
 
 
@@ -130,10 +127,10 @@ def test_without_rows_none_is_left_in_the_folder(short, tmp_path):
 class Told(Rounds):
     """Rounds whose trials have errors that a function of the setting says, and take a second."""
 
-    def measured(self, trials, role, deadline):
-        made = []
-        for setting, _ in trials:
-            scores = self.truth + self.error(setting) * (-1.0) ** np.arange(len(self.truth))
+    def measured(self, trials, deadline):
+        made, y = [], self.table.y[self.held]
+        for setting, *_ in trials:
+            scores = y + self.error(setting) * (-1.0) ** np.arange(len(y))
             arrays = {"predictions": scores[:, None]}
             if setting.M:
                 factor = min(setting.parameters["factors"])
@@ -145,14 +142,12 @@ class Told(Rounds):
             self.tried.append(setting)
         return made
 
-    def _split_pack(self, fold, rows, setting):
-        return None
-
 
 def told(error, *, seconds=FOREVER, n=3000, **changes):
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)))
-    y = np.random.default_rng(1).standard_normal(n)
-    made = Told(LabelledTable(X, y, [], metric="rmse"), monotonic() + seconds, None)
+    table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
+    splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
+    made = Told(table, splits, monotonic() + seconds, None)
     made.error, made.tried = error, []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "contenders", lambda: SHIPPED | changes)
@@ -192,6 +187,14 @@ def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, wi
     assert {e.parameters["metric"] for e in larger} <= {"none"}
 
 
+def test_distances_are_those_of_the_metric():
+    X = np.random.default_rng(0).standard_normal((2, 3))
+    root = np.diag([2.0, 1.0, 0.5]) + 0.1
+    a, b = X[0] - X[1], np.subtract(*rounds.in_metric(X, root))
+    assert b @ b == pytest.approx(a @ root @ root @ a)
+    np.testing.assert_allclose(rounds.in_metric(X, np.array([2.0, 1.0, 0.5])), X * [2, 1, 0.5])
+
+
 def test_landmarks_grow_while_that_gains():
     def error(setting):
         return 3.0 if not setting.M else 1 / min(setting.M, 2_000)
@@ -217,54 +220,20 @@ def test_without_time_the_simple_models_are_measured_all_the_same():
 
 def test_the_best_is_the_simplest_of_the_close_ones():
     made = told(lambda setting: 1.0, seconds=-5.0)
-    base, n = made.candidates[0], len(made.truth)
+    base, y = made.candidates[0], made.table.y[made.held]
     kinds = {"single": (1.0, ()), "average": (0.995, ((base, 0.5), (base, 0.5)))}
     for label, (error, members) in kinds.items():
-        scores = made.truth + error * (-1.0) ** np.arange(n)
+        scores = y + error * (-1.0) ** np.arange(len(y))
         made.add(Candidate(label, FEATURES, members=members), scores[:, None])
     assert made.best_of_families()[FEATURES].label == "single"
-    assert made.close([replace(base, fine=1.0), replace(base, fine=1.5)])[0].fine == 1.0
 
 
 def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
-    by = Rounds(
-        LabelledTable(
-            pd.DataFrame({"a": np.arange(3000.0)}), np.arange(3000.0), [], metric="rmse", seed=7
-        ),
-        np.inf,
-        tmp_path / "choose-x",
-    )
+    y = np.arange(3000.0)
+    table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
+    by = Rounds(table, table.splits(60.0), np.inf, tmp_path / "choose-x")
     setting = Candidate("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
-    experiment = by._experiment(setting, by._split_pack(0, 100, setting), "validation")
-    assert (experiment.rows, experiment.test_rows, experiment.seed) == (100, 600, 7)
-    assert experiment.predictions
+    experiment = by._experiment(setting, 0, 100)
+    assert (experiment.seed, experiment.predictions) == (7, True)
     assert experiment.samplers[0].role == "validation"
-
-
-@pytest.mark.parametrize(("interrupted", "measured"), [(True, True), (False, False)])
-def test_the_logarithm_is_not_tried_where_the_first_round_was_cut_off(
-    monkeypatch, interrupted, measured
-):
-    """Neither after Ctrl-C, nor where nothing was measured: then there is nothing to compare."""
-    begun = []
-
-    def first(self):
-        begun.append(self.log)
-        self.interrupted = interrupted
-        if measured:
-            scores = np.ones((len(self.truth), 1))
-            self.add(Candidate("the mean", rounds.CONSTANT), scores)
-
-    monkeypatch.setattr(Rounds, "first", first)
-    monkeypatch.setattr(Rounds, "run", lambda self: None)
-    monkeypatch.setattr(choice, "average", lambda made: None)
-    monkeypatch.setattr(Rounds, "clear", lambda self: None)
-    X = pd.DataFrame({"a": np.arange(60.0)})
-    decades = LabelledTable(X, np.exp(X["a"].to_numpy() / 4), [], metric="rmse")
-    searched = Rounds(decades, np.inf, Path("nowhere"))
-    if measured:
-        assert choice._searched(searched).interrupted
-    else:
-        with pytest.raises(ConfigError, match="Nothing was measured"):
-            choice._searched(searched)
-    assert begun == [False]
+    assert by._experiment(setting, 1, 100).samplers[0].role == "model"

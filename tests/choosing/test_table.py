@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.choosing.choice import choose
-from rfbench.choosing.table import LEAST_ROWS, read_table, table_of, without_rows
+from rfbench.choosing.table import LEAST_ROWS, table_of, without_rows
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.solvers.kernel_model import KernelRegressor
@@ -48,12 +48,12 @@ class TestHeldOut:
 
     def test_an_id_that_repeats_holds_out_its_rows_together(self, tmp_path):
         visits().to_csv(tmp_path / "v.csv", index=False)
-        table = read_table(tmp_path / "v.csv", target="y")
+        table = table_of(tmp_path / "v.csv", target="y")
         assert len(np.unique(table.groups)) == 267
         assert "patient" not in table.X
         assert "267 different values in 700 rows" in table.notes[0]
         assert "--groups none" in table.notes[0]
-        at_random = read_table(tmp_path / "v.csv", target="y", groups="none")
+        at_random = table_of(tmp_path / "v.csv", target="y", groups="none")
         assert at_random.groups is None
         assert "patient" in at_random.X
 
@@ -179,7 +179,7 @@ class TestTells:
 class TestTarget:
     def read(self, tmp_path, text, **options):
         (tmp_path / "t.csv").write_text(text)
-        return read_table(tmp_path / "t.csv", target="y", **options)
+        return table_of(tmp_path / "t.csv", target="y", **options)
 
     def test_na_and_none_are_classes_and_empty_fields_are_gaps(self, tmp_path):
         rows = [f"{i},{word}" for i, word in enumerate(["NA", "None", "EU", "EU", ""] * 8)]
