@@ -16,8 +16,9 @@ from rfbench.leaderboard import findings
 from rfbench.pages.findings import statements, text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
-PARTS = ("{}", "references_exact_{}", "references_exact_{}_folds", "references_boosting_{}")
-FOLDERS = [
+PARTS = ("{}", "references_exact_{}", "references_exact_{}_folds")
+BOOSTING = ("references_boosting_classification", "boosting_regression")
+FOLDERS = ["leaderboard_" + name for name in BOOSTING] + [
     "leaderboard_" + part.format(task)
     for part in PARTS
     for task in ("classification", "regression")
