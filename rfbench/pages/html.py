@@ -98,7 +98,9 @@ def write_pages(
     places = [Path(folder).resolve() for folder in folders]
     every = {top.resolve() / file.relative_to(top): content for file, content in pages.items()}
     top = top.resolve()
-    texts = {file: text for file, text in every.items() if isinstance(text, str)}
+    texts = {
+        file: text for file, text in every.items() if isinstance(text, str) and file.suffix == ".md"
+    }
     names = {file: file.relative_to(top).with_suffix(".html").as_posix() for file in texts}
     names[top / FRONT] = INDEX
     bar = sorted(names, key=lambda file: (len(file.parts), file != top / FRONT))

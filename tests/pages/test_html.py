@@ -96,6 +96,7 @@ def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
     call("report", "results", "--html", "site")
     files = {path.relative_to("site").as_posix() for path in Path("site").rglob("*.html")}
     assert {"index.html", "which_method.html", "papers/liu2020.html"} <= files
+    assert "ledger.html" not in files, "JSON is no page"
     assert not Path("results/papers").exists()
     links = 0
     for name in files:
