@@ -36,8 +36,7 @@ from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
-from rfbench.experiment.plan import SPOILED, Job, Trial, describe
-from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource, some
 from rfbench.samplers import RandomFeatures
