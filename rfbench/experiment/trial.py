@@ -55,12 +55,6 @@ BANDWIDTHS_TRIED = "bandwidths tried"
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
-@functools.cache
-def warm_up() -> None:
-    """Compile or load the compiled loops, before any clock runs."""
-    waves.warm_up()
-
-
 def refuse_complex_numbers() -> None:
     """Make it an error, in this process, that an imaginary part is dropped where it is written.
 
@@ -88,7 +82,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     repeatable as the rest. `context` holds what they share.
     """
     refuse_complex_numbers()
-    warm_up()
+    waves.warm_up()  # before any clock runs
     libraries = thread_pools(len(sys.modules))
     context = context or Context()
     for trial in job:

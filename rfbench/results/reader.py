@@ -291,9 +291,8 @@ def _values(
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
     numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
-    missing = {name: column.missing(len(lines)) for name, column in SCHEMA.items()}
     if not lines:
-        return missing
+        return {name: column.missing(0) for name, column in SCHEMA.items()}
     if not looked_at and (b"\0" in text or NAN.search(text)):
         return None
     try:
@@ -321,7 +320,8 @@ def _values(
         }
     except (ValueError, pd.errors.ParserWarning):
         return None
-    return missing | read
+    absent = {name: SCHEMA[name].missing(len(lines)) for name in SCHEMA.keys() - read}
+    return {name: absent.get(name, read.get(name)) for name in SCHEMA} | read
 
 
 def _header(file: Path, line: bytes) -> list[str]:

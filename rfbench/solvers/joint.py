@@ -22,7 +22,7 @@ from rfbench.clock import Clock
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.samplers.lkrf import chi_square_weights
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
@@ -317,7 +317,7 @@ class _Point:
 
 
 @estimator
-class JointClassifier(Classifier, LinearModel, PenalisedSolver):
+class JointClassifier(Classifier, LinearModel):
     r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
 
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
@@ -343,7 +343,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         The relative duality gap to reach.
     max_iter : int
         Steps a penalty.
-    Other parameters: those of `PenalisedSolver`.
+    Other parameters: those of `Solver`.
 
     Attributes
     ----------
