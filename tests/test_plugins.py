@@ -31,7 +31,7 @@ def test_any_estimator_is_a_solver(tmp_path):
     assert row["status"] == "ok", row
     from sklearn.neighbors import KNeighborsClassifier
 
-    from rfbench.experiment.seeds import integer_for
+    from rfbench.experiment.plan import integer_for
 
     trial = plan(config.read(tmp_path / "try.yaml"))[0]
     rows = Context().prepared(trial)

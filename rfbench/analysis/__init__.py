@@ -17,7 +17,7 @@ The papers
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
   `claims.table` is their DataFrame. `outcomes.Unprinted`: what numbers and effects come to over the
   keys that a paper does not print.
-- `gains.gains(selection)`: what the papers' methods gain over others, published and measured.
+- `findings.gains(selection)`: what the papers' methods gain over others, published and measured.
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
   that decide nothing.
 

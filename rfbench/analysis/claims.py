@@ -314,13 +314,9 @@ def comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def _line(outcome: Outcome) -> dict[str, object]:
-    claim, decisive = outcome.claim, outcome.decisive
-    part = outcome.part
+    claim, decisive, part = outcome.claim, outcome.decisive, outcome.part
     return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "where": claim.where,
-        "claim": claim.claim,
+        **{name: getattr(claim, name) for name in ("id", "paper", "where", "claim")},
         "protocol": outcome.protocol,
         "verdict": outcome.verdict,
         "effect": outcome.effect,

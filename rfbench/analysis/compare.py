@@ -60,10 +60,10 @@ def compare(
         trials = Trials(collection, here.index)
         wanted = str(metric) if timed else shown[str(key[0])]
         table, variants = trials.table(wanted), list(here["variant"])
+        machines = trials.facts["machine"]
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
             swept = {variants[a], variants[b]} - {""}
-            machines = {trials.facts["machine"][column] for column in (a, b)}
-            if timed and len(machines) > 1:
+            if timed and machines[a] != machines[b]:
                 continue  # times of two machines are not compared
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 line = _compared(table[:, a], table[:, b], alpha)

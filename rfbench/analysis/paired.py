@@ -111,7 +111,8 @@ class Pairing:
         texts = self.trials.facts["parameters"]
         places = np.nan_to_num(self.trials.facts[self.part.along].astype(float)).astype(int)
         for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
-            if not wanted or _has(parameters_of(texts[column]), wanted):
+            own = parameters_of(texts[column]) if wanted else {}
+            if all(own.get(k) in (v if isinstance(v, list) else [v]) for k, v in wanted.items()):
                 curve.setdefault(int(places[column]), []).append(column)
         return curve
 
@@ -147,13 +148,6 @@ class Pairing:
             for x, columns in curve.items()
         }
         return {x: values for x, values in every.items() if np.isfinite(values).any()}
-
-
-def _has(parameters: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(
-        parameters.get(name) in (those if isinstance(those, list) else [those])
-        for name, those in wanted.items()
-    )
 
 
 OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]

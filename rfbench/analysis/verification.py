@@ -71,35 +71,29 @@ def of_claim(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | 
 
 
 def verify(
-    paths: Iterable[str | Path], paper: str | None = None, today: Today | None = None
+    paths: Iterable[str | Path],
+    paper: str | None = None,
+    today: Today | None = None,
+    *,
+    needed: bool = False,
 ) -> Verification:
     """Hold the numbers and claims, of one paper or all, against the results at or below the paths.
 
     Rows that no configuration asks for play no part, see `rfbench.analysis.frame.collect`.
 
-    Raises ResultsError if a path is not there, or there is no such paper.
+    Raises ResultsError if a path is not there, or there is no such paper; where they are `needed`,
+    also if no results at all can be read.
     """
     folders = tuple(map(Path, paths))
-    unprinted = next(iter(slices.ask("unprinted", folders)), Unprinted())
-    return replace(of(Selection(collect(folders, today)), paper, unprinted), paths=folders)
-
-
-def verify_any(
-    paths: Iterable[str | Path], paper: str | None = None, today: Today | None = None
-) -> Verification:
-    """Do the same with results that must not be none.
-
-    Raises ResultsError as `verify` does, and if no results at all can be read.
-    """
-    verification = verify(paths, paper, today)
-    collection = verification.selection.collection
-    if not collection.experiments:
+    collection = collect(folders, today)
+    if needed and not collection.experiments:
         raise ResultsError(
             "There are no results to report on.",
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    return verification
+    unprinted = next(iter(slices.ask("unprinted", folders)), Unprinted())
+    return replace(of(Selection(collection), paper, unprinted), paths=folders)
 
 
 def of(

@@ -87,8 +87,8 @@ def verify(
     if claim is not None:
         found, paper = verification.of_claim(folders or (usual,), claim)
         folders, claims_only = tuple(found), True
-    read = verification.verify_any if folders else verification.verify
-    held = read(folders or ([usual] if usual.is_dir() else []), paper, settings)
+    where = folders or ([usual] if usual.is_dir() else [])
+    held = verification.verify(where, paper, settings, needed=bool(folders))
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
@@ -106,10 +106,10 @@ def verify(
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.analysis.findings import gather
-    from rfbench.analysis.verification import verify_any
+    from rfbench.analysis.verification import verify
     from rfbench.experiment.today import settings
     from rfbench.pages.findings import statements, text
 
-    held = verify_any(folders, today=settings)
+    held = verify(folders, today=settings, needed=True)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
     echo(text([*of_slices, *statements(gather(held))], name), nl=False)

@@ -50,9 +50,7 @@ def matrix_of_floats(a: Any) -> bool:
 def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
     """Return some rows of a matrix: CSR as CSR, all else as a C-contiguous array of `dtype`."""
     is_sparse = bool(sparse.issparse(X))
-    if is_sparse:
-        return X[picked]
-    return np.ascontiguousarray(X[picked], dtype)
+    return X[picked] if is_sparse else np.ascontiguousarray(X[picked], dtype)
 
 
 def blocks(

@@ -156,7 +156,15 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     How the penalties are solved is said at `solve_shifted`; the rounding error is that of
     `rounding`, and the largest entry that of the Gram matrix before it is centred.
     """
-    penalties = checked_penalties(equations, alphas)
+    penalties = np.atleast_1d(np.asarray(alphas, np.float64))
+    assert equations.n > 0, "no rows to fit"
+    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
+    if not all(np.isfinite(part).all() for part in parts):
+        raise MethodError(
+            "The normal equations are not finite.",
+            "The features or the targets contain NaN or infinity, or overflow when squared.",
+            "Look for missing values, and scale the data.",
+        )
     t = equations.moment.shape[1]
     moment = equations.moment
     if intercept:
@@ -345,17 +353,3 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     least = 10 * rounding(equations) * equations.target_squares
     usable: Array = np.where(total >= -least, np.maximum(total, least), np.inf)
     return usable
-
-
-def checked_penalties(equations: NormalEquations, alphas: npt.ArrayLike) -> Array:
-    """Return the penalties, shape (a,); see `solve_ridge` for what is raised."""
-    penalties = np.atleast_1d(np.asarray(alphas, np.float64))
-    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
-    if not all(np.isfinite(part).all() for part in parts):
-        raise MethodError(
-            "The normal equations are not finite.",
-            "The features or the targets contain NaN or infinity, or overflow when squared.",
-            "Look for missing values, and scale the data.",
-        )
-    assert equations.n > 0, "no rows to fit"
-    return penalties

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from rfbench.arrays import FloatArray
@@ -120,6 +122,7 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
     kernels.arc_cosine(_flat(phase), order, phase.dtype.type(scale))
 
 
+@functools.cache
 def warm_up() -> None:
     """Load (the first time on a machine: compile) every kernel of `rfbench.compute`.
 

@@ -14,8 +14,7 @@ from rfbench.config import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
-from rfbench.experiment.plan import Trial
-from rfbench.experiment.seeds import generator_for
+from rfbench.experiment.plan import Trial, generator_for
 from rfbench.frozen import frozen
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS

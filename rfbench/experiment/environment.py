@@ -31,12 +31,10 @@ def versions() -> dict[str, str]:
 
 def cpu_name() -> str:
     """Return the processor's name as the system gives it."""
-    try:
+    with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 
@@ -112,14 +110,10 @@ def git_commit() -> str | None:
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
     def git(*args: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(top), *args],
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
+        command = ["git", "-C", str(top), *args]
+        return subprocess.check_output(
+            command, env=variables, stderr=subprocess.DEVNULL, text=True, timeout=10
+        ).strip()
 
     try:
         dirty = git("status", "--porcelain", "--untracked-files=no", "--", "rfbench")

@@ -1,4 +1,4 @@
-"""From an experiment to its trials: each one measurement, with an identity."""
+"""From an experiment to its trials: each one measurement, with an identity and random numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 import rfbench
 from rfbench import datasets, papers, plugins, solvers
@@ -133,11 +135,6 @@ class Trial:
         sampler = sampler.model_copy(update=own)
         return replace(self, experiment=experiment, sampler=sampler, M=M, number=number)
 
-    @property
-    def label(self) -> str:
-        """What rows call the sampler."""
-        return self.sampler.label
-
     @cached_property
     def id(self) -> str:
         """Identity of the trial: the same for the same measurement, whatever the machine."""
@@ -216,7 +213,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "protocol": experiment.protocol,
         "dataset": name if experiment.rows is None else f"{name}[{experiment.rows} rows]",
         "sampler": trial.sampler.name,
-        "label": trial.label,
+        "label": trial.sampler.label,
         "role": trial.sampler.role,
         "variant": trial.variant,
         "parameters": json.dumps(trial.sampler.parameters, sort_keys=True),
@@ -250,6 +247,37 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     elif (revision := getattr(SAMPLERS.find(spec.name), "revision", 1)) > 1:
         identity["revision"] = revision
     return identity
+
+
+# The number of each role: with another one every published number changes.
+ROLES = {
+    "data": 0,
+    "split": 1,
+    "kernel rows": 2,
+    "bandwidth": 3,
+    "features": 4,
+    "folds": 5,
+    "globals": 6,
+}
+
+
+def seed_for(seed: int, role: str, number: int) -> np.random.SeedSequence:
+    """Return the random numbers of a role in a trial.
+
+    All samplers of the trial see the same ones, so that their differences can be paired; another
+    trial has other ones.
+    """
+    return np.random.SeedSequence([seed, ROLES[role], number])
+
+
+def generator_for(seed: int, role: str, number: int) -> np.random.Generator:
+    """Return the same as a generator."""
+    return np.random.default_rng(seed_for(seed, role, number))
+
+
+def integer_for(seed: int, role: str, number: int) -> int:
+    """Return the same as one whole number, as scikit-learn's estimators take it."""
+    return int(seed_for(seed, role, number).generate_state(1, np.uint32)[0])
 
 
 Job = tuple[Trial, ...]

@@ -69,7 +69,7 @@ def meeting(
 
 ONLY_KEYS: dict[str, Callable[[Trial], Any]] = {
     "sampler": lambda trial: trial.sampler.name,
-    "label": lambda trial: trial.label,
+    "label": lambda trial: trial.sampler.label,
     "dataset": lambda trial: trial.dataset.name,
     "protocol": lambda trial: trial.experiment.protocol,
     "d": lambda trial: trial.dataset.parameters.get("d"),

@@ -36,8 +36,7 @@ from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
-from rfbench.experiment.plan import SPOILED, Job, Trial, describe
-from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource, some
 from rfbench.samplers import RandomFeatures
@@ -54,12 +53,6 @@ CHANCE_ERRORS = 2
 # The end of a note of a row, after their number, where a grid was widened.
 BANDWIDTHS_TRIED = "bandwidths tried"
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
-
-
-@functools.cache
-def warm_up() -> None:
-    """Compile or load the compiled loops, before any clock runs."""
-    waves.warm_up()
 
 
 def refuse_complex_numbers() -> None:
@@ -89,7 +82,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     repeatable as the rest. `context` holds what they share.
     """
     refuse_complex_numbers()
-    warm_up()
+    waves.warm_up()  # before any clock runs
     libraries = thread_pools(len(sys.modules))
     context = context or Context()
     for trial in job:

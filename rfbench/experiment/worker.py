@@ -112,15 +112,16 @@ def main(parent: int, trace: int) -> None:
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     """Say what machine this is; then answer each trial with its row."""
+    from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
-    from rfbench.experiment.trial import run_job, warm_up
+    from rfbench.experiment.trial import run_job
 
     def answer(content: dict[str, Any]) -> None:
         answers.write(json.dumps(content).encode() + b"\n")
         answers.flush()
 
-    warm_up()
+    waves.warm_up()
     answer(environment.machine_by_id())
     owner, context = os.getpid(), Context()
     while True:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rfbench import files, papers, slices
 from rfbench.analysis import ledger
 from rfbench.analysis.frame import Today
-from rfbench.analysis.verification import verify_any
+from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, writing
 from rfbench.pages import front, paper
 from rfbench.pages.additions import Addition
@@ -62,7 +62,7 @@ def pages(
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
     paths = list(map(Path, folders))
-    verification = verify_any(paths, today=today)
+    verification = verify(paths, today=today, needed=True)
     additions: list[Addition] = slices.ask("report", verification, out)
     added = {out / name: content for each in additions for name, content in each.files.items()}
     of_papers = out / PAPERS

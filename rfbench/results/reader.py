@@ -160,7 +160,9 @@ def read(folder: str | Path) -> Results:
     notes: list[str] = []
     rows = read_rows(folder, notes)
     manifest = manifests.read_if_sound(folder, notes)
-    rows = _of_the_last_configuration(with_machine(rows, manifest), manifest, notes)
+    older = manifests.machine_of_older_rows(manifest)
+    rows["machine"] = rows["machine"].mask(rows["machine"] == "", older)
+    rows = _of_the_last_configuration(rows, manifest, notes)
     timed = rows[rows.columns.intersection(list(TIMES))].notna().any(axis=1)
     if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
         notes.append(f"The rows are of {machines} machines: their times cannot be compared.")
@@ -202,14 +204,6 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     if rows.empty:
         notes.append(f"{TRIALS} has a header but no trials yet.")
     return rows
-
-
-def with_machine(rows: pd.DataFrame, manifest: dict[str, Any]) -> pd.DataFrame:
-    """Fill the column ``machine`` of rows that were written before there was one."""
-    if not (unnamed := rows["machine"] == "").any():
-        return rows
-    older = manifests.machine_of_older_rows(manifest)
-    return rows.assign(machine=rows["machine"].mask(unnamed, older))
 
 
 def parse(file: Path) -> TrialRows:
@@ -297,9 +291,8 @@ def _values(
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
     numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
-    missing = {name: column.missing(len(lines)) for name, column in SCHEMA.items()}
     if not lines:
-        return missing
+        return {name: column.missing(0) for name, column in SCHEMA.items()}
     if not looked_at and (b"\0" in text or NAN.search(text)):
         return None
     try:
@@ -327,7 +320,8 @@ def _values(
         }
     except (ValueError, pd.errors.ParserWarning):
         return None
-    return missing | read
+    absent = {name: SCHEMA[name].missing(len(lines)) for name in SCHEMA.keys() - read}
+    return {name: absent.get(name, read.get(name)) for name in SCHEMA} | read
 
 
 def _header(file: Path, line: bytes) -> list[str]:

@@ -288,11 +288,8 @@ def penalised_weights(scores: Array, penalty: float) -> Array:
     n = len(v)
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
-    return _on_simplex(-(1.0 - v / v.max()) / (2.0 * penalty * n))
-
-
-def _on_simplex(point: Array) -> Array:
-    """Return the nearest distribution to a point (Held, Wolfe & Crowder 1974)."""
+    point = -(1.0 - v / v.max()) / (2.0 * penalty * n)
+    # The nearest distribution to it (Held, Wolfe & Crowder 1974).
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
     k = int(np.flatnonzero(ranked > threshold)[-1])

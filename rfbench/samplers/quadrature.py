@@ -18,16 +18,12 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.orf import haar_rows
 
 
-class _GaussianRule(RandomFeatures):
-    kernels_served: ClassVar[Any] = GaussianMeasure
-
-
 @sampler(
     "gaussian-quadrature",
     kernels=ISOTROPIC,
     about="coordinates of frequencies drawn from the three nodes of Gauss-Hermite quadrature",
 )
-class GaussianQuadrature(_GaussianRule):
+class GaussianQuadrature(RandomFeatures):
     r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
 
     Each coordinate of a frequency is :math:`\sigma t`, with t one of the L nodes for the weight
@@ -59,6 +55,7 @@ class GaussianQuadrature(_GaussianRule):
     array([0., 3.])
     """
 
+    kernels_served: ClassVar[Any] = GaussianMeasure
     unbiased: ClassVar[bool] = False
 
     points: int = parameter(3, whole(2))
@@ -94,7 +91,7 @@ class QuadratureMap(FeatureMap):
         "radii, with weights"
     ),
 )
-class SSR(_GaussianRule):
+class SSR(RandomFeatures):
     r"""Stochastic spherical-radial quadrature of degree (3, 3).
 
     Blocks of d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
@@ -134,6 +131,8 @@ class SSR(_GaussianRule):
     >>> SSR(50, bandwidth=2.0, random_state=0).fit(X).transform(X).shape
     (20, 50)
     """
+
+    kernels_served: ClassVar[Any] = GaussianMeasure
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert isinstance(self.kernel_, GaussianMeasure)

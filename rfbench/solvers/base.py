@@ -71,6 +71,14 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 
     Parameters
     ----------
+    alphas : float or sequence of float
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
@@ -87,6 +95,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     ----------
     intercept_ : array of shape (t,)
         t decision columns: 1 for a binary or real target, else one per class or pair of classes.
+    alpha_ : float
+        The chosen penalty, in the convention asked for.
+    alpha_absolute_ : float
+        What stands for alpha in the solver's formula, for all training rows.
+    alpha_scale_free_ : float
+        alpha_absolute_ divided by the mean squared norm of a row of features.
     notes_ : list of str
         What a reader should know of the fit: fall-backs, no convergence.
     converged_ : bool or None
@@ -116,6 +130,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     # Has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
 
+    positive_alphas: ClassVar[bool] = False
+
+    alphas: float | Sequence[float] = field(
+        default=1.0, kw_only=False, metadata=ruled(grid_of(number(least=0)))
+    )
+    alpha_convention: str = parameter("absolute", one_of("absolute", "per-sample"))
     selection: str | None = parameter(None, SELECTION)
     intercept: bool = parameter(True, TRUTH)
     random_state: RandomState = parameter(None, RANDOM_STATE)
@@ -123,9 +143,13 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     # A real target, of one or several columns; otherwise labels.
     numeric_target: ClassVar[bool]
 
-    @abstractmethod
     def grid(self) -> Array:
-        """Return the values to choose from, the strongest first."""
+        """Return the penalties in decreasing order, in the convention asked for."""
+        return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
+
+    def _absolute(self, rows: float) -> Array:
+        """Return the absolute penalties for a fit on so many rows."""
+        return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
@@ -157,9 +181,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
 
-    def _record(self, value: float, n: int, row_norm: float) -> None:
-        """Set the attributes that tell the chosen value."""
-
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
         super().check_parameters()
@@ -174,6 +195,12 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} has no leave-one-out error in closed form.",
                 "Kernel ridge has one.",
                 "Take selection: cv5.",
+            )
+        if self.positive_alphas and (self.grid() == 0).any():
+            raise MethodError(
+                f"{type(self).__name__} needs penalties above 0.",
+                "Its C is 1 / alpha.",
+                "Take a small penalty instead of 0.",
             )
 
     def chosen_selection(self) -> str:
@@ -290,7 +317,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         reached = fits.path.converged
         self.converged_ = None if reached is None else bool(reached[best])
         self._certify(fits, best)
-        self._record(float(self.grid()[best]), design.n, fits.row_norm)
+        self.alpha_ = float(self.grid()[best])
+        self.alpha_absolute_ = float(self._absolute(design.n)[best])
+        norm = fits.row_norm
+        self.alpha_scale_free_ = self.alpha_absolute_ / norm if norm > 0 else float("nan")
         self._keep(fits.path, best)
         return self
 
@@ -371,63 +401,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@estimator
-class PenalisedSolver(Solver):
-    """Base of the solvers with a grid of penalties.
-
-    Parameters
-    ----------
-    alphas : float or sequence of float
-        The grid of penalties; one number is a grid of one.
-    alpha_convention : {'absolute', 'per-sample'}
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
-    Other parameters: those of `Solver`.
-
-    Attributes
-    ----------
-    alpha_ : float
-        The chosen penalty, in the convention asked for.
-    alpha_absolute_ : float
-        What stands for alpha in the solver's formula, for all training rows.
-    alpha_scale_free_ : float
-        alpha_absolute_ divided by the mean squared norm of a row of features.
-    """
-
-    positive_alphas: ClassVar[bool] = False
-
-    alphas: float | Sequence[float] = field(
-        default=1.0, kw_only=False, metadata=ruled(grid_of(number(least=0)))
-    )
-    alpha_convention: str = parameter("absolute", one_of("absolute", "per-sample"))
-
-    def check_parameters(self) -> None:
-        """Check that the penalties are above 0 where they must be."""
-        super().check_parameters()
-        if self.positive_alphas and (self.grid() == 0).any():
-            raise MethodError(
-                f"{type(self).__name__} needs penalties above 0.",
-                "Its C is 1 / alpha.",
-                "Take a small penalty instead of 0.",
-            )
-
-    def grid(self) -> Array:
-        """Return the penalties in decreasing order, in the convention asked for."""
-        return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
-
-    def _absolute(self, rows: float) -> Array:
-        """Return the absolute penalties for a fit on so many rows."""
-        return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
-
-    def _record(self, value: float, n: int, row_norm: float) -> None:
-        self.alpha_ = value
-        self.alpha_absolute_ = value * n if self.alpha_convention == "per-sample" else value
-        self.alpha_scale_free_ = self.alpha_absolute_ / row_norm if row_norm > 0 else float("nan")
 
 
 class LinearModel(Solver):

@@ -91,7 +91,7 @@ def whole_groups(
     MethodError
         All rows are of one group.
     """
-    from sklearn.model_selection import GroupKFold
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
     numbers = np.unique(groups, return_inverse=True)[1]
     count = min(count, int(numbers.max(initial=0)) + 1)
@@ -101,29 +101,13 @@ def whole_groups(
             "Nothing would be left to fit.",
             "Fix the penalty (selection: fixed), split otherwise, or leave out `groups`.",
         )
-    folds = _stratified(numbers, codes, count, seed)
-    if folds is None:
-        splitter = GroupKFold(count, shuffle=True, random_state=seed)
-        folds = _numbered(splitter, numbers, numbers)
-    return folds
-
-
-def _stratified(
-    numbers: Index, codes: NDArray[Any] | None, count: int, seed: int
-) -> NDArray[np.intp] | None:
-    """Return folds with about the same shares of the classes; None where that cannot be."""
-    if codes is None or np.bincount(codes).max() < count:
-        return None
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    splitter = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    by_class = codes is not None and bool(np.bincount(codes).max() >= count)
+    kind = StratifiedGroupKFold if by_class else GroupKFold
+    splitter = kind(count, shuffle=True, random_state=seed)
+    folds = np.empty(len(numbers), dtype=np.intp)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-        return _numbered(splitter, codes, numbers)
-
-
-def _numbered(splitter: Any, codes: NDArray[Any], numbers: Index) -> NDArray[np.intp]:
-    folds = np.empty(len(numbers), dtype=np.intp)
-    for fold, (_, held) in enumerate(splitter.split(numbers[:, None], codes, numbers)):
-        folds[held] = fold
+        split = splitter.split(numbers[:, None], codes if by_class else numbers, numbers)
+        for fold, (_, held) in enumerate(split):
+            folds[held] = fold
     return folds

@@ -1,26 +1,323 @@
-"""The kernel and its support vector machine optimised together."""
+r"""The kernel and its support vector machine optimised together, by an interior-point method.
+
+Their saddle point is
+
+.. math:: \min_{q \in Q} \max_{0 \le a \le C,\; y^\top a = 0}
+          1^\top a - \tfrac12 \sum_m q_m g_m^2, \qquad g = A^\top a,\; A_{im} = y_i \phi_{im},
+
+with Q the distributions q with :math:`N |q|^2 - 1 \le \rho`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy import linalg
+from scipy.linalg import blas
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.samplers.lkrf import chi_square_weights
+from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path
-from rfbench.solvers.interior_point import solve_saddle
+
+TO_THE_BOUNDARY = 0.95
+REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """An approximate saddle point and the two bounds that prove it.
+
+    Attributes
+    ----------
+    q : array of shape (N,)
+    a : array of shape (n,)
+        The dual variables that give `lower`.
+    weights : array of shape (N,)
+        q_m g_m, the coefficients of the features; with q and b they give `upper`.
+    b : float
+    upper, lower : float
+        Bounds of the value: the SVM's primal objective at (q, weights, b), and the dual objective
+        of a at its best response q, in closed form.
+    iterations : int
+    """
+
+    q: Array
+    a: Array
+    weights: Array
+    b: float
+    upper: float
+    lower: float
+    iterations: int
+
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap over the upper bound."""
+        return (self.upper - self.lower) / abs(self.upper) if self.upper else 0.0
+
+
+def lower_bound(A: Array, a: Array, rho: float) -> float:
+    """Return 1'a - max_q q'g^2 / 2, a lower bound of the value for every feasible a."""
+    v = (A.T @ a) ** 2
+    return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
+
+
+def best_constant(values: Array, y: Array, near: float) -> float:
+    """Return the b nearest to `near` that minimises sum_i max(0, 1 - y_i (values_i + b))."""
+    breaks = np.sort(y - values)
+    positive = int(np.sum(y > 0))
+    low = breaks[positive - 1] if positive else -np.inf
+    high = breaks[positive] if positive < len(y) else np.inf
+    return float(np.clip(near, low, high))
+
+
+def solve_saddle(
+    A: Array, y: Array, C: float, rho: float, *, intercept: bool, tol: float, max_iter: int
+) -> Saddle:
+    """Find the saddle point.
+
+    The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
+    driven to zero by Mehrotra's predictor-corrector rule. Every step solves one n x n system
+    (A W A' + D) with diagonal W and D, see `_System`; q and the multipliers are eliminated.
+
+    Parameters
+    ----------
+    A : array of shape (n, N)
+        Features times labels.
+    y : array of shape (n,)
+        Labels -1 and +1, both there.
+    C : float
+    rho : float
+        Radius, above 0.
+    intercept : bool
+        With the constraint y'a = 0, or without it and b = 0.
+    tol : float
+        Stop at this relative duality gap.
+    max_iter : int
+    """
+    point = _Point(A, y, C, rho, intercept)
+    best: Saddle | None = None
+    for iteration in range(max_iter + 1):
+        best = _better(best, point, iteration)
+        if best.relative_gap <= tol or iteration == max_iter:
+            break
+        try:
+            moved = point.advance()
+        except linalg.LinAlgError:
+            break
+        if not moved:
+            break
+    assert best is not None
+    return best
+
+
+def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
+    """Return the better primal and the better dual side of two points."""
+    weights = point.q * point.g
+    values = point.y * point.margins
+    b = best_constant(values, point.y, point.b) if point.intercept else 0.0
+    hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
+    upper = float(point.g @ weights / 2 + point.C * hinge)
+    a = point.feasible()
+    lower = lower_bound(point.A, a, point.rho)
+    q = point.q
+    if best is not None and best.upper < upper:
+        q, weights, b, upper = best.q, best.weights, best.b, best.upper
+    if best is not None and best.lower > lower:
+        a, lower = best.a, best.lower
+    return Saddle(q, a, weights, b, upper, lower, iteration)
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A step of q, a, and of the multipliers of their constraints.
+
+    Attributes
+    ----------
+    z, mu, tau : array of shape (N,), float, float
+        Of q >= 0, of the ball, of 1'q = 1.
+    over, under, b : array of shape (n,), array of shape (n,), float
+        Of a <= C, of a >= 0, of y'a = 0.
+    """
+
+    q: Array
+    a: Array
+    z: Array
+    over: Array
+    under: Array
+    b: float
+    mu: float
+    tau: float
+
+
+class _System:
+    """B B' + D with a positive diagonal D, factorised on the side of the shorter axis of B.
+
+    Where B of shape (n, N) has fewer columns, its inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B'
+    D^-1 (Woodbury), for n N^2 operations and not n^2 N. The entries of D differ by many orders of
+    magnitude near the solution, so that the difference loses digits: refined, they come back.
+    """
+
+    def __init__(self, B: Array, D: Array) -> None:
+        self.B, self.D = B, D[:, None]
+        self.by_rows = B.shape[0] <= B.shape[1]
+        if self.by_rows:
+            matrix, diagonal = blas.dsyrk(1.0, B.T, lower=1, trans=1), D
+        else:
+            matrix = blas.dsyrk(1.0, (B / np.sqrt(self.D)).T, lower=1)
+            diagonal = np.ones(B.shape[1])
+        matrix[np.diag_indices(len(matrix))] += diagonal
+        self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(self, sides: Array) -> Array:
+        """Return the solutions for the columns of `sides`."""
+        if self.by_rows:
+            return self._inner(sides)
+        solved = self._woodbury(sides)
+        for _ in range(REFINEMENTS):
+            image = self.D * solved + self.B @ (self.B.T @ solved)
+            solved = solved + self._woodbury(sides - image)
+        return solved
+
+    def _woodbury(self, sides: Array) -> Array:
+        scaled = sides / self.D
+        return scaled - self.B @ self._inner(self.B.T @ scaled) / self.D
+
+    def _inner(self, sides: Array) -> Array:
+        solved: Array = linalg.cho_solve((self.factor, True), sides, check_finite=False)
+        return solved
+
+
+class _Point:
+    def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
+        n, N = A.shape
+        self.A, self.y, self.C, self.rho, self.intercept = A, y, C, rho, intercept
+        self.q, self.a = np.full(N, 1.0 / N), np.full(n, C / 2)
+        self.over, self.under = np.ones(n), np.ones(n)
+        self.b = self.tau = 0.0
+        self._products()
+        scale = max(float(np.mean(self.g**2)) / 2, 1e-12)
+        self.z, self.mu = np.full(N, scale), scale / 2
+
+    def _products(self) -> None:
+        self.g = self.A.T @ self.a
+        self.margins = self.A @ (self.q * self.g)
+        self.room = 1.0 + self.rho - len(self.q) * float(self.q @ self.q)
+
+    def feasible(self) -> Array:
+        """Return a with the larger of the two classes scaled down, so that y'a = 0."""
+        if not self.intercept:
+            return self.a
+        positive = self.y > 0
+        sides = float(self.a[positive].sum()), float(self.a[~positive].sum())
+        least = min(sides)
+        return self.a * np.where(positive, least / sides[0], least / sides[1])
+
+    def _complementarity(self, step: _Step | None = None, t: float = 0.0) -> float:
+        """Return the mean product of slack and multiplier, here or after a step."""
+        q, a, z, mu = self.q, self.a, self.z, self.mu
+        over, under = self.over, self.under
+        if step is not None:
+            q, a, z = q + t * step.q, a + t * step.a, z + t * step.z
+            over, under = over + t * step.over, under + t * step.under
+            mu += t * step.mu
+        room = 1.0 + self.rho - len(q) * float(q @ q)
+        total = float(z @ q + over @ (self.C - a) + under @ a) + mu * room
+        return total / (len(q) + 2 * len(a) + 1)
+
+    def advance(self) -> bool:
+        """Take one predictor-corrector step; return False where the step is too short to help."""
+        curvature = 2 * len(self.q) * self.mu + self.z / self.q  # of q's side
+        scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
+        diagonal = self.over / (self.C - self.a) + self.under / self.a
+        factor = curvature, _System(scaled, diagonal)
+        predictor = self._direction(factor, 0.0)
+        now = self._complementarity()
+        after = self._complementarity(predictor, self._longest(predictor))
+        step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
+        t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
+        for name in ("q", "a", "z", "over", "under", "b", "mu", "tau"):
+            setattr(self, name, getattr(self, name) + t * getattr(step, name))
+        self._products()
+        return bool(np.isfinite(t) and t > 1e-10)
+
+    def _direction(self, factor: tuple[Array, _System], aim: float) -> _Step:
+        """Return the Newton step towards products of slack and multiplier equal to `aim`."""
+        curvature, system = factor
+        A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
+        upper_slack = self.C - a
+        of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
+        of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
+        side_q = g * g / 2 - 2 * N * self.mu * q - self.tau + self.z + of_z / q
+        gradient = 1.0 - self.margins - y * self.b
+        side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
+        balance = y if self.intercept else np.zeros_like(y)
+        along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
+        pulled = A @ (g[:, None] * along)
+        sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
+        solved = system.solve(sides)
+        images = g[:, None] * (A.T @ solved) / curvature[:, None]
+        base_a, by_a = solved[:, 0], -solved[:, 1:]
+        base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
+        by_q[:, 1:] += along[:, 1:]
+        small = np.stack([balance @ by_a, -2 * N * self.mu * (q @ by_q), by_q.sum(axis=0)])
+        small[1, 1] += self.room
+        right = np.array(
+            [
+                -balance @ (a + base_a),
+                of_mu + 2 * N * self.mu * (q @ base_q),
+                1.0 - q.sum() - base_q.sum(),
+            ]
+        )
+        if not self.intercept:
+            small[0, 0] = 1.0
+        b, mu, tau = np.linalg.solve(small, right)
+        unknown = np.array([b, mu, tau])
+        da, dq = base_a + by_a @ unknown, base_q + by_q @ unknown
+        return _Step(
+            q=dq,
+            a=da,
+            z=(of_z - self.z * dq) / q,
+            over=(of_over + self.over * da) / upper_slack,
+            under=(of_under - self.under * da) / a,
+            b=float(b),
+            mu=float(mu),
+            tau=float(tau),
+        )
+
+    def _longest(self, step: _Step) -> float:
+        """Return the longest step, at most 1, that keeps slacks and multipliers positive."""
+        longest = 1.0
+        for values, change in (
+            (self.q, step.q),
+            (self.a, step.a),
+            (self.C - self.a, -step.a),
+            (self.z, step.z),
+            (self.over, step.over),
+            (self.under, step.under),
+            (np.array([self.mu]), np.array([step.mu])),
+        ):
+            falling = change < 0
+            if falling.any():
+                longest = min(longest, float((-values[falling] / change[falling]).min()))
+        N = len(self.q)
+        square, linear = N * float(step.q @ step.q), 2 * N * float(self.q @ step.q)
+        if square > 0:
+            root = np.sqrt(linear**2 + 4 * square * self.room)
+            longest = min(longest, float((root - linear) / (2 * square)))
+        return longest
 
 
 @estimator
-class JointClassifier(Classifier, LinearModel, PenalisedSolver):
+class JointClassifier(Classifier, LinearModel):
     r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
 
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
@@ -46,7 +343,7 @@ class JointClassifier(Classifier, LinearModel, PenalisedSolver):
         The relative duality gap to reach.
     max_iter : int
         Steps a penalty.
-    Other parameters: those of `PenalisedSolver`.
+    Other parameters: those of `Solver`.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from rfbench.memory import check_fits
 from rfbench.parameters import IMPORT_PATH, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
-from rfbench.solvers.base import LOO, PenalisedSolver
+from rfbench.solvers.base import LOO, Solver
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -31,7 +31,7 @@ from rfbench.solvers.fits import Fits, Groups, KernelPath, Path
 
 
 @estimator
-class KernelModel(PenalisedSolver):
+class KernelModel(Solver):
     """Base of the exact kernel solvers; they see the rows themselves and ignore `features`.
 
     Parameters
@@ -40,7 +40,7 @@ class KernelModel(PenalisedSolver):
         Name of the kernel, see `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
-    Other parameters: those of `PenalisedSolver`.
+    Other parameters: those of `Solver`.
 
     Attributes
     ----------

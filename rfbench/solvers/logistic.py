@@ -11,7 +11,7 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
@@ -23,7 +23,7 @@ HESSIANS = 4
 
 
 @estimator
-class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
+class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
     Two classes: :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More: the multinomial loss
@@ -39,7 +39,7 @@ class LogisticClassifier(Classifier, LinearModel, PenalisedSolver):
     tol : float
         Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
         stop. Above 1e-5 the proven distance to the optimum may be as large, up to 1e-4.
-    Other parameters: those of `PenalisedSolver`.
+    Other parameters: those of `Solver`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -28,13 +28,13 @@ FEWEST_GROUPS = 3
 
 
 @estimator
-class _Ridge(LinearModel, PenalisedSolver):
+class _Ridge(LinearModel):
     """Base of the two.
 
     Where there are at least as many columns as rows, the n x n system of the rows is solved, from
     the whole matrix of features; else the p x p system of the columns, from streamed rows.
 
-    Other parameters: those of `PenalisedSolver`.
+    Other parameters: those of `Solver`.
     """
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:

@@ -9,7 +9,7 @@ from scipy import linalg
 
 from rfbench.arrays import Array
 from rfbench.parameters import estimator, number, one_of, parameter, whole
-from rfbench.solvers.base import LinearModel, PenalisedSolver
+from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import LinearPath, join_columns
@@ -19,7 +19,7 @@ SQUARED_HINGE = "squared-hinge"
 
 
 @estimator
-class SVMClassifier(Classifier, LinearModel, PenalisedSolver):
+class SVMClassifier(Classifier, LinearModel):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
     :math:`\ell(m) = \max(0, 1 - m)^2`: the objective of liblinear and scikit-learn's LinearSVC,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rfbench.analysis.chance import CHANCE
-from rfbench.analysis.gains import gains
+from rfbench.analysis.findings import gains
 from rfbench.results import Results
 from tests.support.claims import PAPER
 from tests.support.frames import results, selection

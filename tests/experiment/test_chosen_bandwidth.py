@@ -13,9 +13,8 @@ from rfbench import registry
 from rfbench.clock import Clock
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, plan
+from rfbench.experiment.plan import Job, integer_for, plan
 from rfbench.experiment.replay import trials_like
-from rfbench.experiment.seeds import integer_for
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
 

@@ -8,8 +8,7 @@ import pytest
 
 from rfbench import datasets
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, jobs, plan
-from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.plan import Job, integer_for, jobs, plan
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
 from rfbench.samplers import RKS

@@ -9,8 +9,7 @@ from sklearn.datasets import load_digits
 from rfbench import clock, config, datasets
 from rfbench.datasets import Dataset
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, plan
-from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.plan import Job, integer_for, plan
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.solvers import RidgeClassifier

@@ -38,7 +38,7 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial, Context())
-    from rfbench.experiment.seeds import integer_for
+    from rfbench.experiment.plan import integer_for
 
     prepared = Context().prepared(trial)
     sampler = EERF(

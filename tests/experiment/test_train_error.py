@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
-from rfbench.experiment.seeds import integer_for
+from rfbench.experiment.plan import integer_for, plan
 from rfbench.experiment.trial import run_trial
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier

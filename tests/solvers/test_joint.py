@@ -8,7 +8,7 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.solvers import JointClassifier
-from rfbench.solvers.interior_point import best_constant, lower_bound, solve_saddle
+from rfbench.solvers.joint import best_constant, lower_bound, solve_saddle
 
 
 def sphere(n, N, d=5, seed=0):
