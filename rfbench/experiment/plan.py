@@ -12,7 +12,6 @@ from typing import Any
 import rfbench
 from rfbench import datasets, papers, plugins, solvers
 from rfbench.config import (
-    ISOLATED,
     NO_SOLVER,
     BandwidthGrid,
     DatasetSpec,
@@ -74,7 +73,7 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = ISOLATED  # of rows before 0.2 there were others
+        shared["timing"] = "isolated"  # of rows before 0.2 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identity_of(self.sampler)
@@ -233,7 +232,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "scaling": experiment.scaling,
         "dtype": experiment.dtype,
         "seed": experiment.seed,
-        "timing": ISOLATED,
+        "timing": "isolated",
         "threads": experiment.threads,
         "machine": machine_id(),
         "data_hash": trial.data_sha256,
