@@ -191,7 +191,7 @@ def _check_kept_features(experiment: Experiment) -> None:
         return
     if not any(map(_keeps_some, experiment.samplers)):
         raise ConfigError("no sampler decides which features it keeps.", "", "Take lkrf, say.")
-    d = max(experiment.shape(spec)[3] for spec in experiment.dataset)
+    d = max(experiment.shape(spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
             f"the data have {d} columns, and kept.csv has room for at most {MOST_DIMENSIONS}.",
@@ -203,7 +203,7 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
     """Build a sampler for every size and data set, and return one of them."""
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.shape(spec) for spec in experiment.dataset}
-    for size, (_, n, _, d) in itertools.product(sizes, sorted(shapes)):
+    for size, (n, d) in itertools.product(sizes, sorted(shapes)):
         built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
     return built
 

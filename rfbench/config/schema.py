@@ -417,21 +417,16 @@ class Experiment(Section):
         """The numbers of features, each once; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
-    def shape(self, spec: DatasetSpec) -> tuple[int, int, int, int]:
-        """Return the rows of a data set, about how many train and test, and its columns."""
+    def shape(self, spec: DatasetSpec) -> tuple[int, int]:
+        """Return about how many rows of a data set train, and its columns."""
         entry = spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
             values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)
             given, d = int(values["n_train"]), int(values["d"])
             n = given + int(values["n_test"])
-        train, test = split.planned_rows(n, given, self.split)
-        if self.rows is not None and self.rows < train:
-            in_proportion = max(1, round(test * self.rows / train))
-            train, test = self.rows, test if self.test_rows else in_proportion
-        if self.test_rows is not None:
-            test = min(test, self.test_rows)
-        return n, max(1, train), test, d
+        train = split.planned_rows(n, given, self.split)
+        return max(1, min(train, self.rows or train)), d
 
     @model_validator(mode="before")
     @classmethod

@@ -170,7 +170,7 @@ class Trial:
         solver = solver_of(self.experiment, task=task, random_state=0)
         if not isinstance(solver, ExternalSolver):
             return chooses_on_training_rows(self.experiment)
-        return chooses(solver.estimator, self.experiment.shape(self.dataset)[1])
+        return chooses(solver.estimator, self.experiment.shape(self.dataset)[0])
 
     @property
     def uses_features(self) -> bool:
