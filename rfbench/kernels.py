@@ -50,13 +50,6 @@ def centred(X: Rows, Y: Rows) -> tuple[Any, Any]:
     return (Y, Y) if same else (X, Y)
 
 
-def squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
-    """Return the squared Euclidean distances, shape (len(X), len(Y)), in float64."""
-    from sklearn.metrics.pairwise import euclidean_distances
-
-    return np.asarray(euclidean_distances(*centred(X, Y), squared=True))
-
-
 def rounded_squares(X: Rows, Y: Rows) -> NDArray[np.float64]:
     """Return the squared distances of rows of float64; what may be rounding alone is 0."""
     from sklearn.metrics.pairwise import euclidean_distances
@@ -159,7 +152,10 @@ class Gaussian(GaussianMeasure):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return np.asarray(np.exp(-0.5 * self.spread**2 * squared_distances(X, Y)))
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        squares = euclidean_distances(*centred(X, Y), squared=True)
+        return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
         """Return the gradients of functions of kernel values, see `Kernel.gradients`."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import smoke_variant
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_what_new_writes_is_read_and_runs(folder, target, task):
     words = ["new", "my data/prices #1.csv", "--target", target, "--out", "my data/one.yaml"]
     call(*words)
-    experiment = config.read(folder / "my data" / "one.yaml")
+    experiment = read_config(folder / "my data" / "one.yaml")
     assert experiment.dataset[0].entry.task == task
     for trial in plan(smoke_variant(experiment)):
         row = run_trial(trial, Context())
@@ -41,7 +41,7 @@ def test_what_new_writes_is_read_and_runs(folder, target, task):
 def test_a_file_whose_target_stands_apart_needs_none_named(folder):
     (folder / "rows.svm").write_text("0 1:1 9:2\n1 2:3 9:1\n" * 20)
     call("new", "rows.svm")
-    assert config.read(folder / "rows.yaml").dataset[0].entry.task == "binary"
+    assert read_config(folder / "rows.yaml").dataset[0].entry.task == "binary"
     call("new", "rows.svm", "--target", "0", code=2)
 
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from rfbench import config, plugins, samplers
+from rfbench import plugins, samplers
+from rfbench.api import read_config
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -22,7 +23,7 @@ trials: 1
 def rows_of(tmp_path, text, **keywords):
     path = tmp_path / "try.yaml"
     path.write_text(text)
-    return measured(config.read(path, **keywords))
+    return measured(read_config(path, **keywords))
 
 
 def test_any_estimator_is_a_solver(tmp_path):
@@ -33,7 +34,7 @@ def test_any_estimator_is_a_solver(tmp_path):
 
     from rfbench.experiment.plan import integer_for
 
-    trial = plan(config.read(tmp_path / "try.yaml"))[0]
+    trial = plan(read_config(tmp_path / "try.yaml"))[0]
     rows = Context().prepared(trial)
     features = samplers.RKS(6, bandwidth=1.0, random_state=integer_for(0, "features", 0))
     Z = features.fit(rows.X_train)

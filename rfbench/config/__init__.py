@@ -24,7 +24,6 @@ from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
 from rfbench.config.permission import check_permission
 from rfbench.config.schema import (
-    ISOLATED,
     NO_SOLVER,
     BandwidthGrid,
     DatasetSpec,
@@ -39,7 +38,6 @@ from rfbench.solvers.folds import ONCE
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
 __all__ = [
-    "ISOLATED",
     "NO_SOLVER",
     "BandwidthGrid",
     "DatasetSpec",
@@ -53,7 +51,6 @@ __all__ = [
     "documents",
     "from_document",
     "from_manifest",
-    "read",
     "read_all",
     "resolve_parameters",
     "runs_of",
@@ -62,17 +59,6 @@ __all__ = [
     "solver_answers",
     "solver_of",
 ]
-
-
-def read(
-    path: Path, overrides: Sequence[str] = (), *, run: str = "", allow_imports: bool = False
-) -> Experiment:
-    """Read and check the only run of a configuration file, or the one of this name.
-
-    See `read_all`; a file of several runs, and none named, is a ConfigError as well.
-    """
-    name, document = choose(path, documents(path, overrides), run)
-    return from_document(document, name, allow_imports=allow_imports)
 
 
 def read_all(
@@ -142,7 +128,7 @@ def _stem(path: Path) -> str:
 def from_document(
     document: yamlfile.Document, name: str, *, allow_imports: bool = False
 ) -> Experiment:
-    """Check a document; see `read`."""
+    """Check a document; see `read_all`."""
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
             f"The name '{name}' cannot be the name of a results folder.",

@@ -18,6 +18,8 @@ from rfbench.config.schema import (
     KeptBy,
     SamplerSpec,
 )
+from rfbench.datasets.dataset import check_parameters
+from rfbench.datasets.split import is_given
 from rfbench.errors import ConfigError, unknown
 from rfbench.registry import KERNELS
 from rfbench.samplers import RandomFeatures
@@ -36,7 +38,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     tasks = set()
     for spec in experiment.dataset:
         with at(document, "dataset"):
-            _check_parameters(spec)
+            if not spec.own:
+                check_parameters(spec.entry, spec.parameters)
             tasks.add("regression" if spec.entry.task == "regression" else "classification")
         _check_rows(experiment, spec, document)
     if len(tasks) > 1:
@@ -102,15 +105,6 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
         raise ConfigError(f"the check of {check.column} has no bound.", "", "Write `below: 5`.")
 
 
-def _check_parameters(spec: DatasetSpec) -> None:
-    """Refuse parameters of a data set that is no problem to be drawn."""
-    if spec.parameters and not spec.own and spec.entry.kind != "synthetic":
-        raise ConfigError(
-            f"{spec.name} takes no parameters, but was given {', '.join(spec.parameters)}.",
-            "Only synthetic problems have parameters.",
-        )
-
-
 def _check_that_samplers_differ(experiment: Experiment) -> None:
     """Refuse two labels of one method with equal parameters: one trial cannot be both."""
     labels: dict[str, str] = {}
@@ -127,12 +121,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
 
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
     """Refuse a split and a scaling that a data set does not have."""
-    from rfbench.datasets.split import is_given
-
     entry = spec.entry
-    with at(document, "dataset"):
-        if entry.kind == "synthetic":
-            experiment.shape(spec)
     with at(document, "split"):
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
@@ -202,7 +191,7 @@ def _check_kept_features(experiment: Experiment) -> None:
         return
     if not any(map(_keeps_some, experiment.samplers)):
         raise ConfigError("no sampler decides which features it keeps.", "", "Take lkrf, say.")
-    d = max(experiment.shape(spec)[3] for spec in experiment.dataset)
+    d = max(experiment.shape(spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
             f"the data have {d} columns, and kept.csv has room for at most {MOST_DIMENSIONS}.",
@@ -214,7 +203,7 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
     """Build a sampler for every size and data set, and return one of them."""
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.shape(spec) for spec in experiment.dataset}
-    for size, (_, n, _, d) in itertools.product(sizes, sorted(shapes)):
+    for size, (n, d) in itertools.product(sizes, sorted(shapes)):
         built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
     return built
 

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -24,18 +24,17 @@ from pydantic import (
     model_validator,
 )
 
-from rfbench import bandwidths, grids
+from rfbench import bandwidths, datasets, grids
+from rfbench.datasets import catalog, own, split
+from rfbench.datasets.catalog import SOURCES
+from rfbench.datasets.prepare import DType, Scaling, Target
+from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError, nearest
 from rfbench.escaping import one_line
 from rfbench.registry import SAMPLERS
 
-if TYPE_CHECKING:
-    from rfbench.datasets import Entry
-
 NO_SOLVER = "none"
-OWN_SOURCES = ("file", "load", "openml", "sklearn", "path")
 MOST_TRIALS = 1_000_000
-ISOLATED = "isolated"
 ANSWERS = "answers"  # what manifests of earlier versions have of an imported class
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
@@ -176,7 +175,7 @@ class DatasetSpec(Located):
     @property
     def own(self) -> bool:
         """Whether it is none of the catalogue's."""
-        return bool(set(self.parameters) & set(OWN_SOURCES))
+        return bool(set(self.parameters) & set(SOURCES))
 
     @property
     def code(self) -> str | None:
@@ -184,10 +183,8 @@ class DatasetSpec(Located):
         return self.parameters.get("load")
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> datasets.Entry:
         """What is known of it; of data of one's own, after they are read."""
-        from rfbench import datasets
-
         return datasets.entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
@@ -195,27 +192,25 @@ class DatasetSpec(Located):
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
             own = value["parameters"]
-            if isinstance(own, dict) and set(own) & set(OWN_SOURCES) and set(value) <= _AS_READ:
+            if isinstance(own, dict) and set(own) & set(SOURCES) and set(value) <= _AS_READ:
                 _own({**own, "name": value.get("name")})
             return value
-        if isinstance(value, dict) and set(value) & set(OWN_SOURCES):
+        if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        if set(flat) & set(OWN_SOURCES):  # {eeg: {file: ...}}, which is no eeg
+        if set(flat) & set(SOURCES):  # {eeg: {file: ...}}, which is no eeg
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
     """Return name and parameters of data of one's own, which are checked."""
-    from rfbench.datasets import catalog, own
-
-    sources = [source for source in OWN_SOURCES if source in value]
+    sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
         sources.remove("path")  # an argument of the function
     if value[sources[0]] is None:
         raise ValueError(f"`{sources[0]}` names nothing")
-    allowed = [key for key in OwnData.model_fields if key not in OWN_SOURCES]
+    allowed = [key for key in OwnData.model_fields if key not in SOURCES]
     if sources[0] == "path":
         allowed = ["name", "task"]
     elif sources[0] != "file":
@@ -356,8 +351,6 @@ class CheckSpec(Section):
 
 
 def _split(value: Any) -> Any:
-    from rfbench.datasets import split
-
     sizes: Iterable[Any] = value.values() if isinstance(value, dict) else ()
     if isinstance(value, dict) and "folds" in value:
         if any(type(size) is not int or size < 0 for size in sizes):
@@ -395,21 +388,8 @@ class Experiment(Section):
     rows: Annotated[int, Field(ge=2)] | None = None
     test_rows: Annotated[int, Field(ge=1)] | None = None
     split: Split = "given"
-    scaling: Literal[
-        "none",
-        "standard",
-        "minmax",
-        "minmax-all",
-        "row-standard",
-        "/255",
-        "rank",
-        "robust",
-        "clipped-all",
-        "/max",
-        "standard/max",
-        "standard-all/max",
-    ] = "standard"
-    target: Literal["range", "raw", "standard", "clipped-all"] = "range"
+    scaling: Scaling = "standard"
+    target: Target = "range"
     kernel: Annotated[str, BeforeValidator(_kernel)] = "gaussian"
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
     feature_map: Literal["offset", "paired"] = "offset"
@@ -428,7 +408,7 @@ class Experiment(Section):
     refit_time: bool = False
     kept_features: bool = False
     predictions: bool = False
-    dtype: Literal["float64", "float32"] = "float64"
+    dtype: DType = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = []
 
@@ -437,34 +417,16 @@ class Experiment(Section):
         """The numbers of features, each once; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
-    def shape(self, spec: DatasetSpec) -> tuple[int, int, int, int]:
-        """Return the rows of a data set, about how many train and test, and its columns."""
-        from rfbench.datasets.split import planned_rows
-        from rfbench.datasets.synthetic import PROBLEMS
-
+    def shape(self, spec: DatasetSpec) -> tuple[int, int]:
+        """Return about how many rows of a data set train, and its columns."""
         entry = spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
             values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)
             given, d = int(values["n_train"]), int(values["d"])
             n = given + int(values["n_test"])
-        train, test = planned_rows(n, given, self.split)
-        if self.rows is not None and self.rows < train:
-            in_proportion = max(1, round(test * self.rows / train))
-            train, test = self.rows, test if self.test_rows else in_proportion
-        if self.test_rows is not None:
-            test = min(test, self.test_rows)
-        return n, max(1, train), test, d
-
-    @model_validator(mode="before")
-    @classmethod
-    def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions, which says what is done now."""
-        if not isinstance(value, dict) or "timing" not in value:
-            return value
-        if value["timing"] != ISOLATED:
-            raise ValueError("every trial is timed alone: take the key `timing` out")
-        return {key: item for key, item in value.items() if key != "timing"}
+        train = split.planned_rows(n, given, self.split)
+        return max(1, min(train, self.rows or train)), d
 
     @model_validator(mode="before")
     @classmethod
@@ -475,7 +437,7 @@ class Experiment(Section):
             return value
         told: list[Any] = []
         for spec in _as_list(value.get("dataset")):
-            if isinstance(spec, dict) and set(spec) & set(OWN_SOURCES):
+            if isinstance(spec, dict) and set(spec) & set(SOURCES):
                 told.append({**spec, "part": split["column"]})
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
                 told.append(spec)  # read before

@@ -66,7 +66,7 @@ def changed(
     *,
     allow_imports: bool = False,
 ) -> Experiment:
-    """Check a document in which keys are set; it stays as it is. Raises as `config.read`."""
+    """Check a document in which keys are set; it stays as it is. Raises as `config.read_all`."""
     copied = copy.deepcopy(document)
     for key, value in settings.items():
         assign(copied, key, value, f"{key}={value}")

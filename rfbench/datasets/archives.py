@@ -56,7 +56,7 @@ class FoundFiles:
     pattern: str
     count: int = 1
 
-    def read(self, limit: int = LIMIT) -> dict[str, bytes]:
+    def read(self) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
         DataError if one cannot be read or is too large, or if the number is wrong.
@@ -67,11 +67,11 @@ class FoundFiles:
             try:
                 if path.suffix == ".zip":
                     with path.open("rb") as stream:
-                        files += _search(stream, self.pattern, limit, inside)
+                        files += _search(stream, self.pattern, inside)
                 else:
                     with opened(path) as stream:
                         name = path.stem if path.suffix in UNPACK else path.name
-                        files.append((name, _bounded(stream, path.name, limit)))
+                        files.append((name, _bounded(stream, path.name)))
             except (DataError, MemoryError):
                 raise
             except Exception as error:  # damaged archives make the libraries raise almost anything
@@ -91,7 +91,7 @@ class FoundFiles:
 
 
 def _search(
-    stream: IO[bytes], pattern: str, limit: int, names: list[str], depth: int = 1
+    stream: IO[bytes], pattern: str, names: list[str], depth: int = 1
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the members of a zip that match, and those of zips inside; `names` gets all names."""
     with zipfile.ZipFile(stream) as packed:
@@ -101,23 +101,23 @@ def _search(
                 continue
             names.append(name)
             if path.match(pattern):
-                yield path.name, _bounded(packed.open(name), name, limit)
+                yield path.name, _bounded(packed.open(name), name)
             elif depth and path.suffix == ".zip":
-                inner = io.BytesIO(_bounded(packed.open(name), name, limit))
-                yield from _search(inner, pattern, limit, names, depth - 1)
+                inner = io.BytesIO(_bounded(packed.open(name), name))
+                yield from _search(inner, pattern, names, depth - 1)
 
 
-def _bounded(stream: IO[bytes], name: str, limit: int) -> bytes:
-    content = stream.read(limit + 1)
-    if len(content) > limit:
-        raise too_large(f"'{name}'", limit)
+def _bounded(stream: IO[bytes], name: str) -> bytes:
+    content = stream.read(LIMIT + 1)
+    if len(content) > LIMIT:
+        raise too_large(f"'{name}'")
     return content
 
 
-def too_large(what: str, limit: int) -> DataError:
+def too_large(what: str) -> DataError:
     """Return the error for a file beyond the bound."""
     return DataError(
-        f"{what} holds more than {limit:,} bytes.",
+        f"{what} holds more than {LIMIT:,} bytes.",
         "No file in the catalogue is that large.",
         "Remove the file and get it again from its original home.",
     )

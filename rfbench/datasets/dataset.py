@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.datasets import cache, catalog, readers
+from rfbench.datasets import cache, catalog, own, readers
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.fetch import obtain
@@ -52,16 +52,8 @@ def entry(name: str, parameters: Parameters = None, folder: Path | None = None) 
     The arguments are those of `load`; DataError if there are no such data.
     """
     if source_of(parameters):
-        return _own(name, parameters, folder)[0]
+        return own.read(name, parameters or {}, folder)[0]
     return catalog.entry(name)
-
-
-def _own(
-    name: str, parameters: Parameters, folder: Path | None, sha256: str | None = None
-) -> tuple[Entry, Parsed, str]:
-    from rfbench.datasets import own
-
-    return own.read(name, parameters or {}, folder, sha256)
 
 
 def load(
@@ -94,7 +86,7 @@ def load(
         a parameter is wrong.
     """
     if source_of(parameters):
-        entry, parsed, identity = _own(name, parameters, folder, sha256)
+        entry, parsed, identity = own.read(name, parameters or {}, folder, sha256)
     else:
         entry = catalog.entry(name)
         checks = [] if parameters else obtain(entry)
@@ -139,24 +131,33 @@ def data_sha256(name: str, parameters: Parameters = None, folder: Path | None = 
     DataError if a file is missing or wrong, or a parameter is unknown.
     """
     if source_of(parameters):
-        return _own(name, parameters, folder)[2]
+        return own.read(name, parameters or {}, folder)[2]
     entry = catalog.entry(name)
     return _sha256(entry, parameters, right(entry))
 
 
 def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> str:
     parts: list[Any] = [entry.reader, 1]
+    if values := check_parameters(entry, parameters):
+        parts += [values]
+    if entry.kind == "files":
+        parts += [entry.options, entry.codes, entry.sparse, [each.sha256 for each in checks]]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | float]:
+    """Return the parameters of a problem that is drawn, all of them; of other data none.
+
+    DataError if one is wrong, or other data are given any.
+    """
     if entry.kind == "synthetic":
-        problem = PROBLEMS[entry.reader]
-        parts += [problem.complete(entry.name, parameters)]
-    elif parameters:
+        return PROBLEMS[entry.reader].complete(entry.name, parameters)
+    if parameters:
         raise DataError(
             f"{entry.name} takes no parameters, but was given {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
         )
-    if entry.kind == "files":
-        parts += [entry.options, entry.codes, entry.sparse, [each.sha256 for each in checks]]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return {}
 
 
 def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
@@ -178,8 +179,7 @@ def _generate(
             "Its rows are drawn anew for every trial.",
             "Pass `generator=numpy.random.default_rng(seed)`.",
         )
-    problem = PROBLEMS[entry.reader]
-    values = dict(problem.complete(entry.name, parameters))
+    values = check_parameters(entry, parameters)
     n_train, n_test = int(values.pop("n_train")), int(values.pop("n_test"))
-    X, y = problem.draw(generator, n=n_train + n_test, **values)
+    X, y = PROBLEMS[entry.reader].draw(generator, n=n_train + n_test, **values)
     return Parsed(X, y, n_train)

@@ -145,7 +145,7 @@ class _Meter:
     def update(self, n: int) -> None:
         self.done += n
         if max(self.done, self.total) > archives.LIMIT:
-            raise archives.too_large("The download", archives.LIMIT)
+            raise archives.too_large("The download")
         self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def reset(self) -> None:

@@ -8,9 +8,6 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from rfbench import files
 from rfbench.datasets.archives import FoundFiles
@@ -19,7 +16,6 @@ from rfbench.errors import ResultsError
 log = logging.getLogger(__name__)
 
 TICK = 0.02  # seconds: no clock of files' times is coarser
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 def data_folder() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,22 @@ from rfbench.rows import RowSource
 
 CLIPPED = "clipped-all"
 BY_LARGEST = "/max", "standard/max", "standard-all/max"
-SCALINGS = [
-    *("none", "standard", "minmax", "minmax-all", "row-standard", "/255", "rank", "robust"),
-    *(CLIPPED, *BY_LARGEST),
+Scaling = Literal[
+    "none",
+    "standard",
+    "minmax",
+    "minmax-all",
+    "row-standard",
+    "/255",
+    "rank",
+    "robust",
+    "clipped-all",
+    "/max",
+    "standard/max",
+    "standard-all/max",
 ]
-TARGETS = ["range", "raw", "standard", CLIPPED]
-DTYPES = ["float64", "float32"]
+Target = Literal["range", "raw", "standard", "clipped-all"]
+DType = Literal["float64", "float32"]
 
 _ROWS_AT_ONCE = 4096
 CLIP, LEAST = 3.0, 1e-5  # of clipped-all: the bound, and what is added to a standard deviation
@@ -101,10 +111,10 @@ def prepare(
         If an option is unknown or does not fit, if a used value is not finite, if a side is empty,
         if a class has no training row, or if the training target is constant.
     """
-    options = ("scaling", scaling, SCALINGS), ("target", target, TARGETS), ("dtype", dtype, DTYPES)
+    options = ("scaling", scaling, Scaling), ("target", target, Target), ("dtype", dtype, DType)
     for key, value, allowed in options:
-        if value not in allowed:
-            raise unknown(key, value, allowed, DataError)
+        if value not in get_args(allowed):
+            raise unknown(key, value, get_args(allowed), DataError)
     train, test = split_rows(dataset, split, generator, trial)
     if rows is not None or test_rows is not None:
         wanted = len(train) if rows is None else rows

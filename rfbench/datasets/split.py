@@ -250,33 +250,30 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
 }
 
 
-def planned_rows(n: int, n_given: int | None, rule: Rule) -> tuple[int, int]:
-    """Return how many training and test rows a split will give, of n.
+def planned_rows(n: int, n_given: int | None, rule: Rule) -> int:
+    """Return how many training rows a split will give, of n.
 
     Of whole groups or blocks that are left out, their share of the rows; where only the number of
     the groups is known, all rows train.
     """
     sizes = rule if isinstance(rule, Mapping) else {}
-    if is_given(rule):
-        published = n if n_given is None else n_given
-        wanted = published
-        if "train_size" in sizes:
-            wanted = _amount(sizes["train_size"], published, "train_size")
-        return min(published, wanted), n - published
     if "folds" in sizes:
         n = min(n, int(sizes.get("first_permuted", n)))
-        return n - n // int(sizes["folds"]), n // int(sizes["folds"])
-    keys = ("test_size", "stratified", "held_out", "leave_groups", "last")
-    key = next(key for key in keys if key in sizes)
-    size = sizes[key]
-    if key == "leave_groups" and not isinstance(size, float):
-        return n, 0
-    if "blocks" in sizes and not isinstance(size, float):
-        size *= n // int(sizes["blocks"])
-    n_test = min(n, _amount(size, n, key))
-    rest = n - n_test
-    wanted = _amount(sizes["train_size"], n, "train_size") if "train_size" in sizes else rest
-    return min(rest, wanted), n_test
+        return n - n // int(sizes["folds"])
+    if is_given(rule):
+        n = rest = n if n_given is None else n_given
+    else:
+        keys = ("test_size", "stratified", "held_out", "leave_groups", "last")
+        key = next(key for key in keys if key in sizes)
+        size = sizes[key]
+        if key == "leave_groups" and not isinstance(size, float):
+            return n
+        if "blocks" in sizes and not isinstance(size, float):
+            size *= n // int(sizes["blocks"])
+        rest = n - min(n, _amount(size, n, key))
+    if "train_size" in sizes:
+        rest = min(rest, _amount(sizes["train_size"], n, "train_size"))
+    return rest
 
 
 def _amount(size: object, n: int, key: str) -> int:

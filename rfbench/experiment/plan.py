@@ -14,7 +14,6 @@ import numpy as np
 import rfbench
 from rfbench import datasets, papers, plugins, solvers
 from rfbench.config import (
-    ISOLATED,
     NO_SOLVER,
     BandwidthGrid,
     DatasetSpec,
@@ -76,7 +75,7 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = ISOLATED  # of rows before 0.2 there were others
+        shared["timing"] = "isolated"  # of rows before 0.2 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identity_of(self.sampler)
@@ -168,7 +167,7 @@ class Trial:
         solver = solver_of(self.experiment, task=task, random_state=0)
         if not isinstance(solver, ExternalSolver):
             return chooses_on_training_rows(self.experiment)
-        return chooses(solver.estimator, self.experiment.shape(self.dataset)[1])
+        return chooses(solver.estimator, self.experiment.shape(self.dataset)[0])
 
     @property
     def uses_features(self) -> bool:
@@ -230,7 +229,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "scaling": experiment.scaling,
         "dtype": experiment.dtype,
         "seed": experiment.seed,
-        "timing": ISOLATED,
+        "timing": "isolated",
         "threads": experiment.threads,
         "machine": machine_id(),
         "data_hash": trial.data_sha256,

@@ -150,7 +150,7 @@ def experiments(
 ) -> list[Experiment]:
     """Return the leaderboard's configurations for one method, at one M, on some tables.
 
-    With `times` the baseline is measured as well. Raises what `rfbench.config.read` raises, and
+    With `times` the baseline is measured as well. Raises what `rfbench.read_config` raises, and
     ConfigError where there is nothing to measure.
     """
     made = []

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.clock import PARTS
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
@@ -47,7 +47,7 @@ def main(trials: int = 5000) -> None:
         for count, folder in ((20, Path(name) / "warm"), (trials, Path(name) / "real")):
             file = Path(name) / "nothing.yaml"
             file.write_text(CONFIG.format(trials=count), encoding="utf-8")
-            plan = plan_run([config.read(file)], folder)
+            plan = plan_run([read_config(file)], folder)
             own.clear()
             wall, cpu = time.perf_counter(), cpu_seconds()
             runner.run(plan, on_row=note)

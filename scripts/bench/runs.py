@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.results.maintenance import rows_of
@@ -30,7 +30,7 @@ def work_of(folder: Path, **values: Any) -> RunPlan:
     facts = {"n_test": values["n"] // 5, "bandwidth": values["d"] ** 0.5, **values}
     path = folder / "bench.yaml"
     path.write_text(CURVE.format(**facts), encoding="utf-8")
-    return plan_run([config.read(path)], folder / "results")
+    return plan_run([read_config(path)], folder / "results")
 
 
 def workers_case(n: int, d: int, M: int, trials: int) -> Case:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rfbench import config, results
+from rfbench import results
+from rfbench.api import read_config
 from rfbench.audit.ranking import rank
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
@@ -18,7 +19,7 @@ def home(tmp_path_factory):
     path.parent.mkdir()
     path.write_text(CONFIG)
     hidden = ['paper=""', *(f"{key}={value}" for key, value in HIDDEN.items())]
-    experiment = config.read(path, [*hidden, "seed=99", "trials=4", "kernel_error_rows=null"])
+    experiment = read_config(path, [*hidden, "seed=99", "trials=4", "kernel_error_rows=null"])
     runner.run(plan_run([experiment], home / "hidden"), n_jobs=1)
     rows = results.read(home / "hidden").rows
     means = rows[rows["label"] != "control"].groupby(["label", "M"])["error"].mean().to_dict()

@@ -3,6 +3,7 @@
 import pytest
 
 from rfbench import config
+from rfbench.api import read_config
 from rfbench.errors import ConfigError
 
 FILE = """\
@@ -93,14 +94,14 @@ def test_set_wins_over_every_part(write):
 
 @pytest.mark.parametrize("run", ["small.tuned", "table1_small.tuned"])
 def test_one_run_is_picked_by_its_name_with_or_without_the_files(write, run):
-    assert config.read(write(), run=run).name == "table1_small.tuned"
+    assert read_config(write(), run=run).name == "table1_small.tuned"
     assert list(by_name(write(), only=[run])) == ["table1_small.tuned"]
 
 
 @pytest.mark.parametrize("run", ["", "small", "small.tunde"])
 def test_what_is_not_one_run_is_refused_with_their_names(write, run):
     with pytest.raises(ConfigError, match=r"small\.printed, small\.tuned, sphere\.printed"):
-        config.read(write(), run=run)
+        read_config(write(), run=run)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -33,7 +33,7 @@ def mine(tmp_path, monkeypatch):
     def read(dataset, split="{test_size: 0.3}", **options):
         text = f"dataset: {dataset}\nsplit: {split}\nM: 4\nsamplers: [rks]\ntrials: 2\n"
         (folder / "c.yaml").write_text(text)
-        return config.read(folder / "c.yaml", **options)
+        return read_config(folder / "c.yaml", **options)
 
     read.folder = folder
     return read

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 
@@ -26,7 +26,7 @@ def experiment_of(tmp_path):
     def build(text=SMALL, *overrides, name="tiny", **keywords):
         path = tmp_path / f"{name}.yaml"
         path.write_text(text)
-        return config.read(path, overrides, **keywords)
+        return read_config(path, overrides, **keywords)
 
     return build
 
@@ -36,7 +36,7 @@ def finished(tmp_path_factory):
     """Return the folder of a finished run of the tiny experiment, to read."""
     top = tmp_path_factory.mktemp("finished")
     (top / "tiny.yaml").write_text(SMALL)
-    summary = runner.run(plan_run([config.read(top / "tiny.yaml")], top / "tiny"))
+    summary = runner.run(plan_run([read_config(top / "tiny.yaml")], top / "tiny"))
     assert (summary.done, summary.found, summary.failed) == (8, 0, 0)
     return top / "tiny"
 

@@ -11,6 +11,7 @@ import signal
 import psutil
 import pytest
 
+from rfbench.api import read_config
 from rfbench.errors import ConfigError, ExecutorError, WriteError
 from rfbench.experiment import children, fanout, runner, worker
 from rfbench.experiment.fanout import FanOut
@@ -44,11 +45,10 @@ FORK = "if os.fork() == 0: time.sleep(600); os._exit(0)\n"
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory):
     """Eight trials."""
-    from rfbench import config
 
     path = tmp_path_factory.mktemp("trials") / "tiny.yaml"
     path.write_text(SMALL)
-    return plan_run([config.read(path)], None).trials
+    return plan_run([read_config(path)], None).trials
 
 
 class Run:

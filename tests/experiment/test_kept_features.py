@@ -4,7 +4,7 @@ import shutil
 import numpy as np
 import pytest
 
-from rfbench import config
+from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
@@ -58,7 +58,7 @@ def whole(tmp_path_factory):
     """Return the folder of a finished run."""
     top = tmp_path_factory.mktemp("kept")
     (top / "tiny.yaml").write_text(KEEPING)
-    runner.run(plan_run([config.read(top / "tiny.yaml")], top / "whole"))
+    runner.run(plan_run([read_config(top / "tiny.yaml")], top / "whole"))
     return top / "whole"
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rfbench import memory
-from rfbench.config import read
+from rfbench.api import read_config as read
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import run_trial

@@ -12,8 +12,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from rfbench import config, papers
+from rfbench import papers
 from rfbench.analysis import authors_rows
+from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment.plan import Job, Trial, plan
 from rfbench.experiment.trial import run_job
@@ -81,7 +82,7 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
     ]
     (tmp_path / "folds.yaml").write_text(CONFIG)
     with read_from(write(tmp_path / "papers", "".join(lines))):
-        trials = plan(config.read(tmp_path / "folds.yaml"))
+        trials = plan(read_config(tmp_path / "folds.yaml"))
         rows = [row for trial in trials for row in run_job(Job((trial,)))]
         named = {"paper": "doe2030", "item": "folds", "settings_from": "doe2030"}
         checked = verification(results(rows, **named))
@@ -122,7 +123,7 @@ def test_a_trial_takes_the_settings_of_its_fold(tmp_path: Path) -> None:
     text = text[: text.index("samplers")] + "samplers: [rks]\nsolver: {name: ridge}\ntrials: 3\n"
     (tmp_path / "folds.yaml").write_text(text)
     with read_from(write(tmp_path / "papers", SETTINGS)):
-        experiment = config.read(tmp_path / "folds.yaml")
+        experiment = read_config(tmp_path / "folds.yaml")
         trials = plan(experiment)
         assert [trial.M for trial in trials] == [5, 9, 5]
         assert [trial.experiment.solver.alphas for trial in trials] == [[0.5], [0.25], [0.5]]
@@ -140,7 +141,7 @@ def test_a_trial_takes_the_settings_of_its_fold(tmp_path: Path) -> None:
         read_from(tmp_path / "papers"),
         pytest.raises(ConfigError, match="rows of 2 folds for rks on digits"),
     ):
-        config.read(tmp_path / "folds.yaml")
+        read_config(tmp_path / "folds.yaml")
 
 
 def lines_of(root: Path, theirs: np.ndarray, ours: np.ndarray, reason: str) -> pd.DataFrame:
