@@ -454,6 +454,16 @@ class Experiment(Section):
         except ConfigError as error:
             raise ValueError(str(error)) from None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _timed_alone(cls, value: Any) -> Any:
+        """Accept `timing: isolated` of earlier versions, which says what is done now."""
+        if not isinstance(value, dict) or "timing" not in value:
+            return value
+        if value["timing"] != "isolated":
+            raise ValueError("every trial is timed alone: take the key `timing` out")
+        return {key: item for key, item in value.items() if key != "timing"}
+
     @model_validator(mode="after")
     def _can_be_planned(self) -> Experiment:
         trials = len(self.dataset) * len(self.sizes) * len(self.samplers) * self.trials
