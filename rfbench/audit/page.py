@@ -62,6 +62,7 @@ def render(folder: Path, command: str) -> str:
         own=next((line for _, line in own.iterrows()), None),
         best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
+        every=len(kept.table),
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
         command=command,
     )
