@@ -147,13 +147,13 @@ def choose(
                 average(rounds)
             except KeyboardInterrupt:  # what was measured before it counts
                 rounds.interrupted = True
-            if not rounds.candidates:
+            contenders = held_out(rounds, deadline) if rounds.candidates else {}
+            if CONSTANT not in contenders:
                 raise ConfigError(
                     f"Nothing was measured within {budget:.3g} s.",
                     "Not even the constant was.",
                     "Allow a larger budget.",
                 )
-            contenders = held_out(rounds, deadline)
             taken, overturned, nothing = decide(rounds, contenders)
             model, fitted = last_fit(rounds, taken, deadline)
         finally:
@@ -190,7 +190,7 @@ def choose(
         "spent": monotonic() - started,
         "seed": seed,
     }
-    save(model, folder, **card)
+    card = {**save(model, folder, **card), **card}
     np.savez(folder / "rows.npz", train=kept[train], test=kept[test])
     others = {family: rounds.model(c) for family, c in contenders.items()}
     return Choice(folder, model, others, card)
@@ -348,6 +348,8 @@ def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     seconds = taken.seconds * len(every) / len(train)
     for rows in [every] * (monotonic() + seconds < end + LATE) + [train]:
         model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
+        if rows is train:
+            break
         groups = None if table.groups is None else table.groups[test]
         seen = loss_of(table.metric, model, table.X.iloc[test], table.labels[test], groups)
         if difference(seen, taken.loss, table.metric).verdict != "worse":

@@ -88,8 +88,8 @@ def half_widths(residuals: Array) -> dict[float, float]:
     return dict(zip(LEVELS, widths.tolist(), strict=True))
 
 
-def save(model: Model, folder: Path, **facts: Any) -> None:
-    """Write a model and its card.
+def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
+    """Write a model and its card, which is returned.
 
     The model's hash is remembered as one of this user. WriteError if a file cannot be written.
     """
@@ -106,6 +106,7 @@ def save(model: Model, folder: Path, **facts: Any) -> None:
     files.replace(folder / "model.joblib", content)
     files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
     hashes.remember(f"model|{sha256}", "made")
+    return card
 
 
 def load(path: Path, *, allow_imports: bool = False) -> Model:

@@ -24,6 +24,7 @@ from rfbench.datasets.dialect import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments, named
 from rfbench.errors import ConfigError, DataError
+from rfbench.memory import check_fits
 from rfbench.solvers.folds import whole_groups
 
 HELD_OUT, VALIDATION, FOLDS = 0.25, 0.2, 3
@@ -97,12 +98,17 @@ class LabelledTable:
                     "Name another column of times, or none.",
                 )
             return parts
-        count = folds if folds > 1 else max(2, round(n / size))
-        if self.groups is None:
-            numbers = shuffled(self.codes, self.seed) % count
-        else:
+        if self.groups is not None:
+            count = folds if folds > 1 else max(2, round(n / size))
             codes = self.y if self.n_classes else None
             numbers = whole_groups(self.groups, codes, count, self.seed)
+        elif folds > 1:
+            numbers = shuffled(self.codes, self.seed) % folds
+        else:  # exactly so many, of each class its share and one at least
+            place = shuffled(self.codes, self.seed)
+            spread = np.where(place, (place + 0.5) / np.bincount(self.codes)[self.codes], 0.0)
+            numbers = np.ones(n, dtype=np.int64)
+            numbers[np.argsort(spread, kind="stable")[:size]] = 0
         wanted = range(int(numbers.max()) + 1) if folds > 1 else [0]
         return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
 
@@ -361,7 +367,9 @@ def without_rows(table: LabelledTable) -> LabelledTable:
 
 
 def _dense(X: Any) -> pd.DataFrame:
-    X = X.toarray() if hasattr(X, "tocsr") else X
+    if hasattr(X, "tocsr"):
+        check_fits(8.0 * X.shape[0] * X.shape[1], "The table with its zeros", "Take fewer columns.")
+        X = X.toarray()
     table = X.copy(deep=False) if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
     table.columns = pd.Index([str(column).strip() for column in table.columns])
     return table

@@ -1,5 +1,6 @@
 """`choose` from a file to an answer, a model and its page, with a search that is over soon."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -55,6 +56,11 @@ def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
         "boosting",
         "features",
     }
+
+
+def test_the_answer_has_all_that_the_card_has(chosen):
+    written = json.loads((chosen.folder / "model.json").read_text())
+    assert chosen.card.keys() == written.keys() >= {"model_sha256", "half_widths", "reading"}
 
 
 def test_the_model_predicts_tables_as_they_come(chosen):

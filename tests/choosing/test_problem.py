@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from rfbench.choosing.table import LabelledTable, parted
-from rfbench.errors import ConfigError
+from rfbench.choosing.table import LabelledTable, parted, table_of
+from rfbench.errors import ConfigError, MemoryLimit
 
 
 def problem(y, *, n_classes=0, groups=None, time=None):
@@ -74,8 +75,19 @@ def test_rows_are_drawn_by_class():
     table = problem(codes, n_classes=4)
     assert np.bincount(codes[table.some(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]
     ((fit, held),) = table.split(0.25)
-    assert np.bincount(codes[held]).tolist() == [225, 23, 2, 1]
+    assert np.bincount(codes[held]).tolist() == [225, 22, 2, 1]
     assert sorted([*fit, *held]) == list(range(1000))
+    ((_, held),) = problem(np.repeat(np.arange(100), 5), n_classes=100).split(0.25)
+    assert len(held) == 125  # a quarter, where every class rounds up to two of five
     folds = table.split(0.2, folds=3)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(1000))
+    train, test = problem(np.zeros(41_000)).splits(60)[-1]
+    assert (len(train), len(test)) == (31_000, 10_000)  # none is lost
     assert len(problem(np.zeros(1000)).some(np.arange(1000), 100)) == 100
+
+
+def test_a_sparse_matrix_that_does_not_fit_in_full_is_refused(monkeypatch):
+    monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 1000.0)
+    X, y = sparse.csr_array((30, 9)), np.arange(30.0)
+    with pytest.raises(MemoryLimit, match="The table with its zeros takes about"):
+        table_of(X, y)

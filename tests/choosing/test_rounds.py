@@ -228,6 +228,30 @@ def test_the_best_is_the_simplest_of_the_close_ones():
     assert made.best_of_families()[FEATURES].label == "single"
 
 
+def test_each_split_sees_the_metric_that_was_learnt_on_it(tmp_path):
+    """And the rows held out, as the model, that of the mean of the roots."""
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 2)))
+    table = LabelledTable(X, X[0].to_numpy(), [], metric="rmse")
+    by = Rounds(table, table.splits(60.0), np.inf, tmp_path)
+    last = len(by.splits) - 1
+    roots = [np.diag([1.0 + fold, 2.0]) for fold in range(last)]
+    row = dict.fromkeys(rounds.FITS, "1.0")
+    said = [
+        (
+            row,
+            {"predictions": table.y[held, None], "chosen": [1.0, 1.0], "root": root, "seconds": 1},
+        )
+        for (_, held), root in zip(by.splits, roots, strict=False)
+    ]
+    setting = Candidate("learnt", FEATURES, "", {"n_components": 9, "metric": "full"})
+    learnt = by._candidate(setting, said, 300)
+    assert last > 1
+    for fold, root in enumerate([*roots, np.mean(roots, axis=0)]):
+        plain, seen = (np.load(by._pack(each, fold, 300) / "X.npy") for each in (setting, learnt))
+        np.testing.assert_allclose(seen, plain @ root)
+    np.testing.assert_array_equal(by._steps(learnt)[-1].kw_args["root"], np.mean(roots, axis=0))
+
+
 def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
