@@ -18,7 +18,7 @@ from rfbench.pages.words import DASH, number
 from rfbench.registry import printed
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
-RUN = "rfbench run leaderboard leaderboard_references"
+RUN = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
 MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 

@@ -54,6 +54,10 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         **claims.WORDS,
         "blind": [each for each in counts if each.of[1] != in_sight],
         "sight": [each for each in counts if each.of[1] == in_sight],
+        "judged": any(
+            (each.of[0], each.of[2] in (in_sight, ledger.OURS)) == ("paper", False)
+            for each in ledger.of_claims(own.outcomes)
+        ),
         "pictured": bool(len(paper_figure.pictured(own))),
         "added_trials": [
             f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
