@@ -38,7 +38,7 @@ class Target:
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
     def check_data(self, dataset: str) -> None:
-        """Raise ConfigError if a data set is neither the target's nor a stand-in for it."""
+        """Raise ConfigError if a data set is neither the target's nor a substitute for it."""
         source = papers.sources()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(

@@ -134,7 +134,7 @@ def published(folder: Path) -> tuple[pd.DataFrame, int]:
     if baseline_of(rows) is None:
         raise ResultsError(
             f"No published rows below {folder} are those of the leaderboard.",
-            "A method is held against those of the others, of today's configuration.",
+            "A method is compared with those of the others, of today's configuration.",
             "Work in a checkout, which has results/published, or run `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale.values())

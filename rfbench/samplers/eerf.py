@@ -50,11 +50,11 @@ class EERF(PooledFeatures):
         N0, as a number or a fraction of the rows; the paper's rule of thumb is 0.1.
     center_target : {'auto', True, False}
         Subtract the mean of the target in the score. ``auto``: only where there are several target
-        columns; one-hot columns that are not centred favour features that hardly vary. Not settled
-        by the text: a choice.
+        columns; one-hot columns that are not centred favour features that hardly vary. Not stated
+        in the text: a choice.
     multiclass : {'norm', 'max', 'per-class'}
         How the scores of several classes are joined: their l2 norm over the one-hot columns, their
-        maximum, or taking the best of each class in turn. Not settled by the text: a choice.
+        maximum, or taking the best of each class in turn. Not stated in the text: a choice.
     feature_map : {'offset', 'paired'}
         In the paired map the score of a frequency is the norm over its cos and sin columns.
     Other parameters: those of `PooledFeatures`.

@@ -47,7 +47,7 @@ class Greedy(PooledFeatures):
     normalize : {False}
         :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
     center_target : bool
-        Subtract the mean of the target. Not settled by the text: a choice.
+        Subtract the mean of the target. Not stated in the text: a choice.
     feature_map : {'offset', 'paired'}
         In the paired map the squares of the cos and sin columns are added, and both columns are
         taken. With several target columns the squares are added over them. Both are choices.

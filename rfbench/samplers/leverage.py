@@ -178,7 +178,7 @@ class LeverageRFF(WeightedPool):
 @sampler(
     "surrogate-leverage",
     kernels=ANY,
-    about="features drawn from a pool by a cheap stand-in for their ridge leverage scores",
+    about="features drawn from a pool by a cheap approximation of their ridge leverage scores",
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn",
     },
@@ -210,7 +210,7 @@ class SurrogateLeverage(WeightedPool):
         14 is what the experiments of the paper use (its equation 15 is the same score as a sum of
         the cos and sin parts).
     center_target : bool
-        Subtract the mean of the target in the score. Not settled by the text: a choice.
+        Subtract the mean of the target in the score. Not stated in the text: a choice.
     Other parameters: those of `WeightedPool`.
 
     Notes

@@ -83,7 +83,7 @@ class LKRF(PooledFeatures):
         code leaves it out. Draws are never weighted.
     center_target : {'auto', True, False}
         Subtract the mean of the target in the score. ``auto``: only where there are several target
-        columns. Not settled by the text: a choice.
+        columns. Not stated in the text: a choice.
     score_rows, kernel, bandwidth, feature_map, random_state
         See `PooledFeatures` and `rfbench.samplers.base.RandomFeatures`. With several target
         columns the scores are summed over the columns (a choice: the paper is binary).

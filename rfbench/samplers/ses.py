@@ -47,7 +47,7 @@ class SES(RandomFeatures):
     pairs_per_feature : int
         r / M.
     weights : {'nonnegative'}
-        Non-negative least squares. Not settled by the text: a choice.
+        Non-negative least squares. Not stated in the text: a choice.
     penalty : {'validated'}
         lambda, divided by the mean diagonal element of A'A so that it has no scale (a choice): of
         1e-6, 1e-5, ..., 100 the one with the smallest error on a fifth of the pairs, held out; the

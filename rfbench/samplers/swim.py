@@ -178,7 +178,7 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
 @sampler(
     "elm",
     kernels=ANY,
-    about="tanh features with independent weights, the layer that swim is held against",
+    about="tanh features with independent weights, the layer that swim is compared with",
     forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):

@@ -1,4 +1,4 @@
-"""Gradient boosting of scikit-learn, its parameters searched: what features are held against."""
+"""Gradient boosting of scikit-learn, its parameters searched: what features are compared with."""
 
 from __future__ import annotations
 

@@ -131,12 +131,12 @@ def test_a_difference_is_shown_with_its_interval(chosen):
 
 
 def test_the_largest_class_is_named(chosen):
-    constant = {**best(chosen, rounds.CONSTANT), "label": "the largest class"}
+    constant = {**best(chosen, rounds.CONSTANT), "label": "the majority class"}
     rare = changed(
         chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
         metric="error",
     )  # fmt: skip
-    assert "always saying no, the largest class" in text(rare)
+    assert "always saying no, the majority class" in text(rare)
 
 
 @pytest.mark.parametrize("classes", [0, 2])
