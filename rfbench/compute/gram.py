@@ -132,7 +132,7 @@ class _Sums:
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
         self.moments = np.zeros((t + 1, p))
-        self.inner = np.zeros((t + 1, t + 1))
+        self.sums, self.squares = np.zeros((2, t + 1))
 
     def add(
         self, features: FloatArray, targets: Array, roots: Array | None, scratch: FloatArray
@@ -144,7 +144,8 @@ class _Sums:
         if roots is not None:
             sides *= roots[:, None]
             features *= roots.astype(features.dtype)[:, None]
-        self.inner += sides.T @ sides
+        self.sums += sides[:, -1] @ sides
+        self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
         from rfbench.compute.moments import add_moments  # numba is slow to import
@@ -165,9 +166,9 @@ class _Sums:
             self.gram,
             self.moments[:-1].T,
             self.moments[-1],
-            self.inner[-1, :-1],
-            np.diag(self.inner)[:-1],
-            float(self.inner[-1, -1]),
+            self.sums[:-1],
+            self.squares[:-1],
+            float(self.sums[-1]),
             shift,
             eps,
         )
@@ -179,6 +180,16 @@ def mean_row(features: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
+
+
+def centre(features: FloatArray) -> FloatArray:
+    """Take the mean row from the features, in place, and return it; see `mean_row`."""
+    first = features[0].copy()
+    with np.errstate(invalid="ignore", over="ignore"):
+        features -= first
+        rest = features.mean(axis=0, dtype=np.float64).astype(features.dtype)
+        features -= rest
+    return np.asarray(first + rest)
 
 
 def _mirror(square: Array, step: int = 256) -> None:

@@ -57,9 +57,8 @@ class RowSpectrum:
         self.means, self.column_means, mean = _means(K, Y, intercept)
         self.Y, self.intercept, self.noise = Y, intercept, noise
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
-        work = np.asfortranarray(K)
-        if intercept:
-            work = work - self.column_means - (self.column_means - mean)[:, None]
+        work = np.asfortranarray(K.T - self.column_means)
+        work -= (self.column_means - mean)[:, None]
         # Centred, K is zero along the constant. There it is lifted to the mean eigenvalue, and what
         # that adds is taken away again: the direction is never at the level of rounding.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
@@ -95,8 +94,9 @@ class RowSpectrum:
         weights = alphas[:, None] / (self.values + alphas[:, None])  # of I - S
         missed = _combined(own, weights, self.sides)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
+        scaled = np.empty_like(own)
         for i, roots in enumerate(np.sqrt(weights)):
-            block = blas.dsyrk(1.0, (own * roots).T, trans=1, lower=1)
+            block = blas.dsyrk(1.0, np.multiply(own, roots, out=scaled).T, trans=1, lower=1)
             block -= constant[i]
             missed[i] = lapack.dposv(block, missed[i], lower=1, overwrite_a=1)[1]
         return np.asarray(self.Y[rows] - missed)

@@ -63,9 +63,7 @@ class _Ridge(LinearModel):
             Z = design.matrix()
         with clock.part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
-            shift = gram.mean_row(Z) * self.intercept
-            if self.intercept:
-                Z -= shift
+            shift = gram.centre(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are added up in float64
             K = wide @ wide.T
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean

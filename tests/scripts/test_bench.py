@@ -72,7 +72,7 @@ def test_solvers():
     check(solvers.folds_case(30, 8), compared=True, limited=True)
     check(solvers.single_case(30, 8), compared=True, limited=True)
     check(solvers.one_penalty_case(60, 8, 3), compared=True, limited=False)
-    case = solvers.logistic_case(60, 8, 2, default=True)
+    case = solvers.logistic_case(60, 8, 2, 1e-4)
     check(case, compared=True, limited=False)
     assert case.sound
 
