@@ -138,11 +138,11 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
-    methods = {number.method for number in numbers} | set(paper.added.methods)
+    methods = {number.method for number in numbers}
     for item, pairs in paper.gains.items():
         for method in (name for pair in pairs for name in pair):
             if method not in methods:
-                yield PAPER, f"{item}: {method} is neither published nor added"
+                yield PAPER, f"{item}: {method} has no number in {PUBLISHED}"
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
         yield PAPER, f"provenance: {PUBLISHED} has no item {name}"
     if "repository" in paper.provenance.sources.values() and paper.rows_source is None:
