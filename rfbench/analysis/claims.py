@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -74,7 +74,7 @@ class _Found:
     """What the parts of a claim gave under one protocol: quantities with the number of the part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)  # data sets without all comparisons
+    missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -101,7 +101,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
-                    collected.missing.append(dataset)
+                    collected.missing.setdefault(dataset, []).append((part.metric, other))
     return collected
 
 
@@ -140,7 +140,7 @@ def judge(
     claim: Claim,
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
-    missing: Sequence[str] = (),
+    missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
@@ -153,7 +153,7 @@ def judge(
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
         comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
-    complete = wanted - set(missing)
+    complete = wanted - set(missing or {})
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
     if not claim.judged_under(protocol):
         verdict = verdicts.SHOWN
@@ -167,7 +167,7 @@ def judge(
         p,
         len(complete),
         len(wanted),
-        tuple(dict.fromkeys(missing)),
+        missing or {},
     )
 
 

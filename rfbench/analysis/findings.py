@@ -74,7 +74,7 @@ def claims(verification: Verification) -> Finding | None:
     counts = [
         each
         for each in ledger.of_claims(verification.outcomes)
-        if each.of[:2] == ("paper", "before") and each.of[2] != ledger.IN_SIGHT and each.tested
+        if each.of[:2] == ("paper", "before") and each.of[2] != MATCHED and each.tested
     ]
     if not counts:
         return None

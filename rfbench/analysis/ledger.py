@@ -19,14 +19,14 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
 from rfbench.escaping import json_value
-from rfbench.papers.models import PLAIN, SECONDS
+from rfbench.papers.models import MATCHED, PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
 APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE)
 COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
-OURS, IN_SIGHT = "ours", "in sight"
+OURS = "ours"
 # What the classes are called.
 CALLED = {
     "table": "printed in tables",
@@ -35,7 +35,7 @@ CALLED = {
     "text": "the text",
     "code": "the authors' code",
     "blind": "text and readings made beforehand",
-    "in sight": "tuned to match",
+    "matched": "tuned to match",
     "paper": "of the papers",
     "we": "ours",
     "before": "before rows were seen",
@@ -163,7 +163,7 @@ def holds(outcome: Outcome) -> bool:
     the paper's (`Outcome.differing`).
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
-    own = claim.judged and claim.whose == "paper" and settings not in (IN_SIGHT, OURS)
+    own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
         own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )

@@ -20,8 +20,11 @@ from rfbench.papers.models import PERCENT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS = {"text": ("o", BLUE), "blind": ("o", BLUE), "code": ("s", PURPLE)}
-IN_SIGHT = ("^", VERMILLION)
+MARKS = {
+    **dict.fromkeys(("text", "blind"), ("o", BLUE)),
+    "code": ("s", PURPLE),
+    "matched": ("^", VERMILLION),
+}
 MOST_PANELS = 8
 
 
@@ -55,7 +58,7 @@ def png(own: Verification) -> bytes | None:
 def pictured(own: Verification) -> pd.DataFrame:
     """Return the numbers that the figure has."""
     numbers = ledger.numbers(own)
-    return numbers[(numbers["trials"] > 0) & (numbers["published"] > 0)]
+    return numbers[(numbers["trials"] > 0) & numbers["settings"].isin(list(MARKS))]
 
 
 def _title(item: str) -> str:
@@ -81,7 +84,7 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
         panel.set_ylabel("ours / published")
     panel.set_xlabel("published number")
     for kind, here in numbers.groupby("settings", sort=True):
-        marker, colour = MARKS.get(str(kind), IN_SIGHT)
+        marker, colour = MARKS[str(kind)]
         published = here["published"].to_numpy(float)
         scale = np.ones(len(here)) if points else published
         value = here["difference"].to_numpy(float) if points else here["measured"].to_numpy(float)

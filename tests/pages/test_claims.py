@@ -43,7 +43,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     (one,) = every["S5"]
     assert (one.verdict, one.outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
-    assert one.missing == ("cod-RNA", "covtype", "magic04")
+    assert list(one.missing) == ["cod-RNA", "covtype", "magic04"]
     (compared, effect) = said(one, worst(one)[0])
     assert verdict(one).startswith("fails (5 of 5, at worst by ")
     assert float(verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
