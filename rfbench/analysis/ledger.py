@@ -224,22 +224,23 @@ def added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 def facts(verification: Verification) -> dict[str, Any]:
     """Return all totals, as JSON has them."""
+
+    def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
+        return [
+            {**dict(zip(names, each.of, strict=True)), "protocols": each.protocols, **each.verdicts}
+            for each in counts
+        ]
+
     every = verification.outcomes
-    holding = [o for o in every if holds(o)]
     return {
         "published": published(set(verification.numbers["paper"])),
-        "numbers": [_line(each, OF_NUMBERS) for each in of_numbers(verification)],
-        "claims": [_line(each, OF_CLAIMS) for each in of_claims(every)],
+        "numbers": lines(of_numbers(verification), OF_NUMBERS),
+        "claims": lines(of_claims(every), OF_CLAIMS),
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in holding},
+        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in every if holds(o)},
     }
 
 
 def as_json(verification: Verification) -> str:
     """Return `facts` as a text of JSON."""
     return json.dumps(json_value(facts(verification)), indent=1) + "\n"
-
-
-def _line(each: Count, names: Sequence[str]) -> dict[str, Any]:
-    counted = {"protocols": list(each.protocols), **each.verdicts}
-    return {**dict(zip(names, each.of, strict=True)), **counted}
