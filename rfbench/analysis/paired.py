@@ -65,11 +65,6 @@ class Trials:
         none = np.full(len(self.pairs), np.nan)
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
-    def means(self, name: str) -> Values:
-        """Return the mean of a column of the rows, by group."""
-        means: Values = self.collection.means(name)[self.facts["group"]]
-        return means
-
     def table(self, metric: str) -> Values:
         """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
 
@@ -234,7 +229,8 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare each method at its size of the smallest mean test error."""
-    errors = pairing.trials.means(PERCENT["error"])
+    trials = pairing.trials
+    errors = trials.collection.means(PERCENT["error"])[trials.facts["group"]]
 
     def best(curve: Curve) -> tuple[int, int] | None:
         every = [(x, column) for x, columns in curve.items() for column in columns]
