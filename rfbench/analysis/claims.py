@@ -70,7 +70,7 @@ def outcomes_of(
 
 
 @dataclass
-class _Found:
+class _Collected:
     """What the parts of a claim gave under one protocol: quantities with the number of the part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
@@ -78,8 +78,8 @@ class _Found:
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
 
-def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
-    collected, collection = _Found(), selection.collection
+def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Collected:
+    collected, collection = _Collected(), selection.collection
     sources = papers.paper(claim.paper).datasets
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):

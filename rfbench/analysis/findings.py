@@ -96,8 +96,8 @@ def unprinted(verification: Verification) -> Finding | None:
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     table = verification.ranges.merge(own, on="number", suffixes=("", "_of_number"))
-    known = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
-    table = table.loc[known]
+    varied = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
+    table = table.loc[varied]
     if table.empty:
         return None
     low, high = (table["measured"] + table[end] for end in ("low", "high"))

@@ -45,7 +45,8 @@ def png(own: Verification) -> bytes | None:
         grid = figure.subplots(rows, columns, squeeze=False).flat
         for panel, item in zip(grid, items, strict=False):
             _panel(panel, numbers[numbers["item"] == item])
-            panel.set_title(_title(str(item)))
+            name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", str(item))  # table3: Table 3
+            panel.set_title(name[:1].upper() + name[1:])
         for panel in list(grid)[len(items) :]:
             panel.remove()
         seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}
@@ -59,11 +60,6 @@ def pictured(own: Verification) -> pd.DataFrame:
     """Return the numbers that the figure has."""
     numbers = ledger.numbers(own)
     return numbers[(numbers["trials"] > 0) & numbers["settings"].isin(list(MARKS))]
-
-
-def _title(item: str) -> str:
-    """Write ``table3`` as Table 3."""
-    return re.sub(r"^(table|figure)(\d+)", lambda m: f"{m[1].capitalize()} {m[2]}", item)
 
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:

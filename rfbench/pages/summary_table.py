@@ -29,7 +29,7 @@ TEMPLATE = "summary_table.j2"
 FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 RANGES = ("M", "columns", "kept")
-SAID = (
+SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing", "threads",
 )  # fmt: skip
@@ -262,7 +262,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": shown_name(table),
         "ranges": ranges,
         "follows": follows(results),
-        "settings": {name: _setting(table, name) for name in SAID},
+        "settings": {name: _setting(table, name) for name in SETTINGS},
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,
