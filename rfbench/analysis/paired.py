@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,10 +178,12 @@ def paired(
     own : callable, optional
         What the claim's own function makes of two methods, see `rfbench.analysis.claims.own`.
     """
-    if part.of_times:
-        groups = _of_most(groups, collection.fact("machine")[groups])
     if not len(groups):
         return []
+    if part.of_times:
+        machines = collection.fact("machine")[groups].astype(str)
+        names, counts = np.unique(machines, return_counts=True)
+        groups = groups[machines == names[counts.argmax()]]  # of as many, the first by name
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing.curve(part.method)
     if not curve:
@@ -201,12 +202,6 @@ def paired(
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
-
-
-def _of_most(groups: NDArray[np.intp], machines: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the groups of the machine that has the most; of as many, the first by name."""
-    names, counts = np.unique(machines.astype(str), return_counts=True)
-    return groups[machines == names[counts.argmax()]] if len(names) else groups
 
 
 def is_time(metric: str) -> bool:
