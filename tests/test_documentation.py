@@ -239,7 +239,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_rows():
     counts = {(each["source"], each["settings"]): near_of(each) for each in ledger["numbers"]}
     near, _, tested = counts.pop(("table", "blind")).partition(" of ")
     assert f"Of {tested} testable numbers in tables {near} agree or are close" in text
-    assert f"tuned to match them, {counts.pop(('table', 'in sight'))} do" in text
+    assert f"tuned to match them, {counts.pop(('table', 'matched'))} do" in text
     assert f"raw runs, {counts.pop(('repository', 'code'))} agree or are close" in text
     assert not counts
     holding = ", ".join(sorted(key.partition("/")[2] for key in ledger["holding"]))

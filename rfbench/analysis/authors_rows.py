@@ -6,6 +6,7 @@ target.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,10 @@ def _lines(
     *,
     same: bool = False,
     beside: str = "",
-) -> list[tuple[Any, ...]]:
-    """Return the line of the group with the most trials; none where nothing was measured."""
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the line of the group with the most trials; none where nothing was measured."""
     if not groups["trials"].any():
-        return []
+        return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
     metric, counted, n = key[-1], selection.collection.counted, len(theirs)
     column = "accuracy_percent" if metric == "accuracy" else metric
@@ -117,9 +118,8 @@ def _lines(
         verdict = verdicts.of_numbers(difference, half)
         if verdict == verdicts.NOT_CLEAR and verdicts.too_noisy(error, n):
             verdict = np.array(verdicts.TOO_NOISY)
-    line = (
+    yield (
         *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
         *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),
         *(float(half), verdicts.NOT_JUDGED if beside else str(verdict)),
     )
-    return [line]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -70,16 +70,16 @@ def outcomes_of(
 
 
 @dataclass
-class _Found:
+class _Collected:
     """What the parts of a claim gave under one protocol: quantities with the number of the part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)  # data sets without all comparisons
+    missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
 
-def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Found:
-    collected, collection = _Found(), selection.collection
+def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Collected:
+    collected, collection = _Collected(), selection.collection
     sources = papers.paper(claim.paper).datasets
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
@@ -101,7 +101,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
                 if places < part.values:
-                    collected.missing.append(dataset)
+                    collected.missing.setdefault(dataset, []).append((part.metric, other))
     return collected
 
 
@@ -140,7 +140,7 @@ def judge(
     claim: Claim,
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
-    missing: Sequence[str] = (),
+    missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
@@ -153,7 +153,7 @@ def judge(
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
         comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
-    complete = wanted - set(missing)
+    complete = wanted - set(missing or {})
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
     if not claim.judged_under(protocol):
         verdict = verdicts.SHOWN
@@ -167,7 +167,7 @@ def judge(
         p,
         len(complete),
         len(wanted),
-        tuple(dict.fromkeys(missing)),
+        missing or {},
     )
 
 
@@ -219,19 +219,13 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
 
     Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
     """
-    from scipy.special import betaincinv, stdtrit
+    from scipy.stats import binomtest
 
-    n = len(values)
+    coverage = 1 - 2 * verdicts.ALPHA
     if share:
-        ones = values.sum()
-        low = betaincinv(ones, n - ones + 1, verdicts.ALPHA) if ones else 0.0
-        high = betaincinv(ones + 1, n - ones, 1 - verdicts.ALPHA) if ones < n else 1.0
+        low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
         return float(low), float(high)
-    if n < 2:
-        return math.nan, math.nan
-    half = float(stdtrit(n - 1, 1 - verdicts.ALPHA) * values.std(ddof=1) / n**0.5)
-    mean = float(values.mean())
-    return mean - half, mean + half
+    return paired_t(values).interval(coverage)
 
 
 def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
@@ -257,10 +251,10 @@ def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> 
 
 def one_sided_share(values: Values, high: float) -> tuple[float, float]:
     """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
-    from scipy.special import bdtr, bdtrc
+    from scipy.stats import binomtest
 
-    n, ones = len(values), int(values.sum())
-    return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high)) if ones else 1.0
+    ones, n = int(values.sum()), len(values)
+    return binomtest(ones, n, high, "less").pvalue, binomtest(ones, n, high, "greater").pvalue
 
 
 def _least_favourable(
@@ -275,10 +269,7 @@ def _least_favourable(
     among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
     if not among:
         return None, math.nan
-    if outside:
-        worst = min(among, key=lambda one: one.p_outside)
-    else:
-        worst = max(among, key=lambda one: one.p_inside)
+    worst = min(among, key=lambda one: one.p_outside if outside else -one.p_inside)
     own = (one for one in among if one.part == worst.part)
     decisive = max(own, key=lambda one: one.excess)
     return decisive, decisive.p_outside if outside else decisive.p_inside

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import frame
-from rfbench.analysis.paired import Trials, Values, is_time
+from rfbench.analysis.paired import Trials, is_time
 from rfbench.analysis.statistics import ALPHA, holm, paired_t
 from rfbench.analysis.summary import metrics
 from rfbench.errors import ResultsError, unknown
@@ -66,7 +66,9 @@ def compare(
             if timed and machines[a] != machines[b]:
                 continue  # times of two machines are not compared
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
-                line = _compared(table[:, a], table[:, b], alpha)
+                test, both = paired_t(table[:, a], table[:, b]), table[:, [a, b]]
+                means = both[np.isfinite(both).all(axis=1)].mean(axis=0)
+                line = (*means, test.effect, *test.interval(1 - alpha), test.n, test.p, test.note)
                 compared.append([*key, *(swept or [""]), wanted, *line])
     if not compared:
         raise ResultsError(
@@ -76,9 +78,3 @@ def compare(
     lined_up = pd.DataFrame(compared, columns=[name for name in COLUMNS if name != "p_holm"])
     lined_up["p_holm"] = holm(lined_up["p"])
     return lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"})
-
-
-def _compared(a: Values, b: Values, alpha: float) -> list[object]:
-    both, test = np.isfinite(a - b), paired_t(a, b)
-    ends = test.interval(1 - alpha)
-    return [a[both].mean(), b[both].mean(), test.effect, *ends, test.n, test.p, test.note]

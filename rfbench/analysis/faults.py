@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,17 +83,12 @@ def faults(results: Results) -> list[Fault]:
 class Check:
     """One statement and what the rows say to it."""
 
-    column: str
-    sampler: str  # or a label; may be empty
-    source: str
-    below: float | None  # the limits, neither of which may be reached
-    above: float | None
+    asked: Mapping[str, Any]  # as the configuration has it
     rows: int  # that have a value
     low: float  # smallest value seen, NaN without rows
     high: float
     failing: int  # rows that contradict the statement
-    at_each: str = ""  # a column whose values are separate
-    failing_at: tuple[Any, ...] = ()  # those at which a row contradicts
+    failing_at: tuple[Any, ...] = ()  # values of its column at_each at which a row contradicts
 
     @property
     def verdict(self) -> str:
@@ -110,8 +106,8 @@ def checks(results: Results) -> list[Check]:
     return [_check(results.rows, check) for check in results.config.get("checks") or []]
 
 
-def _check(rows: pd.DataFrame, check: dict[str, Any]) -> Check:
-    column, sampler, at = check["column"], check.get("sampler") or "", check.get("at_each") or ""
+def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
+    column, sampler, at = asked["column"], asked.get("sampler"), asked.get("at_each")
     for name in filter(None, (column, at)):
         if name not in rows:
             raise ResultsError(
@@ -119,25 +115,13 @@ def _check(rows: pd.DataFrame, check: dict[str, Any]) -> Check:
                 f"trials.csv has no column '{name}'.",
                 f"Correct 'checks' in the configuration.{nearest(name, list(rows.columns))}",
             )
-    names = list(dict.fromkeys(("sampler", "label", column, *filter(None, [at]))))
-    rows = rows.loc[(rows["status"] == "ok") & rows[column].notna(), names]
+    rows = rows[(rows["status"] == "ok") & rows[column].notna()]
     if sampler:
         rows = rows[(rows["sampler"] == sampler) | (rows["label"] == sampler)]
-    values = rows[column].to_numpy(dtype=float)
-    below, above = check.get("below"), check.get("above")
-    wrong = np.zeros(len(values), dtype=bool)
-    wrong |= False if below is None else values >= below
-    wrong |= False if above is None else values <= above
-    return Check(
-        column,
-        sampler,
-        check.get("source") or "",
-        below,
-        above,
-        len(values),
-        float(values.min()) if len(values) else np.nan,
-        float(values.max()) if len(values) else np.nan,
-        int(wrong.sum()),
-        at,
-        tuple(sorted(rows.loc[wrong, at].unique())) if at else (),
-    )
+    values = rows[column].astype(float)
+    wrong = pd.Series(False, rows.index)
+    for limit, reached in (("below", values.ge), ("above", values.le)):
+        if asked.get(limit) is not None:
+            wrong |= reached(asked[limit])
+    at_values = tuple(sorted(rows.loc[wrong, at].unique())) if at else ()
+    return Check(asked, len(values), values.min(), values.max(), int(wrong.sum()), at_values)

@@ -6,7 +6,7 @@ Numbers alone: `templates/findings.j2` has a sentence and an axis for each. Slic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +17,17 @@ from rfbench import papers
 from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.chance import doubt
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.paired import Trials, Values
+from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
+from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
-from rfbench.papers.models import MATCHED, PERCENT, PRINTED, Published
+from rfbench.papers.models import MATCHED, PERCENT, PRINTED, Source
 from rfbench.results import Results
 
 PLACE = ["paper", "item", "dataset"]
 TOGETHER = ("leave_groups", "blocks")  # splits of which whole groups or blocks test
 MAY_DIFFER = ("name", "title", "description", "split")
-GAINS = [
-    "paper", "item", "dataset", "method", "other", "protocol", "sizes",
-    "published", "mean", "standard_error", "trials", "doubt",
-]  # fmt: skip
+GAINS = [*PLACE, "method", "other", "protocol", "published", "mean", "low", "high"]
 SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 
@@ -76,7 +74,7 @@ def claims(verification: Verification) -> Finding | None:
     counts = [
         each
         for each in ledger.of_claims(verification.outcomes)
-        if each.of[:2] == ("paper", "before") and each.of[2] != ledger.IN_SIGHT and each.tested
+        if each.of[:2] == ("paper", "before") and each.of[2] != MATCHED and each.tested
     ]
     if not counts:
         return None
@@ -98,8 +96,8 @@ def unprinted(verification: Verification) -> Finding | None:
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     table = verification.ranges.merge(own, on="number", suffixes=("", "_of_number"))
-    known = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
-    table = table.loc[known]
+    varied = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
+    table = table.loc[varied]
     if table.empty:
         return None
     low, high = (table["measured"] + table[end] for end in ("low", "high"))
@@ -121,21 +119,16 @@ def unprinted(verification: Verification) -> Finding | None:
 
 
 def gained(verification: Verification) -> Finding | None:
-    """Return how many of the gains that papers print are there at all.
+    """Return how many of the gains that papers print are there at all, see `gains`.
 
-    Of those tables that were run under both protocols, and on which methods learn.
+    Of those tables that were run under both protocols.
     """
-    from scipy.special import stdtrit
-
     table = gains(verification.selection)
-    table = table[(table["published"] > 0) & (table["trials"] > 1)]
-    table = table[table["protocol"].isin((PRINTED, MATCHED)) & (table["doubt"] == "")]
+    table = table[(table["published"] > 0) & table["low"].notna()]
     both = table.groupby([*PLACE, "method", "other"])["protocol"].transform("nunique") == 2
     table = table[both]
     if table.empty:
         return None
-    half = stdtrit(table["trials"].astype(float) - 1, 0.95) * table["standard_error"]
-    table = table.assign(low=table["mean"] - half, high=table["mean"] + half)
     facts: dict[str, Any] = {
         str(protocol): {"gains": len(here), "better": int((here["low"] > 0).sum())}
         for protocol, here in table.groupby("protocol")
@@ -214,69 +207,44 @@ def _rest(results: Results) -> dict[str, object]:
 
 
 def gains(selection: Selection) -> pd.DataFrame:
-    """Return by how many points methods have a smaller error than others, as the tables ask.
+    """Return by how many points methods have a smaller error than others, as the papers ask.
 
     Returns
     -------
     DataFrame
-        One line per pair, data set and protocol, on the paper's own data: ``paper``, ``item``,
-        ``dataset`` (as the paper calls it); ``method``, ``other``, ``protocol``; ``sizes``, those
-        of the table, over which the gain is the mean; ``published``, NaN where the paper prints
-        neither or only one; ``mean``, ``standard_error`` and ``trials``, over our trials that ran
-        every size; ``doubt``, see `rfbench.analysis.chance.doubt`.
+        One line per pair, data set and protocol (printed or matched), on the paper's own data
+        where the two methods learn something: ``paper``, ``item``, ``dataset`` (as the paper calls
+        it); ``method``, ``other``, ``protocol``; ``published``, the mean over the sizes of the
+        table; ``mean`` with the ends of its 90 % interval, over our trials that ran every size.
     """
     lines = [
         gain
         for paper in papers.papers()
         for item, pairs in papers.paper(paper).gains.items()
-        for numbers in _numbers(paper, item).values()
+        for dataset, source in papers.sources()[paper].items()
         for pair in pairs
-        for gain in _of_pair(selection, numbers, *pair)
+        for gain in _of_pair(selection, (paper, item, dataset), pair, source)
     ]
     return pd.DataFrame(lines, columns=GAINS)
 
 
-def _numbers(paper: str, item: str) -> dict[str, list[Published]]:
-    numbers: dict[str, list[Published]] = {}
-    for number in papers.published():
-        if (number.paper, number.item, number.unit) == (paper, item, "%"):
-            numbers.setdefault(number.dataset, []).append(number)
-    return numbers
-
-
 def _of_pair(
-    selection: Selection, numbers: Sequence[Published], method: str, other: str
+    selection: Selection, place: tuple[str, str, str], pair: tuple[str, str], source: Source
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the gains on one data set of a table, by protocol."""
-    paper, item, dataset = numbers[0].paper, numbers[0].item, numbers[0].dataset
-    sizes = sorted({n.size for n in numbers if n.method == other and n.size is not None})
-    printed = [_better(numbers, method, M) - _better(numbers, other, M) for M in sizes]
-    collection = selection.collection
-    for protocol in papers.PROTOCOLS:
-        groups = selection.select(paper, [item], dataset, protocol, False)
-        values = gain(Trials(collection, groups), method, other, sizes)
-        if not len(values):
-            continue
-        n, both = len(values), groups[collection.of_method(groups, method, other)]
-        error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-        measured = (float(np.mean(printed)), float(values.mean()), error, n)
-        why = doubt(collection, both, papers.sources()[paper][dataset])
-        yield paper, item, dataset, method, other, protocol, tuple(sizes), *measured, why
-
-
-def _better(numbers: Sequence[Published], method: str, size: int) -> float:
-    """Return the accuracy of a method, or the error with its sign turned; NaN without one."""
-    signs = {"accuracy": 1.0, "error": -1.0}
-    here = [n for n in numbers if (n.method, n.size) == (method, size) and n.metric in signs]
-    return signs[here[0].metric] * here[0].value if here else math.nan
-
-
-def gain(trials: Trials, method: str, other: str, sizes: Sequence[int]) -> Values:
-    """Return, per trial, the mean over the sizes of the other's error less the method's.
-
-    Of several groups at one size that with the most trials counts; a trial that lacks one of the
-    sizes is left out.
-    """
-    steps = np.array([trials.at(other, M, "error") - trials.at(method, M, "error") for M in sizes])
-    means: Values = steps.mean(axis=0) if len(steps) else np.array([])
-    return means[np.isfinite(means)]
+    (paper, item, dataset), collection = place, selection.collection
+    printed = {
+        (n.method, n.size): n.value if n.metric == "accuracy" else -n.value
+        for n in papers.published()
+        if (n.paper, n.item, n.dataset) == place and n.metric in ("accuracy", "error")
+    }
+    sizes = sorted({size for method, size in printed if method == pair[1] and size is not None})
+    published = [printed.get((pair[0], M), math.nan) - printed[pair[1], M] for M in sizes]
+    for protocol in (PRINTED, MATCHED):
+        groups = selection.select(paper, [item], dataset, protocol)
+        trials = Trials(collection, groups)
+        steps = [trials.at(pair[1], M, "error") - trials.at(pair[0], M, "error") for M in sizes]
+        test = paired_t(np.mean(steps, axis=0) if steps else [])
+        both = groups[collection.of_method(groups, *pair)]
+        if test.n and not doubt(collection, both, source):
+            yield *place, *pair, protocol, np.mean(published), test.effect, *test.interval(0.9)

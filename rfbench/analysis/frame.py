@@ -157,12 +157,9 @@ class Collection:
         return {"group": np.arange(len(self.groups))}
 
     @cached_property
-    def _first_of_pair(self) -> pd.DataFrame:
-        return self.rows[["pair", *PAIRED_BY]].drop_duplicates("pair")
-
-    def of_pairs(self, pairs: NDArray[np.intp], names: Sequence[str]) -> pd.DataFrame:
-        """Return what the rows of each pair have in common."""
-        return self._first_of_pair[list(names)].iloc[pairs]
+    def of_pairs(self) -> pd.DataFrame:
+        """What the rows of each pair have in common, a line per pair."""
+        return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
     def side_by_side(
         self, groups: NDArray[np.intp]

@@ -19,14 +19,14 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
 from rfbench.escaping import json_value
-from rfbench.papers.models import PLAIN, SECONDS
+from rfbench.papers.models import MATCHED, PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
 APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE)
 COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
-OURS, IN_SIGHT = "ours", "in sight"
+OURS = "ours"
 # What the classes are called.
 CALLED = {
     "table": "printed in tables",
@@ -35,7 +35,7 @@ CALLED = {
     "text": "the text",
     "code": "the authors' code",
     "blind": "text and readings made beforehand",
-    "in sight": "tuned to match",
+    "matched": "tuned to match",
     "paper": "of the papers",
     "we": "ours",
     "before": "before rows were seen",
@@ -163,7 +163,7 @@ def holds(outcome: Outcome) -> bool:
     the paper's (`Outcome.differing`).
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
-    own = claim.judged and claim.whose == "paper" and settings not in (IN_SIGHT, OURS)
+    own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
         own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
@@ -224,22 +224,23 @@ def added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 def facts(verification: Verification) -> dict[str, Any]:
     """Return all totals, as JSON has them."""
+
+    def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
+        return [
+            {**dict(zip(names, each.of, strict=True)), "protocols": each.protocols, **each.verdicts}
+            for each in counts
+        ]
+
     every = verification.outcomes
-    holding = [o for o in every if holds(o)]
     return {
         "published": published(set(verification.numbers["paper"])),
-        "numbers": [_line(each, OF_NUMBERS) for each in of_numbers(verification)],
-        "claims": [_line(each, OF_CLAIMS) for each in of_claims(every)],
+        "numbers": lines(of_numbers(verification), OF_NUMBERS),
+        "claims": lines(of_claims(every), OF_CLAIMS),
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in holding},
+        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in every if holds(o)},
     }
 
 
 def as_json(verification: Verification) -> str:
     """Return `facts` as a text of JSON."""
     return json.dumps(json_value(facts(verification)), indent=1) + "\n"
-
-
-def _line(each: Count, names: Sequence[str]) -> dict[str, Any]:
-    counted = {"protocols": list(each.protocols), **each.verdicts}
-    return {**dict(zip(names, each.of, strict=True)), **counted}

@@ -52,8 +52,8 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     each = [parameters_of(text).items() for text in table["parameters"]]
     parameters = pd.DataFrame([{k: json.dumps(v) for k, v in pairs} for pairs in each], table.index)
     last = ["parameters", "setting"]
-    told = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
-    differ = pd.concat([table[told], parameters, table[last]], axis=1).astype("str")
+    columns = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
+    differ = pd.concat([table[columns], parameters, table[last]], axis=1).astype("str")
     for name, values in differ.items():
         clashes = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": methods})
         clash = clashes.duplicated(keep=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -105,7 +105,8 @@ class Outcome:
     p: float = math.nan  # of that: of lying within the bounds, or outside where the claim fails
     tested: int = 0  # data sets on which all is there that the claim speaks of
     wanted: int = 0  # data sets that it speaks of
-    missing: tuple[str, ...] = ()  # data sets that lack a comparison, or places of one
+    # By data set that lacks a comparison, or places of one: its metric and the other method.
+    missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
     stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
     on_stand_ins: str = ""  # the verdict on them alone
@@ -156,7 +157,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why the data settle nothing."""
+        """Why the data are inconclusive."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,11 +63,6 @@ class Trials:
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
-
-    def means(self, name: str) -> Values:
-        """Return the mean of a column of the rows, by group."""
-        means: Values = self.collection.means(name)[self.facts["group"]]
-        return means
 
     def table(self, metric: str) -> Values:
         """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
@@ -184,10 +178,12 @@ def paired(
     own : callable, optional
         What the claim's own function makes of two methods, see `rfbench.analysis.claims.own`.
     """
-    if part.of_times:
-        groups = _of_most(groups, collection.fact("machine")[groups])
     if not len(groups):
         return []
+    if part.of_times:
+        machines = collection.fact("machine")[groups].astype(str)
+        names, counts = np.unique(machines, return_counts=True)
+        groups = groups[machines == names[counts.argmax()]]  # of as many, the first by name
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing.curve(part.method)
     if not curve:
@@ -206,12 +202,6 @@ def paired(
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
-
-
-def _of_most(groups: NDArray[np.intp], machines: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the groups of the machine that has the most; of as many, the first by name."""
-    names, counts = np.unique(machines.astype(str), return_counts=True)
-    return groups[machines == names[counts.argmax()]] if len(names) else groups
 
 
 def is_time(metric: str) -> bool:
@@ -234,7 +224,8 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare each method at its size of the smallest mean test error."""
-    errors = pairing.trials.means(PERCENT["error"])
+    trials = pairing.trials
+    errors = trials.collection.means(PERCENT["error"])[trials.facts["group"]]
 
     def best(curve: Curve) -> tuple[int, int] | None:
         every = [(x, column) for x, columns in curve.items() for column in columns]

@@ -66,8 +66,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
-    known = {name: papers.paper(name).provenance for name in chosen}
-    every["one_draw_of_rows"] = [known[name].one_draw_of_rows for name in every["paper"]]
+    provenance = {name: papers.paper(name).provenance for name in chosen}
+    every["one_draw_of_rows"] = [provenance[name].one_draw_of_rows for name in every["paper"]]
     repeats = {
         each.path: each.config.get("kernel_error_repeats") or 1
         for each in selection.collection.experiments
@@ -81,7 +81,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             every["stand_in"]
             | (every["unit"] == SECONDS)
             | (every["protocol"] == TUNED)
-            | np.array([each in known[name].one_finding for name, _, each in triples], bool),
+            | np.array([each in provenance[name].one_finding for name, _, each in triples], bool),
             every["same_as"] != "",
             every["at_chance"],
             noisy & (judged == verdicts.NOT_CLEAR),
@@ -97,7 +97,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     )
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
-    every["source"] = [known[name].sources.get(item, "table") for name, item, _ in triples]
+    every["source"] = [provenance[name].sources.get(item, "table") for name, item, _ in triples]
     every["settings"] = [papers.settings_class(name, each) for name, _, each in triples]
     rest = [
         name

@@ -38,7 +38,8 @@ class Selection:
         groups = self.collection.groups
         if groups.empty:
             return pd.DataFrame(columns=[*groups, "group", "item", "target", "stand_in"])
-        own = groups[(groups["paper"] != "") & _usable(groups)]
+        own = groups[(groups["paper"] != "") & (groups["variant"] == "") & ~groups["stale"]]
+        own = own[~own["smoke"].astype(bool)]
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
         sources = papers.sources()
         lines = [
@@ -72,11 +73,6 @@ class Selection:
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         groups = [self._places[key] for key in keys if key in self._places]
         return pd.unique(np.concatenate([np.array([], dtype=np.intp), *groups]))
-
-
-def _usable(groups: pd.DataFrame) -> pd.Series[bool]:
-    """Say which groups are neither of a smoke run nor of a sweep, nor stale."""
-    return ~groups["smoke"].astype(bool) & (groups["variant"] == "") & ~groups["stale"]
 
 
 def split_items(items: str) -> list[str]:

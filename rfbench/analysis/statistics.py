@@ -89,10 +89,8 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
 def holm(p: ArrayLike) -> NDArray[np.float64]:
     """Return Holm's adjusted p-values, in the order given; NaN stay NaN and do not count."""
     values = np.asarray(p, dtype=np.float64)
-    adjusted = np.full(values.shape, np.nan)
-    order = [i for i in np.argsort(values) if np.isfinite(values[i])]
-    largest = 0.0
-    for smaller, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - smaller) * float(values[i])))
-        adjusted[i] = largest
+    adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # NaN come last
+    order = order[: np.isfinite(values).sum()]
+    times = np.arange(len(order), 0, -1)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, times * values[order]))
     return adjusted

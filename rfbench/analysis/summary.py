@@ -107,45 +107,25 @@ def grouped(collection: Collection, results: Results, metric: str | None = None)
     groups = collection.groups
     groups = groups[groups["folder"] == results.path]
     groups = groups.assign(metric=groups["dataset"].map(metrics(results, metric)))
-    table = aggregate(collection, groups).drop(columns="folder")
+    integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
+    table = groups[[*IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
+    table = pd.concat([table, _aggregates(collection, groups["metric"])], axis=1)
+    table = table.assign(group=table.index)
     if follows(results):
         table = table.drop(columns="M")
-    return in_order(placed(table.assign(group=table.index), results))
-
-
-def aggregate(collection: Collection, groups: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of `summarise` for lines of `Collection.groups` that have a ``metric``."""
-    rows = of_one_machine(collection.rows, collection.groups)
-    order = np.flatnonzero(rows["group"].isin(groups.index))
-    # By trial: in any other order sums round otherwise.
-    order = order[np.argsort(floats(rows["trial"])[order], kind="stable")]
-    integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
-    table = groups[["folder", *IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
-    return pd.concat([table, _aggregates(rows, order, groups["metric"])], axis=1)
-
-
-def placed(table: pd.DataFrame, results: Results) -> pd.DataFrame:
-    """Add ``x``, the place on the axis, and ``method``, the name, to lines of one folder.
-
-    A method that what is swept does not concern gets a line at each value.
-    """
     varied = axis(results)
     if varied in ("d", "M"):
         table = table.assign(x=table[varied].astype("float64"))
     else:
         table = _along_variants(table, varied)
-    settings = [name for name in IDENTITY if name in table]
-    return table.assign(method=names(table, varied, settings))
-
-
-def in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort lines by data set, method and ``x``."""
-    rank = pd.Series(list(map(order, table["sampler"], table["method"])), table.index)
-    places = table[["dataset", "x"]].assign(rank=rank).sort_values(["dataset", "rank", "x"])
-    return table.loc[places.index].reset_index(drop=True)
+    table["method"] = names(table, varied, [name for name in IDENTITY if name in table])
+    table["rank"] = pd.Series(list(map(order, table["sampler"], table["method"])), table.index)
+    table = table.sort_values(["dataset", "rank", "x"], ignore_index=True)
+    return table.drop(columns="rank")
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
+    """Add ``x``; a method that what is swept does not concern gets a line at each value."""
     values = table["variant"]
     if varied == "variant":
         table = table.assign(x=values.replace("", DASH))
@@ -158,10 +138,12 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
     return pd.concat([own, *(others.assign(x=x) for x in own["x"].unique())], ignore_index=True)
 
 
-def _aggregates(
-    rows: pd.DataFrame, order: NDArray[np.intp], metric_of: pd.Series[str]
-) -> pd.DataFrame:
-    """Return the numbers of every group over the finite values of its rows that ended well."""
+def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
+    """Return the numbers of some groups over the finite values of rows that ended well."""
+    rows = of_one_machine(collection.rows, collection.groups)
+    order = np.flatnonzero(rows["group"].isin(metric_of.index))
+    # By trial: in any other order sums round otherwise.
+    order = order[np.argsort(floats(rows["trial"])[order], kind="stable")]
     ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
     group = rows["group"].to_numpy()[order]
     ok = (rows["status"] == "ok").to_numpy()[order]

@@ -28,7 +28,7 @@ TOO_NOISY = "too noisy in the paper"
 AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
-CANNOT, SHOWN = "cannot be settled", "shown"
+CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
 JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -19,8 +20,6 @@ from rfbench.errors import ResultsError, unknown
 from rfbench.papers.models import PLAIN
 from rfbench.results import reader
 from rfbench.results.manifest import read_if_sound
-
-Number = tuple[str, ...]  # paper, protocol, data set, item, method
 
 
 @dataclass(frozen=True)
@@ -113,27 +112,27 @@ def of(
     )
 
 
-def _differences(numbers: pd.DataFrame) -> dict[Number, dict[Unit, float]]:
+def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
     """Return by how much numbers differ, those that do; of several sizes the largest."""
-    largest: dict[Number, dict[Unit, float]] = {}
-    for line in numbers[numbers["verdict"] == verdicts.DIFFERS].to_dict("records"):
-        key = tuple(str(line[name]) for name in ("paper", "protocol", "dataset", "item", "method"))
-        unit: Unit = "%" if line["unit"] == PLAIN else "points"
-        size = abs(line["difference"]) * (100 / line["published"] if unit == "%" else 1.0)
-        by_unit = largest.setdefault(key, {})
-        by_unit[unit] = max(size, by_unit.get(unit, 0.0))
-    return largest
+    differ = numbers[numbers["verdict"] == verdicts.DIFFERS]
+    plain, size = differ["unit"] == PLAIN, differ["difference"].abs()
+    size = size.where(~plain, 100 * size / differ["published"])
+    units = plain.map({True: "%", False: "points"})
+    by = [*(differ[name] for name in ("paper", "protocol", "dataset", "item", "method")), units]
+    return size.groupby(by).max().to_dict()
 
 
 def _differing(
-    differences: Mapping[Number, Mapping[Unit, float]], outcome: Outcome
+    differences: Mapping[Any, float], outcome: Outcome
 ) -> tuple[tuple[str, float, Unit], ...]:
     """Return `Outcome.differing`: an order of errors says less where the errors are others."""
     largest: dict[tuple[str, Unit], float] = {}
+    units: tuple[Unit, ...] = ("points", "%")
     for comparison in outcome.comparisons:
         part, dataset = outcome.claim.parts[comparison.part], comparison.target
-        for item, method in itertools.product(part.items, (part.method, comparison.against)):
-            key = (outcome.claim.paper, outcome.protocol, dataset, item, method)
-            for unit, size in differences.get(key, {}).items():
+        methods = part.method, comparison.against
+        for item, method, unit in itertools.product(part.items, methods, units):
+            key = (outcome.claim.paper, outcome.protocol, dataset, item, method, unit)
+            if size := differences.get(key):
                 largest[dataset, unit] = max(size, largest.get((dataset, unit), 0.0))
     return tuple((name, size, unit) for (name, unit), size in largest.items())

@@ -12,16 +12,12 @@ from rfbench.errors import ConfigError
 
 
 def known(target: Target, gaps: bool = False) -> Choices:
-    """Return the choices of the papers' ``open_choices.yaml`` that are open for a target, by name.
+    """Return the choices that are open for a target, by name, see `rfbench.papers.open_choices`.
 
-    The most specific entry wins, choice by choice; an empty list removes a choice. With
-    `gaps`, only those that fill a gap of the text: none contradicts it.
+    An empty list removes a choice. With `gaps`, only those that fill a gap of the text: none
+    contradicts it.
     """
-    choices: dict[str, Any] = {}
-    entries = papers.open_choices()
-    for folder in sorted(entries, key=lambda folder: folder.count("/")):
-        if target.lies_in(folder):
-            choices |= entries[folder]
+    choices = papers.open_choices(target.paper, target.items, target.dataset)
     names = set(papers.gaps(target.paper) if gaps else choices)
     names -= set() if gaps else set(papers.gaps(target.paper, apart=True))
     return {name: _options(name, opts) for name, opts in choices.items() if opts and name in names}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
-from rfbench.analysis.claims import interval
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
+from rfbench.analysis.statistics import ALPHA, paired_t
 from rfbench.audit.plan import Audit
 from rfbench.audit.tables import HALF, MEASURED, PAIRED, PROTOCOL, cell, places
 from rfbench.errors import ResultsError
@@ -119,15 +118,13 @@ def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> 
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
     for line in cells.to_dict("records"):
-        values = np.array([])
+        test = paired_t([])
         if line["number"] in own.index:
             trials = Trials(collection, [int(line["group"]), int(own[line["number"]])])
             metric = papers.paper(line["paper"]).measured_as.get(line["metric"], line["metric"])
-            both = trials.table(metric)
-            values = both[:, 0] - both[:, 1]
-            values = values[np.isfinite(values)]
-        low, high = interval(values) if len(values) else (np.nan, np.nan)
-        lines.append((values.mean() if len(values) else np.nan, (high - low) / 2))
+            test = paired_t(*trials.table(metric).T)
+        low, high = test.interval(1 - 2 * ALPHA)
+        lines.append((test.effect, (high - low) / 2))
     found = pd.DataFrame(lines, columns=["paired", "half"], index=cells.index, dtype=float)
     return cells.assign(**found)
 

@@ -171,19 +171,16 @@ def effect_range(
 
     Of several audits that have it, the one with the most combinations.
     """
-    wanted, best = set(items), None
+    wanted, found = set(items), []
     for audit in every:
         its_paper, its_items, its_dataset, _ = audit.place
         if (its_paper, its_dataset) != (paper, dataset) or not wanted & set(its_items.split("+")):
             continue
         here = over_gaps(audit)
         columns = [f"{PAIRED}{method} {M} {metric}" for method in methods]
-        if not set(columns) <= set(here):
-            continue
-        here = here.dropna(subset=columns)
-        effects, varied = here[columns[0]] - here[columns[1]], varies(audit, here)
-        if not varied:
-            continue
-        made = EffectRange(effects.min(), effects.max(), len(here), tuple(varied))
-        best = made if best is None or made.combinations > best.combinations else best
-    return best
+        if set(columns) <= set(here):
+            here = here.dropna(subset=columns)
+            effects, varied = here[columns[0]] - here[columns[1]], varies(audit, here)
+            if varied:
+                found.append(EffectRange(effects.min(), effects.max(), len(here), tuple(varied)))
+    return max(found, key=lambda each: each.combinations, default=None)

@@ -47,15 +47,6 @@ class Target:
                 "Take a configuration on these data, or another --target.",
             )
 
-    def lies_in(self, item: str) -> bool:
-        """Whether the target lies in ``PAPER``, ``PAPER/ITEMS`` or ``PAPER/ITEMS/DATASET``."""
-        paper, items, dataset = [*item.split("/"), "", ""][:3]
-        return (
-            paper == self.paper
-            and (not items or set(self.items) <= set(items.split(",")))
-            and dataset in ("", self.dataset)
-        )
-
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target with the numbers of these methods at these sizes, or at any."""
         fits = [

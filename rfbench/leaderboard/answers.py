@@ -32,7 +32,7 @@ class Side:
     scaling: str = STANDARD
 
     def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
-        """Return its errors by trial; those of a model without features have any M."""
+        """Return its errors by trial; those of a reference model have any M."""
         here = (rows["method"] == self.method) & (rows["scaling"] == self.scaling)
         here &= (rows["M"] == self.M) | rows["reference"]
         return rows[here].groupby(TRIAL)["error"].last()

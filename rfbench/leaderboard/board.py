@@ -29,7 +29,7 @@ def gather(collection: Collection) -> Leaderboard | None:
 
     Rows are those that count, see `rfbench.leaderboard.rows.counted`. What a method is, is its role
     in the configuration: the one with the role ``baseline`` is what all others are divided by, one
-    with the role ``model`` has no features and is the same at every M.
+    with the role ``model`` has no random features and is the same at every M.
     """
     rows, unlearnt = counted(collection)
     standard = rows[rows["scaling"] == STANDARD]
@@ -89,7 +89,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
 
 
 def held_out(collection: Collection, best: str) -> Interval | None:
-    """Return what a method does on tables that take no part, at the largest M there, or None."""
+    """Return what a method does on the held-out tables, at the largest M there, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = rows_of(collection, apart)

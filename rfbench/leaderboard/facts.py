@@ -17,7 +17,7 @@ class Line:
     Attributes
     ----------
     role : str
-        ``method``, ``baseline``, or ``model``: without features, the same at every M.
+        ``method``, ``baseline``, or ``model``: no random features, the same at every M.
     ratio, low, high : float
         Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
         bootstrap interval over data sets.
@@ -77,7 +77,7 @@ class Size:
 
     @property
     def methods(self) -> list[Line]:
-        """Those with features."""
+        """Those with random features."""
         return [line for line in self.lines if line.role != MODEL]
 
     @property
@@ -119,7 +119,7 @@ class Leaderboard:
     unlearnt : tuple of str
         Data sets on which no method learns anything.
     held_out : Interval or None
-        Of the errors of the best method at the largest M, on tables that take no part.
+        Of the errors of the best method at the largest M, on the held-out tables.
     """
 
     baseline: str

@@ -27,7 +27,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     """Draw each method's error against the time of its search, both over the baseline's.
 
     A panel per number of features; bars are the intervals over data sets, the line joins what no
-    other method beats in both. Models without features are open. The method `own` is a star, or a
+    other method beats in both. Reference models have open markers. The method `own` is a star, or a
     horizontal line with its interval where its time is not known.
     """
     alone = len(sizes) == 1

@@ -19,7 +19,7 @@ from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
 NAME = "leaderboard"  # with which the names of its configurations begin
-HELD_OUT = "leaderboard_held_out"  # with which those begin whose data sets take no part
+HELD_OUT = "leaderboard_held_out"  # with which those of the held-out tables begin
 # What a configuration of another name has in common with one of these, for its rows to count.
 PROTOCOL = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
@@ -123,7 +123,7 @@ def unlearnt_of(rows: pd.DataFrame) -> list[str]:
 def log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
     """Return by data set the mean over trials of log(value / baseline's value in that trial).
 
-    Of models without features, whatever M, the same values are taken at every M. NaN where a
+    A reference model, which has no random features, has the same values at every M. NaN where a
     method and the baseline have no trial in common.
     """
     here, baseline = rows[(rows["M"] == M) | rows["reference"]], baseline_of(rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -11,7 +10,6 @@ import pandas as pd
 from rfbench import papers
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, plus_minus, signed
-from rfbench.papers.models import SourceOfRows
 from rfbench.registry import printed
 
 HEAD = [
@@ -21,42 +19,31 @@ SAME, OTHER = "same rows", "other rows"
 DECIMALS = {"accuracy": 2, "rmse": 4}
 
 
-@dataclass(frozen=True)
-class AuthorsRuns:
-    """The results of the rows of one paper."""
+def facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
+    """Gather what pages say of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
 
-    paper: str
-    source: SourceOfRows
-    folds: int  # on the same rows, with one draw of ours each
-    equal: int  # of these folds: to four digits
-    near: int  # of these, besides: within two test rows
-    grid: Grid  # a line per data set, method and kind of comparison
-    reasons: list[str]  # why rows are others
-    beside: list[str]  # how what is shown and not judged differs
-
-
-def facts(lines: pd.DataFrame) -> list[AuthorsRuns]:
-    """Gather them from `rfbench.analysis.authors_rows.compare`."""
+    ``paper``, ``source``; ``folds`` on the same rows with one draw of ours each, of which ``equal``
+    agree to four digits and ``near`` more lie within two test rows; ``grid``, a line per data set,
+    method and kind of comparison; ``reasons`` why rows are others; ``beside``, how what is shown
+    and not judged differs.
+    """
     return [] if lines.empty else [_runs(str(name), own) for name, own in lines.groupby("paper")]
 
 
-def _runs(name: str, lines: pd.DataFrame) -> AuthorsRuns:
-    paper = papers.paper(name)
-    assert paper.rows_source is not None
-    beside = [text for text in dict.fromkeys(lines["beside"]) if text]
+def _runs(name: str, lines: pd.DataFrame) -> dict[str, Any]:
+    paper, beside = papers.paper(name), [text for text in dict.fromkeys(lines["beside"]) if text]
     kinds = lines.apply(_kind, axis=1, beside=beside)
     fixed, other = lines[kinds == SAME], lines[kinds == OTHER]
     reasons = (paper.datasets[dataset].other_rows for dataset in other["dataset"])
-    return AuthorsRuns(
-        name,
-        paper.rows_source,
-        int(fixed["folds"].sum()),
-        int(fixed["equal"].sum()),
-        int(fixed["near"].sum()),
-        Grid(HEAD, [_cells(*pair) for pair in zip(lines.to_dict("records"), kinds, strict=True)]),
-        list(filter(None, dict.fromkeys(reasons))),
-        beside,
-    )
+    cells = [_cells(*pair) for pair in zip(lines.to_dict("records"), kinds, strict=True)]
+    return {
+        "paper": name,
+        "source": paper.rows_source,
+        **{key: int(fixed[key].sum()) for key in ("folds", "equal", "near")},
+        "grid": Grid(HEAD, cells),
+        "reasons": list(filter(None, dict.fromkeys(reasons))),
+        "beside": beside,
+    }
 
 
 def _kind(line: Mapping[Any, Any], beside: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ def unit(part: Part, joint: str = "") -> str:
     return result + (" per dimension" if joint == "slope over d" else "")
 
 
-def said(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
+def written(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
     """Write a comparison of a claim, and its effect."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
@@ -54,12 +54,12 @@ def said(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
     return [compared, f"{effect}{known} {unit(part, comparison.joint)}".rstrip()]
 
 
-def worst(outcome: Outcome, whole: bool = False) -> list[ClaimComparison]:
-    """Return the least favourable comparisons: all on a whole page of a claim that is not judged.
+def worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
+    """Return the least favourable comparisons: all on the page of a claim that is not judged.
 
     One where a judged claim is only displayed.
     """
-    if whole and not outcome.claim.judged:
+    if on_page and not outcome.claim.judged:
         return list(outcome.comparisons)
     displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
     return outcome.least_favourable[: 1 if displayed else MOST]
@@ -90,4 +90,4 @@ def _missed(outcome: Outcome) -> str:
 
 
 # What the templates of claims call.
-WORDS: dict[str, Any] = {"verdict": verdict, "said": said, "worst": worst, "side": verdicts.side}
+WORDS: dict[str, Any] = {each.__name__: each for each in (verdict, written, worst, verdicts.side)}

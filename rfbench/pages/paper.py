@@ -12,6 +12,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
 from rfbench.pages import claims, front, paper_figure, scoreboard
 from rfbench.pages.templates import render
+from rfbench.papers.models import MATCHED
 
 
 def page(verification: Verification, name: str, out: Path, added: str = "") -> str:
@@ -47,15 +48,15 @@ def _own(verification: Verification, name: str) -> Verification:
 def facts(own: Verification, name: str) -> dict[str, Any]:
     """Gather what the page says of a paper, from what is its own."""
     collection = own.selection.collection
-    counts, in_sight = ledger.of_numbers(own), ledger.IN_SIGHT
+    counts = ledger.of_numbers(own)
     return {
         "paper": papers.paper(name),
         **front.totals(own),
         **claims.WORDS,
-        "blind": [each for each in counts if each.of[1] != in_sight],
-        "sight": [each for each in counts if each.of[1] == in_sight],
+        "blind": [each for each in counts if each.of[1] != MATCHED],
+        "matched": [each for each in counts if each.of[1] == MATCHED],
         "judged": any(
-            (each.of[0], each.of[2] in (in_sight, ledger.OURS)) == ("paper", False)
+            (each.of[0], each.of[2] in (MATCHED, ledger.OURS)) == ("paper", False)
             for each in ledger.of_claims(own.outcomes)
         ),
         "pictured": bool(len(paper_figure.pictured(own))),

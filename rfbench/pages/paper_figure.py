@@ -20,8 +20,11 @@ from rfbench.papers.models import PERCENT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS = {"text": ("o", BLUE), "blind": ("o", BLUE), "code": ("s", PURPLE)}
-IN_SIGHT = ("^", VERMILLION)
+MARKS = {
+    **dict.fromkeys(("text", "blind"), ("o", BLUE)),
+    "code": ("s", PURPLE),
+    "matched": ("^", VERMILLION),
+}
 MOST_PANELS = 8
 
 
@@ -42,7 +45,8 @@ def png(own: Verification) -> bytes | None:
         grid = figure.subplots(rows, columns, squeeze=False).flat
         for panel, item in zip(grid, items, strict=False):
             _panel(panel, numbers[numbers["item"] == item])
-            panel.set_title(_title(str(item)))
+            name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", str(item))  # table3: Table 3
+            panel.set_title(name[:1].upper() + name[1:])
         for panel in list(grid)[len(items) :]:
             panel.remove()
         seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}
@@ -55,12 +59,7 @@ def png(own: Verification) -> bytes | None:
 def pictured(own: Verification) -> pd.DataFrame:
     """Return the numbers that the figure has."""
     numbers = ledger.numbers(own)
-    return numbers[(numbers["trials"] > 0) & (numbers["published"] > 0)]
-
-
-def _title(item: str) -> str:
-    """Write ``table3`` as Table 3."""
-    return re.sub(r"^(table|figure)(\d+)", lambda m: f"{m[1].capitalize()} {m[2]}", item)
+    return numbers[(numbers["trials"] > 0) & numbers["settings"].isin(list(MARKS))]
 
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
@@ -81,7 +80,7 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
         panel.set_ylabel("ours / published")
     panel.set_xlabel("published number")
     for kind, here in numbers.groupby("settings", sort=True):
-        marker, colour = MARKS.get(str(kind), IN_SIGHT)
+        marker, colour = MARKS[str(kind)]
         published = here["published"].to_numpy(float)
         scale = np.ones(len(here)) if points else published
         value = here["difference"].to_numpy(float) if points else here["measured"].to_numpy(float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rfbench import files, papers, slices
@@ -32,7 +32,8 @@ def publish(
     made = pages(folders, out, today)
     written = {file: content for file, content in made.items() if content is not None}
     with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
-        stale = _stale(out, made) - written.keys()
+        every = {*(out / PAPERS / f"{name}.md" for name in papers.papers()), *made}
+        stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
             files.check(path, out)
         for path in stale:
@@ -98,9 +99,3 @@ def _check_front(file: Path) -> None:
             "It is no page of an earlier `rfbench report`.",
             "Name another folder with --out, or move the file.",
         )
-
-
-def _stale(out: Path, made: Iterable[Path]) -> set[Path]:
-    """Return the files that this call or an earlier one makes and are there."""
-    every = {*(out / PAPERS / f"{name}.md" for name in papers.papers()), *made}
-    return {path for path in every if path.exists()}

@@ -118,12 +118,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
 
 
 def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
-    here: dict[str, Any] = {}
-    entries = papers.open_choices()
-    for folder in sorted(entries, key=lambda folder: folder.count("/")):
-        its, items, data = [*folder.split("/"), "", ""][:3]
-        if its == paper and item in (items or item).split(",") and data in ("", dataset):
-            here |= entries[folder]
+    here = papers.open_choices(paper, [item], dataset)
     names = [name for name in papers.gaps(paper) if here.get(name)]
     if not ranges:
         return Gaps([], names, 0, 0, None)

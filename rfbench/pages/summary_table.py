@@ -29,12 +29,12 @@ TEMPLATE = "summary_table.j2"
 FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 RANGES = ("M", "columns", "kept")
-SAID = (
+SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing", "threads",
 )  # fmt: skip
 
-Line = Mapping[str, Any]
+Line = Mapping[Any, Any]
 
 
 def render(
@@ -85,9 +85,11 @@ def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     if not methods or table.empty:
         return table
     chosen = table[table["method"].isin(methods)]
-    rank = chosen["method"].map({name: i for i, name in enumerate(methods)})
-    ordered = chosen.assign(rank=rank).sort_values(["dataset", "rank", "x"], ignore_index=True)
-    return ordered.drop(columns="rank")
+    rank = {name: i for i, name in enumerate(methods)}
+    by = ["dataset", "method", "x"]
+    return chosen.sort_values(
+        by, key=lambda c: c.map(rank) if c.name == "method" else c, ignore_index=True
+    )
 
 
 def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
@@ -155,7 +157,9 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     """Return a grid of methods by places, the data sets beneath one another."""
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     usual = int(table["trials"].max())
-    lines_of = {(line["dataset"], line["method"], line["x"]): line for line in records(table)}
+    lines_of = {
+        (line["dataset"], line["method"], line["x"]): line for line in table.to_dict("records")
+    }
     pairs = list(dict.fromkeys(zip(table["dataset"], table["method"], strict=True)))
     rows: list[list[str]] = []
     best, parts = set(), set()
@@ -182,7 +186,9 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
         return []
-    by_place: dict[Any, Line] = {(line["method"], line["x"]): line for line in records(table)}
+    by_place: dict[Any, Line] = {
+        (line["method"], line["x"]): line for line in table.to_dict("records")
+    }
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
@@ -204,11 +210,6 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     head = [varied, *methods, *(f"{method}: kept" for method in keeping)]
     of_costs = Grid([corner, *methods], [[name, *cells] for name, cells in costs.items()])
     return [Grid(head, rows), *([of_costs] if costs else [])]
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as dictionaries."""
-    return [{str(key): value for key, value in line.items()} for line in table.to_dict("records")]
 
 
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
@@ -261,7 +262,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": shown_name(table),
         "ranges": ranges,
         "follows": follows(results),
-        "settings": {name: _setting(table, name) for name in SAID},
+        "settings": {name: _setting(table, name) for name in SETTINGS},
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,

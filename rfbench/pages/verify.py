@@ -20,31 +20,23 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     By default the width is that of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
+    grid = scoreboard.numbers_grid(verification)
+    measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
     return render(
         "verify.txt.j2",
         every=scoreboard.measured(verification),
         collection=verification.selection.collection,
         **front.totals(verification, partial(grids.text, width=width)),
         **claims.WORDS,
-        counted=_measured_rows(scoreboard.numbers_grid(verification)),
+        counted=Grid(grid.head, measured),
         claims=[
             (claim, here)
             for claim, every in claims.by_claim(verification.outcomes)
-            if (here := list(filter(_is_here, every)))
+            if (here := [o for o in every if o.comparisons or o.undecided or o.stand_ins])
         ],
         claims_only=claims_only,
         width=width,
     )
-
-
-def _measured_rows(grid: Grid) -> Grid:
-    """Leave out the tables of which nothing was measured."""
-    return Grid(grid.head, [row for row in grid.rows if any(cell != DASH for cell in row[2:])])
-
-
-def _is_here(outcome: Outcome) -> bool:
-    """Whether the results say anything about a claim."""
-    return bool(outcome.comparisons or outcome.undecided or outcome.stand_ins)
 
 
 def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:

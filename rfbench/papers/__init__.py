@@ -6,7 +6,7 @@ A folder beside this file that holds a paper.yaml is a paper; README.md says how
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -122,10 +122,16 @@ def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def open_choices() -> dict[str, Choices]:
-    """Return what the papers leave open: by paper, paper/item or paper/item/data set."""
-    return {
-        name if item == "all" else f"{name}/{item}": choices
-        for name, paper_folder in library().items()
-        for item, choices in paper_folder.open_choices.items()
-    }
+def open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
+    """Return what a paper leaves open for all of some items and a data set, as it calls that.
+
+    The most specific entry of its open_choices.yaml wins, choice by choice.
+    """
+    left_open: Choices = {}
+    entries = folder(paper).open_choices
+    for place in sorted(entries, key=lambda place: (place != "all", place.count("/"))):
+        named, _, data = place.partition("/")
+        of_items = place == "all" or set(items) <= set(named.split(","))
+        if of_items and data in ("", dataset):
+            left_open |= entries[place]
+    return left_open

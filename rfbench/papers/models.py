@@ -214,15 +214,15 @@ class Provenance(_PaperSection):
     """Where a paper's numbers come from, and our settings: totals are made within one class.
 
     Settings are classed by the weakest source of any key: the paper's ``text``; its authors'
-    ``code``; our ``blind`` reading where both are silent; chosen ``in sight`` of the numbers; or
+    ``code``; our ``blind`` reading where both are silent; those ``matched`` to its numbers; or
     ``ours``, which measure something else than the paper did.
     """
 
     sources: dict[str, Literal["table", "figure", "repository"]] = {}  # by item; else a table
-    settings: dict[str, Literal["text", "code", "blind", "in sight", "ours"]] = {
+    settings: dict[str, Literal["text", "code", "blind", "matched", "ours"]] = {
         PRINTED: "blind",
         CODE: "code",
-        MATCHED: "in sight",
+        MATCHED: "matched",
         TUNED: "ours",
     }  # by protocol
     # By results folder, how many trials each point of its curves has, where rows were added to some
@@ -332,8 +332,8 @@ class Dependence(_PaperSection):
 class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
-    One that is ``shown`` and not judged is no claim that a test could settle: its effects stand on
-    the page, without bounds. A claim on times is shown too, for times belong to a program and a
+    One of the kind ``shown`` is not judged, for no test could decide it: its effects stand on the
+    page, without bounds. A claim on times is shown too, for times belong to a program and a
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
     `strongest_answer` is the best that its authors could say where it does not reproduce, in one

@@ -82,7 +82,14 @@ def read(folder: Traversable) -> Folder:
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
     """Return the lines of a CSV file with their numbers; none where there is no such file."""
-    reader = csv.DictReader(io.StringIO(_text(folder, name), newline=""))
+    file = folder.joinpath(name)
+    try:
+        text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{folder.name}/{name} is not text in UTF-8.", "", "Save it as UTF-8."
+        ) from error
+    reader = csv.DictReader(io.StringIO(text, newline=""))
     lines = [(row, reader.line_num) for row in reader]
     return [row for row, _ in lines], [number for _, number in lines]
 
@@ -92,16 +99,6 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
     if not file.is_file():
         return yamlfile.Document({}, source)
     return yamlfile.parse(file.read_bytes(), source)
-
-
-def _text(folder: Traversable, name: str) -> str:
-    file = folder.joinpath(name)
-    try:
-        return file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{folder.name}/{name} is not text in UTF-8.", "", "Save it as UTF-8."
-        ) from error
 
 
 def _place(number: Published) -> tuple[str, str, str, str]:
@@ -138,11 +135,11 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"
-    methods = {number.method for number in numbers} | set(paper.added.methods)
+    methods = {number.method for number in numbers}
     for item, pairs in paper.gains.items():
         for method in (name for pair in pairs for name in pair):
             if method not in methods:
-                yield PAPER, f"{item}: {method} is neither published nor added"
+                yield PAPER, f"{item}: {method} has no number in {PUBLISHED}"
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
         yield PAPER, f"provenance: {PUBLISHED} has no item {name}"
     if "repository" in paper.provenance.sources.values() and paper.rows_source is None:

@@ -332,11 +332,7 @@ def _header(file: Path, line: bytes) -> list[str]:
             "Delete the folder and run the configuration again.",
         )
     text = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode(errors="replace")
-    _check_header(file, text.split(","))
-    return text.split(",")
-
-
-def _check_header(file: Path, header: list[str]) -> None:
+    header = text.split(",")
     absent = [column for column in REQUIRED if column not in header]
     columns = [column for column in header if column in SCHEMA]
     twice = sorted({column for column in header if header.count(column) > 1})
@@ -349,7 +345,7 @@ def _check_header(file: Path, header: list[str]) -> None:
     elif sorted(columns, key=list(SCHEMA).index) != columns:  # all versions have the same order
         what = f"The columns of {file} are not in the order of rfbench."
     else:
-        return
+        return header
     raise ResultsError(
         what,
         "It was not written by this rfbench, or its first line was changed.",

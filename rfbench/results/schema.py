@@ -99,7 +99,7 @@ _WHAT = (
     Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
     Column("label", TEXT, "what the configuration calls the sampler"),
     Column(
-        "role", TEXT, "method, baseline, model (without features), or validation: its rows choose"
+        "role", TEXT, "method, baseline, model (no random features), or validation (its rows tune)"
     ),
     Column("variant", TEXT, "the swept settings, key=value, ..."),
     Column("parameters", TEXT, "the sampler's parameters", "JSON"),

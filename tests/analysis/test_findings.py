@@ -55,8 +55,8 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
             ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
             ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
             ("printed", "blind", verdicts.AT_CHANCE, -9.0, 9, 2),
-            ("matched", "in sight", verdicts.CLOSE, 0.8, 9, 0),
-            ("matched", "in sight", verdicts.NOT_CLEAR, 0.4, 9, 1),
+            ("matched", "matched", verdicts.CLOSE, 0.8, 9, 0),
+            ("matched", "matched", verdicts.NOT_CLEAR, 0.4, 9, 1),
             ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
         ]
     )
@@ -65,7 +65,7 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
-    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "in sight"), 2, 1, 0)]
+    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
     assert [(bar.name, bar.value) for bar in found.bars] == [
         ("p, printed in tables, text and readings made beforehand: 1 of 2", 50),
         ("p, printed in tables, tuned to match: 1 of 2", 50),
@@ -78,13 +78,13 @@ def outcome(claim, protocol, verdict, differing=()):
     return SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict, differing=differing)
 
 
-def test_claims_that_hold_are_the_papers_fixed_before_and_not_in_sight():
+def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.claims()}
     every = (
         outcome(by_id["E1"], "printed", verdicts.HOLDS),
         outcome(by_id["E2"], "printed", verdicts.FAILS),
-        outcome(by_id["E2"], "matched", verdicts.HOLDS),  # in sight
+        outcome(by_id["E2"], "matched", verdicts.HOLDS),  # tuned to match
         outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
         outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
@@ -96,7 +96,7 @@ def test_claims_that_hold_are_the_papers_fixed_before_and_not_in_sight():
         ("blind", 3), ("code", 1)
     ]  # fmt: skip
     assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
-    assert statements([found])[0].sentence.count(": E1.") == 1
+    assert statements([found])[0].sentence.count(": E1;") == 1
 
 
 def test_ranges_are_those_of_the_papers_own_data():

@@ -27,7 +27,7 @@ def test_a_sum_over_two_classes_is_refused() -> None:
     one = entries(("table", "blind", verdicts.AGREES), ("table", "blind", verdicts.DIFFERS))
     counted = ledger.count(one, ledger.OF_NUMBERS)
     assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
-    for other in (("repository", "blind"), ("table", "in sight")):
+    for other in (("repository", "blind"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
         with pytest.raises(ResultsError, match="one class"):
             ledger.count(pd.concat([one, more]), ledger.OF_NUMBERS)
@@ -62,7 +62,7 @@ def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() ->
         assert set(provenance.sources) == items, name
         for protocol in provenance.settings:
             if protocol == "matched":
-                assert provenance.settings[protocol] == "in sight"
+                assert provenance.settings[protocol] == "matched"
 
 
 def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> None:

@@ -75,7 +75,7 @@ def test_a_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
 
 
 def test_some_tables_are_compared_on_these_alone():
-    """Of four tables of twelve; the others' means over all twelve take no part."""
+    """Of four tables of twelve; the others' means over all twelve do not count."""
     found = place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
 

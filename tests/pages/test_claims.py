@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis.outcomes import ClaimComparison, Outcome
-from rfbench.pages.claims import by_claim, said, unit, verdict, worst
+from rfbench.pages.claims import by_claim, unit, verdict, worst, written
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
@@ -43,8 +43,8 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     (one,) = every["S5"]
     assert (one.verdict, one.outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
-    assert one.missing == ("cod-RNA", "covtype", "magic04")
-    (compared, effect) = said(one, worst(one)[0])
+    assert list(one.missing) == ["cod-RNA", "covtype", "magic04"]
+    (compared, effect) = written(one, worst(one)[0])
     assert verdict(one).startswith("fails (5 of 5, at worst by ")
     assert float(verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
@@ -56,4 +56,4 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
 def test_a_page_has_every_comparison_of_a_claim_that_is_not_judged() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
-    assert (len(worst(outcome)), len(worst(outcome, whole=True))) == (2, 3)
+    assert (len(worst(outcome)), len(worst(outcome, on_page=True))) == (2, 3)

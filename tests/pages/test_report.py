@@ -9,11 +9,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from rfbench import results
+from rfbench import papers, results
 from rfbench.errors import ResultsError, WriteError
+from rfbench.pages import paper
 from rfbench.pages.report import publish as write
 from rfbench.pages.scoreboard import anchor
 from tests.support.command_line import call
+from tests.support.frames import results as results_of
+from tests.support.frames import verification
 from tests.support.papers import A9A, PAPER, eeg, trials, tuned
 from tests.support.results import write_folder
 
@@ -78,6 +81,14 @@ def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPat
                 heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
                 assert place in map(anchor, heads)
     assert links > 20
+
+
+def test_a_papers_page_names_the_trials_that_were_added() -> None:
+    (name,) = papers.paper("eerf2018").provenance.trials
+    rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
+    held = verification(results_of(rows, name, paper="eerf2018"))
+    (line,) = re.findall("^Trials added after .*", paper.page(held, "eerf2018", Path()), re.M)
+    assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
 def test_each_file_is_read_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
     ("file", "old", "new", "place"),
     [
         ("paper", "[[rks, rks]]", "[rks, rks]", r"doe2030/paper.yaml, line 11\b.*table7"),
-        ("paper", "[rks, rks]", "[rks, orf]", r"doe2030/paper.yaml: .*orf is neither"),
+        ("paper", "[rks, rks]", "[rks, orf]", r"doe2030/paper.yaml: .*orf has no number"),
         ("published", "99.5", "many", r"doe2030/published.csv, line 2\b.*value"),
         ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
         ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),

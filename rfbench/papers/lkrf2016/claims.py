@@ -33,7 +33,7 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
     """Return the values, a column per d, of trials run at every d; each d has data of its own."""
     names = ["trial", "seed", "split", "n_train"]
-    trials = pairing.trials.collection.of_pairs(pairing.trials.pairs, names)
+    trials = pairing.trials.collection.of_pairs[names].iloc[pairing.trials.pairs]
     table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))
     return table.groupby(names, sort=False).first().dropna()
 

@@ -18,7 +18,7 @@ def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
     Draws of one fold share their rows: they are one value, not several.
     """
     collection, pairs = pairing.trials.collection, pairing.trials.pairs
-    folds = collection.of_pairs(pairs, ["trial"])["trial"].to_numpy(dtype=int) % FOLDS
+    folds = collection.of_pairs["trial"].iloc[pairs].to_numpy(dtype=int) % FOLDS
     table = pd.DataFrame(pairing.table(pairing.part.metric)).groupby(folds).mean()
     means = [
         table[list(itertools.chain(*columns.values()))].mean(axis=1).to_numpy()
