@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.compute import gram
-from rfbench.compute.gram import NormalEquations
+from rfbench.compute.ridge import NormalEquations, residual_sum_of_squares
 from rfbench.kernels import Kernel
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
@@ -172,12 +171,11 @@ def gram_fits(
     codes = None if groups is None else groups - groups.min()
     same = np.zeros(design.n, dtype=np.intp)
     by_row = same if codes is None else codes
-    matrices = gram_matrices(int(by_row.max(initial=0)) + 1)
     columns, means = targets.columns, np.zeros(targets.columns.shape[1])
     if centre and columns.dtype == np.float64:  # coded classes are near zero, and many
         means = columns.mean(axis=0)
         columns = columns - means
-    parts = design.equations(columns, by_row, clock, matrices, centre)
+    parts = design.equations(columns, by_row, clock, centre)
     with clock.part("train"):
         total = _sum(parts)
         held = [] if groups is None else parts[-int(groups.min()) :]
@@ -186,7 +184,7 @@ def gram_fits(
         loss = None
         if groups is not None and targets.codes is None:
             squares = [
-                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts)
+                residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts)
                 for part, fitted in zip(held, partial, strict=True)
             ]
             loss = np.mean(squares, axis=2)
@@ -210,9 +208,8 @@ def pairwise_gram_fits(
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
     group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    matrices = gram_matrices(n_groups, k)
     codes = group * k + targets.codes
-    parts = design.equations(np.ones((design.n, 1)), codes, clock, matrices, centre)
+    parts = design.equations(np.ones((design.n, 1)), codes, clock, centre)
     with clock.part("train"):
         parts += [parts[0].emptied()] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
@@ -296,13 +293,3 @@ def matrix_fits(
 
 def _sum(parts: list[NormalEquations]) -> NormalEquations:
     return sum(parts[1:], start=parts[0])
-
-
-def gram_matrices(groups: int, classes: int = 1) -> int:
-    """Return how many Gram matrices a fit holds at once; with `classes`, that of all their pairs.
-
-    Each group's (and class's); over several groups their sum, and the sum of the others that is
-    solved; the sum of a pair; a factor, and the decomposition that several penalties share. (Where
-    Cholesky fails, that of the eigenvectors takes three more.)
-    """
-    return (groups + (2 if groups > 1 else 0)) * classes + (3 if classes > 1 else 2)

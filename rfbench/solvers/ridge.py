@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.ridge import RidgePath
+from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
@@ -44,9 +44,9 @@ class _Ridge(LinearModel):
         fit = pairwise_gram_fits if by_pairs else gram_fits
         return fit(design, targets, groups, clock, self._solve, self.intercept)
 
-    def _solve(self, equations: gram.NormalEquations) -> LinearPath:
+    def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        solved = gram.solve_ridge(equations, alphas, intercept=self.intercept)
+        solved = solve_ridge(equations, alphas, intercept=self.intercept)
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _row_side_fits(

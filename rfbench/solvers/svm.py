@@ -8,11 +8,13 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array
+from rfbench.clock import Clock
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
+from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import LinearPath, join_columns
+from rfbench.solvers.fits import Fits, Groups, LinearPath, join_columns, matrix_fits
 from rfbench.solvers.newton import Newton, SquaredHinge
 
 SQUARED_HINGE = "squared-hinge"
@@ -63,6 +65,9 @@ class SVMClassifier(Classifier, LinearModel):
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-6, number(above=0))
+
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+        return matrix_fits(design, targets, groups, clock, self._path, matrices=3.0)
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []
