@@ -408,18 +408,16 @@ class RFMFeatures(ScoredFeatures):
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     score_rows: int | float = parameter(3000, SCORE_ROWS)
 
-    def _metric(self, n: int, random_state: Any = None) -> LearnedMetric:
-        return LearnedMetric(
+    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
+        """Return the metric of these rows, learnt now or remembered."""
+        known = _remembered.get()
+        metric = LearnedMetric(
             kind=self.metric,
             kernel=self.kernel,
             rounds=self.rounds,
-            n_rows=max(2, self.n_scored(n)),
-            random_state=random_state,
+            n_rows=max(2, self.n_scored(X.shape[0])),
+            random_state=random.selection,
         )
-
-    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
-        """Return the metric of these rows, learnt now or remembered."""
-        metric, known = self._metric(X.shape[0], random.selection), _remembered.get()
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
         key = joblib.hash((X, targets, metric.get_params()))
