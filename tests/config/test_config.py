@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from rfbench import config, samplers
 from rfbench.api import read_config
-from rfbench.config import Experiment, KeptBy, resolve_parameters
+from rfbench.config.build import resolve_parameters
+from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ConfigError, RfbenchError
 
 GOOD = """\
