@@ -267,10 +267,6 @@ class UniformPool(PooledFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
-    pool_size : int
-        Number of candidates.
     score_rows : int or float
         Without effect; there so that a configuration differs from a scored one in the name only.
     Other parameters: those of `PooledFeatures`.

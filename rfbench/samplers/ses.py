@@ -40,8 +40,6 @@ class SES(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
     equations : {'sketched'}
         The sum runs over pairs of rows drawn uniformly; O(r M^2).
     pairs_per_feature : int

@@ -54,8 +54,6 @@ class VariableProjection(ScoredFeatures):
         Number of iterations without a smaller held-out loss after which it stops.
     alpha : float
         Penalty while training, in the convention n alpha.
-    score_rows : int or float
-        Number, or fraction, of training rows that the frequencies are trained on.
     Other parameters: those of `ScoredFeatures`.
 
     Attributes

@@ -165,67 +165,52 @@ def gram_fits(
     """Fit from normal equations, accumulated in one pass over the rows.
 
     Folds are sums of the others; their squared error in a regression comes from the equations of
-    the fold.
-    `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
+    the fold. `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
+
+    Pairs of classes are fitted from one Gram matrix per class (and held-out group): the equations
+    of the pair (i, j), +1 for j, are the sum of those of j and of i, the latter with the moments'
+    sign turned. A pair of which no row is left decides 0.
     """
-    codes = None if groups is None else groups - groups.min()
-    same = np.zeros(design.n, dtype=np.intp)
-    by_row = same if codes is None else codes
-    columns, means = targets.columns, np.zeros(targets.columns.shape[1])
-    if centre and columns.dtype == np.float64:  # coded classes are near zero, and many
-        means = columns.mean(axis=0)
-        columns = columns - means
-    parts = design.equations(columns, by_row, clock, centre)
-    with clock.part("train"):
-        total = _sum(parts)
-        held = [] if groups is None else parts[-int(groups.min()) :]
-        # Sums: a difference would lose what one large row of the fold hides.
-        partial = [solve(_sum([each for each in parts if each is not part])) for part in held]
-        loss = None
-        if groups is not None and targets.codes is None:
-            squares = [
-                residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts)
-                for part, fitted in zip(held, partial, strict=True)
-            ]
-            loss = np.mean(squares, axis=2)
-        path = solve(total)
-        for fitted in (path, *partial):
-            np.add(fitted.intercepts, means, out=fitted.intercepts)
-        return Fits(path, total.mean_squared_norm(), list(partial), loss)
-
-
-def pairwise_gram_fits(
-    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
-) -> Fits:
-    """Fit every pair of classes from one Gram matrix per class (and held-out group).
-
-    The normal equations of the pair (i, j), +1 for j, are the sum of those of j and of i, the
-    latter with the moments' sign turned. A pair of which no row is left decides 0.
-    """
-    assert targets.codes is not None
-    assert targets.coding is not None
-    k = targets.coding.k
+    coding = targets.coding if targets.coding is not None and targets.coding.by_pairs else None
+    k = 1 if coding is None else coding.k
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
-    group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    codes = group * k + targets.codes
-    parts = design.equations(np.ones((design.n, 1)), codes, clock, centre)
+    codes = np.zeros(design.n, dtype=np.intp) if groups is None else (groups - first) * k
+    columns, means = targets.columns, np.zeros(targets.columns.shape[1])
+    if coding is not None:
+        assert targets.codes is not None
+        codes, columns = codes + targets.codes, np.ones((design.n, 1))
+    elif centre and columns.dtype == np.float64:  # coded classes are near zero, and many
+        means = columns.mean(axis=0)
+        columns = columns - means
+    parts = design.equations(columns, codes, clock, centre)
+
+    def fit(by_class: list[NormalEquations]) -> LinearPath:
+        return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)
+
     with clock.part("train"):
         parts += [parts[0].emptied()] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
-        # The rest of a group has no name, so that it is gone before the next one's is made.
-        partial: list[Path] = [
-            _pairs_path(
-                [_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)],
-                targets.coding,
-                solve,
-            )
-            for g in (range(-first, n_groups) if groups is not None else ())
+        held = range(-first, n_groups) if groups is not None else range(0)
+        # Sums: a difference would lose what one large row of the fold hides. The rest of a group
+        # has no name, so that it is gone before the next one's is made.
+        partial: list[LinearPath] = [
+            fit([_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)])
+            for g in held
         ]
-        path = _pairs_path(total, targets.coding, solve)
+        loss = None
+        if groups is not None and targets.codes is None:
+            squares = [
+                residual_sum_of_squares(parts[g], fitted.coefficients, fitted.intercepts)
+                for g, fitted in zip(held, partial, strict=True)
+            ]
+            loss = np.mean(squares, axis=2)
+        path = fit(total)
+        for fitted in (path, *partial) if coding is None else ():
+            np.add(fitted.intercepts, means, out=fitted.intercepts)
         norm = sum(own.n * own.mean_squared_norm() for own in total if own.n) / n
-        return Fits(path, norm, partial)
+        return Fits(path, norm, list(partial), loss)
 
 
 def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -> LinearPath:

@@ -1,12 +1,4 @@
-r"""The kernel and its support vector machine optimised together, by an interior-point method.
-
-Their saddle point is
-
-.. math:: \min_{q \in Q} \max_{0 \le a \le C,\; y^\top a = 0}
-          1^\top a - \tfrac12 \sum_m q_m g_m^2, \qquad g = A^\top a,\; A_{im} = y_i \phi_{im},
-
-with Q the distributions q with :math:`N |q|^2 - 1 \le \rho`.
-"""
+"""The kernel and its support vector machine optimised together, by an interior-point method."""
 
 from __future__ import annotations
 
@@ -65,7 +57,7 @@ class Saddle:
 
 
 def lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return 1'a - max_q q'g^2 / 2, a lower bound of the value for every feasible a."""
+    """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
     v = (A.T @ a) ** 2
     return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
 
@@ -82,7 +74,7 @@ def best_constant(values: Array, y: Array, near: float) -> float:
 def solve_saddle(
     A: Array, y: Array, C: float, rho: float, *, intercept: bool, tol: float, max_iter: int
 ) -> Saddle:
-    """Find the saddle point.
+    """Find the saddle point of `JointClassifier`.
 
     The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
     driven to zero by Mehrotra's predictor-corrector rule. Every step solves one n x n system

@@ -87,7 +87,8 @@ class SVMClassifier(Classifier, LinearModel):
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
-            back, Z = _rotated(Z)
+            back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
+            Z = np.ascontiguousarray(r.T)  # the rows in a basis of their own
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))
@@ -101,9 +102,3 @@ class SVMClassifier(Classifier, LinearModel):
             path.coefficients[i, :, 0] = theta[:p]
             path.intercepts[i, 0] = theta[p:].sum()
         return path
-
-
-def _rotated(Z: Array) -> tuple[Array, Array]:
-    """Return Q, shape (p, n), and R' with Z = R'Q': the rows in a basis of their own."""
-    q, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-    return np.asarray(q), np.ascontiguousarray(r.T)
