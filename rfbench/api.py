@@ -14,7 +14,7 @@ from rfbench.results import Results, reader
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rfbench.config import Experiment
+    from rfbench.config.schema import Experiment
 
 log = logging.getLogger(__name__)
 
@@ -84,8 +84,9 @@ def read_config(
     """
     from rfbench import config as configurations
     from rfbench import yamlfile
+    from rfbench.config.schema import Experiment
 
-    if isinstance(config, configurations.Experiment):
+    if isinstance(config, Experiment):
         return config
     if isinstance(config, Mapping):
         document = yamlfile.Document(_plain(config), "the configuration")

@@ -14,7 +14,7 @@ from rfbench import config
 from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import about, given, known
 from rfbench.audit.target import Target
-from rfbench.config import Experiment, KeptBy, SamplerSpec
+from rfbench.config.schema import Experiment, KeptBy, SamplerSpec
 from rfbench.config.sweeps import Choices, changed, combinations, settings_of
 from rfbench.errors import ConfigError
 

@@ -19,7 +19,7 @@ from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from rfbench.config import Experiment
+    from rfbench.config.schema import Experiment
 
 
 @click.command()

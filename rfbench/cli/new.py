@@ -37,7 +37,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     """
     from pydantic import ValidationError
 
-    from rfbench.config import DatasetSpec
+    from rfbench.config.schema import DatasetSpec
     from rfbench.pages.templates import render
 
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")

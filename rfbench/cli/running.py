@@ -16,7 +16,7 @@ from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import progress
 from rfbench.cli.terminal import echo
-from rfbench.config import Experiment
+from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
 from rfbench.experiment.plan import Trial

@@ -16,16 +16,8 @@ from scipy.linalg import blas
 from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
 from rfbench.compute.blocks import blocks, default_block_rows, read_rows
-from rfbench.compute.ridge import NormalEquations, residual_sum_of_squares, solve_ridge
+from rfbench.compute.ridge import NormalEquations
 from rfbench.memory import check_fits
-
-__all__ = [
-    "NormalEquations",
-    "accumulate",
-    "accumulate_groups",
-    "residual_sum_of_squares",
-    "solve_ridge",
-]
 
 Transform = Callable[[Any, FloatArray], object]
 

@@ -190,12 +190,12 @@ def cos_32(flat: Any, offsets: Any, scale: Any) -> None:
 
 
 @compiled
-def cos_sin(flat: Any, scale: Any, out: Any, width: int, stride: int) -> None:
-    """Write rows of `width` cosines and as many sines, `stride` elements from row to row."""
+def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
+    """Write rows of `width` cosines and as many sines."""
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
-        cosines = out[i * stride : i * stride + width]
-        sines = out[i * stride + width : i * stride + 2 * width]
+        cosines = out[2 * i * width : (2 * i + 1) * width]
+        sines = out[(2 * i + 1) * width : (2 * i + 2) * width]
         unsafe = 0
         for j in range(width):
             x = row[j]
@@ -212,13 +212,13 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int, stride: int) -> None:
 
 
 @compiled
-def cos_sin_32(flat: Any, scale: Any, out: Any, width: int, stride: int) -> None:
+def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
     """Do the same in float32."""
     limit = np.float32(LIMIT)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
-        cosines = out[i * stride : i * stride + width]
-        sines = out[i * stride + width : i * stride + 2 * width]
+        cosines = out[2 * i * width : (2 * i + 1) * width]
+        sines = out[(2 * i + 1) * width : (2 * i + 2) * width]
         unsafe = np.int32(0)
         for j in range(width):
             x = row[j]

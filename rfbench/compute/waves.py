@@ -62,8 +62,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     scale : float
         Weight of every feature, sqrt(1 / M) for the paired map.
     out : ndarray, shape (n, 2 M), the type of `phase`
-        The M cosines, then the M sines. Rows may lie apart (a column block of a wider array);
-        the elements of a row may not. Must not overlap `phase`.
+        The M cosines, then the M sines, C-contiguous. Must not overlap `phase`.
 
     Raises
     ------
@@ -76,24 +75,14 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     """
     flat = _flat(phase)
     n, width = phase.shape
-    step, item = out.strides[0] if out.ndim == 2 else 0, out.itemsize
-    if (
-        out.shape != (n, 2 * width)
-        or out.dtype != phase.dtype
-        or not out.flags.writeable
-        or (out.size and (out.strides[1] != item or (n > 1 and step < 2 * width * item)))
-        or step % item
-    ):
+    if not matrix_of_floats(out) or (out.shape, out.dtype) != ((n, 2 * width), phase.dtype):
         raise ValueError(
-            f"the output is not a writeable {phase.dtype} array of shape ({n}, {2 * width}) with "
-            "contiguous rows"
+            f"the output is no writeable, C-contiguous {phase.dtype} array of shape "
+            f"({n}, {2 * width})"
         )
-    if flat.size == 0:
-        return
-    stride = step // item if n > 1 else 2 * width
-    span = np.lib.stride_tricks.as_strided(out, ((n - 1) * stride + 2 * width,), (item,))
-    kernel = kernels.cos_sin if phase.dtype == np.float64 else kernels.cos_sin_32
-    kernel(flat, phase.dtype.type(scale), span, width, stride)
+    if flat.size:
+        kernel = kernels.cos_sin if phase.dtype == np.float64 else kernels.cos_sin_32
+        kernel(flat, phase.dtype.type(scale), out.reshape(-1), width)
 
 
 def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:

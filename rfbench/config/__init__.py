@@ -11,54 +11,15 @@ from pydantic import ValidationError
 
 from rfbench import shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.build import (
-    answers_of,
-    chooses_on_training_rows,
-    resolve_parameters,
-    sampler_of,
-    solver_answers,
-    solver_of,
-)
 from rfbench.config.combinations import check_combinations
 from rfbench.config.messages import explain, where
 from rfbench.config.overrides import override
 from rfbench.config.permission import check_permission
-from rfbench.config.schema import (
-    NO_SOLVER,
-    BandwidthGrid,
-    DatasetSpec,
-    Experiment,
-    KeptBy,
-    SamplerSpec,
-    SolverSpec,
-)
+from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, unknown
 from rfbench.solvers.folds import ONCE
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
-
-__all__ = [
-    "NO_SOLVER",
-    "BandwidthGrid",
-    "DatasetSpec",
-    "Experiment",
-    "KeptBy",
-    "SamplerSpec",
-    "SolverSpec",
-    "answers_of",
-    "choose",
-    "chooses_on_training_rows",
-    "documents",
-    "from_document",
-    "from_manifest",
-    "read_all",
-    "resolve_parameters",
-    "runs_of",
-    "sampler_of",
-    "short",
-    "solver_answers",
-    "solver_of",
-]
 
 
 def read_all(

@@ -10,7 +10,7 @@ import numpy as np
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
 from rfbench.bandwidths import Candidates
-from rfbench.config import BandwidthGrid
+from rfbench.config.schema import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel

@@ -13,17 +13,14 @@ import numpy as np
 
 import rfbench
 from rfbench import datasets, papers, plugins, solvers
-from rfbench.config import (
+from rfbench.config.build import answers_of, chooses_on_training_rows, solver_answers, solver_of
+from rfbench.config.schema import (
     NO_SOLVER,
     BandwidthGrid,
     DatasetSpec,
     Experiment,
     KeptBy,
     SamplerSpec,
-    answers_of,
-    chooses_on_training_rows,
-    solver_answers,
-    solver_of,
 )
 from rfbench.experiment.environment import machine_id
 from rfbench.parameters import is_path

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.config import Experiment, KeptBy, from_manifest
+from rfbench.config import from_manifest
+from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.environment import blas
 from rfbench.experiment.fanout import FanOut

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.config import Experiment, KeptBy
+from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan

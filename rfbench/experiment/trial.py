@@ -25,27 +25,22 @@ from rfbench.arrays import Array, Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.config import (
-    NO_SOLVER,
-    BandwidthGrid,
-    SamplerSpec,
-    sampler_of,
-    solver_of,
-)
+from rfbench.config.build import sampler_of, solver_of
+from rfbench.config.schema import NO_SOLVER, BandwidthGrid, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment.context import Context
 from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
-from rfbench.rows import RowSource, some
+from rfbench.rows import RowSource
 from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.metric import Metrics, remembering
 from rfbench.solvers import ExternalSolver, Solver
 from rfbench.solvers.design import design_of
-from rfbench.solvers.folds import NESTED, ONCE, Fold, Index, Refit
+from rfbench.solvers.folds import NESTED, ONCE, Refit
 from rfbench.solvers.probabilities import calibrated
 
 # Standard errors below chance that a row's error has to be.
@@ -401,15 +396,9 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None) -> Refit | N
     """
     if trial.features_in_folds != NESTED:
         return None
-    prepared = context.prepared(trial)
-
-    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
-        rows, held_rows = some(prepared.X_train, rest), some(prepared.X_train, held)
-        fit_on = rows, prepared.y_train[rest]
-        features, _ = _fit_sampler(trial, context, bandwidth, clock, fit_on)
-        return Fold(rows, held_rows, features)
-
-    return refit
+    return lambda rows, targets, clock: _fit_sampler(
+        trial, context, bandwidth, clock, (rows, targets)
+    )[0]
 
 
 def _solver(trial: Trial, prepared: Prepared, bandwidth: float | None) -> Any:

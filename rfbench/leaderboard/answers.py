@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.config import NO_SOLVER
+from rfbench.config.schema import NO_SOLVER
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Interval
 from rfbench.leaderboard.rows import STANDARD, TRIAL, counted, interval, log_quotients

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from rfbench import config, grids, shipped, yamlfile
 from rfbench.analysis import frame
-from rfbench.config import Experiment
+from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import today
 from rfbench.kernels import Kernel

@@ -162,7 +162,7 @@ class RandomFeatures(
             targets = target_columns(y, X.shape[0])
         random = streams(self.random_state)
         rule = self.bandwidth if self.has_bandwidth else 1.0
-        self.kernel_ = bandwidths.kernel_on(X, self.kernel, rule, random.bandwidth)
+        self.kernel_: Any = bandwidths.kernel_on(X, self.kernel, rule, random.bandwidth)
         self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
         self.formed_: FormedFeatures | None = None

@@ -42,8 +42,6 @@ class EERF(PooledFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
     pool_size : int
         M0; the paper's rule of thumb is 5M to 20M.
     score_rows : int or float

@@ -143,17 +143,6 @@ class FeatureMap(FittedMap):
     projection: Projection | None = None
     number_type: str = "float64"
 
-    def __post_init__(self) -> None:
-        """Raise MethodError where the features would be no real numbers."""
-        for what in ("frequencies", "offsets", "weights", "scale"):
-            kind = np.asarray(getattr(self, what)).dtype
-            if kind.kind not in "fiu" and getattr(self, what) is not None:
-                raise MethodError(
-                    f"A feature map has {what} of the type {kind}.",
-                    "They have to be real numbers.",
-                    "Take their real part.",
-                )
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """The floating-point type of its arrays."""

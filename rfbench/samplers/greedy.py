@@ -38,12 +38,8 @@ class Greedy(PooledFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
     pool_size : int
         M0, the number of candidates.
-    score_rows : int or float
-        Number, or fraction, of training rows that the pursuit sees.
     normalize : {False}
         :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
     center_target : bool
@@ -91,7 +87,8 @@ class Greedy(PooledFeatures):
         if self.center_target:
             y = y - y.mean(axis=0)
         equations = pool.equations(rows, y)
-        pursuit = Pursuit(equations.gram, equations.moment)
+        most = self.n_components * pool.n_columns // pool.n_frequencies
+        pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
         # Of a correlation, a sum of n products.
@@ -121,19 +118,21 @@ class Pursuit:
         Z'Z.
     moment : array of shape (p, t)
         Z'Y.
+    most : int
+        How many columns enter.
     """
 
     SPANNED = 1e-10
 
-    def __init__(self, gram: Array, moment: Array) -> None:
+    def __init__(self, gram: Array, moment: Array, most: int) -> None:
         self._gram = gram
         self._squares = np.diag(gram).copy()
         self._correlations = moment.copy()
-        self._basis = np.empty((16, len(gram)))
+        self._basis = np.empty((most, len(gram)))
         self._size = 0
 
     def energies(self) -> Array:
-        """Return |z_m'R|^2, or that over |z_m|^2, for every column; shape (p,)."""
+        """Return |z_m'R|^2 for every column, shape (p,)."""
         return np.asarray((self._correlations**2).sum(axis=1))
 
     def take(self, column: int) -> None:
@@ -146,7 +145,5 @@ class Pursuit:
         projected /= np.sqrt(square)
         fitted = self._correlations[column] / np.sqrt(square)
         self._correlations -= np.outer(projected, fitted)
-        if self._size == len(self._basis):
-            self._basis = np.concatenate([self._basis, np.empty_like(self._basis)])
         self._basis[self._size] = projected
         self._size += 1

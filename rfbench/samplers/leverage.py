@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace as replaced
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -17,9 +17,6 @@ from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs, target_moments
-
-if TYPE_CHECKING:
-    from rfbench.compute.ridge import NormalEquations
 
 INVERSE = "inverse"
 
@@ -170,9 +167,19 @@ class LeverageRFF(WeightedPool):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        size = pool.n_frequencies
-        gram = _equations(pool, rows, targets, formed).gram
-        return size * ridge_leverage(gram / size, rows.shape[0] * self.alpha)
+        from rfbench.compute.gram import accumulate
+
+        unit, size, done = pool.astype(rows.dtype), pool.n_frequencies, 0
+
+        def transform(block: Rows, out: FloatArray) -> None:
+            nonlocal done
+            unit.transform_into(block, out)
+            if formed is not None:
+                formed[done : done + len(out)] = out
+                done += len(out)
+
+        equations = accumulate(transform, rows, targets, pool.n_columns, dtype=rows.dtype)
+        return size * ridge_leverage(equations.gram / size, rows.shape[0] * self.alpha)
 
 
 @sampler(
@@ -247,25 +254,6 @@ class SurrogateLeverage(WeightedPool):
         squares = np.zeros(pool.n_columns) if self.equation == 12 else None
         scores = np.asarray((target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1))
         return scores if squares is None else scores + rows.shape[0] * squares
-
-
-def _equations(
-    pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
-) -> NormalEquations:
-    """Return the normal equations of the pool's columns, which are left in `formed`."""
-    from rfbench.compute.gram import accumulate
-
-    unit = pool.astype(rows.dtype)
-    done = 0
-
-    def transform(block: Rows, out: FloatArray) -> None:
-        nonlocal done
-        unit.transform_into(block, out)
-        if formed is not None:
-            formed[done : done + len(out)] = out
-            done += len(out)
-
-    return accumulate(transform, rows, targets, pool.n_columns, dtype=rows.dtype)
 
 
 def ridge_leverage(gram: Array, penalty: float) -> Array:

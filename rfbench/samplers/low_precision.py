@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +39,7 @@ class RoundedMap(FeatureMap):
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
-        FeatureMap.transform_into(replace(self, weights=None), rows, out)
+        super().transform_into(rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)
         numbers = np.concatenate([numbers, numbers + np.uint64(1)])[: self.n_columns]
@@ -50,8 +50,6 @@ class RoundedMap(FeatureMap):
             uniform = (split_mix(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
             levels = np.floor((part + abs(self.scale)) / step + uniform)
             part[...] = np.clip(levels, 0, 2**self.bits - 1) * step - abs(self.scale)
-        if self.weights is not None:
-            out *= self.weights
 
 
 def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

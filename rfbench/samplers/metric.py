@@ -242,18 +242,14 @@ def best_fit(
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
     best: tuple[float, Kernel, Rows, Array] | None = None
-    for kernel in _kernels(name, median):
+    smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
+    for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
+        kernel = kernels.make(name, multiple * median)
         features = NystroemMap(kernel, landmarks)
         for loss, coef in ridge_fits(features, (rows, targets), (held_rows, held), ALPHAS):
             if best is None or loss < best[0]:
                 best = loss, kernel, landmarks, features.matrix @ coef
     return best
-
-
-def _kernels(name: str, median: float) -> Iterator[Kernel]:
-    smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
-    for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
-        yield kernels.make(name, multiple * median)
 
 
 def metric_of(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
@@ -371,18 +367,12 @@ class RFMFeatures(ScoredFeatures):
         Number of outer products that are tried.
     metric : {'diagonal', 'full'}
         Weights of the columns, or any linear map of them.
-    score_rows : int or float
-        Number, or fraction, of training rows that the metric is learnt from.
     Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------
-    metric_ : array of shape (d,) or (d, d)
-        A, the weights of the columns where it is diagonal.
-    losses_ : array of shape (rounds + 1,)
-        Mean squared loss of the rows held out, by round.
-    round_ : int
-        The round that is kept.
+    metric_, losses_, round_
+        Those of `LearnedMetric`.
 
     References
     ----------
@@ -408,18 +398,16 @@ class RFMFeatures(ScoredFeatures):
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     score_rows: int | float = parameter(3000, SCORE_ROWS)
 
-    def _metric(self, n: int, random_state: Any = None) -> LearnedMetric:
-        return LearnedMetric(
+    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
+        """Return the metric of these rows, learnt now or remembered."""
+        known = _remembered.get()
+        metric = LearnedMetric(
             kind=self.metric,
             kernel=self.kernel,
             rounds=self.rounds,
-            n_rows=max(2, self.n_scored(n)),
-            random_state=random_state,
+            n_rows=max(2, self.n_scored(X.shape[0])),
+            random_state=random.selection,
         )
-
-    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
-        """Return the metric of these rows, learnt now or remembered."""
-        metric, known = self._metric(X.shape[0], random.selection), _remembered.get()
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
         key = joblib.hash((X, targets, metric.get_params()))

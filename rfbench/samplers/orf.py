@@ -59,7 +59,6 @@ class ORF(RandomFeatures):
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         from rfbench.compute.hadamard import padded_length
 
-        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         p = padded_length(d) if self.padded else d
         counts = [min(p, m - start) for start in range(0, m, p)]
@@ -109,7 +108,6 @@ class ColumnORF(RandomFeatures):
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         if m > d:
             rows = haar_rows(random.frequencies, m, d).T

@@ -71,15 +71,6 @@ def centres(choice: bool | str, targets: Array) -> bool:
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
-def rounding_of(moments: Array, eps: float, n: int) -> Array:
-    """Return about the rounding error of sums over n rows, one a target column, shape (k,).
-
-    A block is summed in the rows' own type, where errors add up like a random walk; the sums of
-    the blocks are added in float64.
-    """
-    return np.asarray(4 * eps * np.sqrt(min(n, BLOCK_ROWS)) * np.abs(moments).max(axis=0))
-
-
 def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
     """Return the order of decreasing scores, that rounding does not decide.
 
@@ -114,7 +105,8 @@ def ridge_fits(
     intercept is free; the squared loss is added up over the columns of the target. Penalties whose
     coefficients are too large for their precision are left out.
     """
-    from rfbench.compute.gram import accumulate, residual_sum_of_squares, solve_ridge
+    from rfbench.compute.gram import accumulate
+    from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
 
     unit = features.astype(training[0].dtype)
     fitted, judged = (
@@ -165,7 +157,10 @@ class PoolScores:
         """Return the sums of a pool's features on some rows; their targets have shape (n, k)."""
         sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        errors = rounding_of(sums, float(np.finfo(rows.dtype).eps), len(y))
+        # A block is summed in the rows' own type, where errors add up like a random walk; the sums
+        # of the blocks are added in float64.
+        walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
+        errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
@@ -220,8 +215,6 @@ class PooledFeatures(ScoredFeatures):
     ----------
     pool_size : int
         Number of candidate frequencies.
-    score_rows : int or float
-        Number, or fraction, of training rows that the candidates are scored on.
     Other parameters: those of `ScoredFeatures`.
     """
 
@@ -241,9 +234,9 @@ class PooledFeatures(ScoredFeatures):
         if self.selects and self.n_components > size:
             raise MethodError(
                 f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
-                f"{type(self).__name__} keeps M of the pool_size candidates"
-                + ("." if size == self.pool_size else ", and there are only so many coordinates."),
-                "Raise pool_size or lower M." if size == self.pool_size else "Lower M.",
+                f"{type(self).__name__} keeps M of the candidates, and of a linear kernel there "
+                "are no more than coordinates.",
+                "Lower M, or raise pool_size.",
             )
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
@@ -274,10 +267,6 @@ class UniformPool(PooledFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
-    pool_size : int
-        Number of candidates.
     score_rows : int or float
         Without effect; there so that a configuration differs from a scored one in the name only.
     Other parameters: those of `PooledFeatures`.

@@ -90,7 +90,6 @@ class PositiveFeatures(RandomFeatures):
     base: str = parameter("rks", one_of(*BASES))
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, Gaussian)
         m, spread = self.n_components, self.kernel_.spread
         base = SAMPLERS[self.base](m, kernel=self.kernel, feature_map=PAIRED)
         base.kernel_ = self.kernel_
@@ -152,7 +151,6 @@ class OptimalPositiveFeatures(PositiveFeatures):
     """
 
     def _curvature(self, variance: float, d: int) -> float:
-        assert isinstance(self.kernel_, Gaussian)
         # Of rows less their mean, the mean of |x + y|^2 over all pairs is twice that of |x|^2.
         phi = 2.0 * variance * self.kernel_.spread**2 / d
         self.curvature_ = float(1 - 2 * phi - np.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16

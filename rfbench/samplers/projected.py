@@ -96,13 +96,9 @@ class ProjectedFeatures(RandomFeatures):
             )
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
-        base = self._base(random, X.shape[1])
-        return ProjectedMap(base, self._projection(base, X, random))
-
-    def _base(self, random: Streams, d: int) -> FeatureMap:
-        """Return the map of F."""
         size = self.n_drawn
-        return self.draw_unit_map(random, d, size).times(size**-0.5)
+        base = self.draw_unit_map(random, X.shape[1], size).times(size**-0.5)
+        return ProjectedMap(base, self._projection(base, X, random))
 
     @property
     def n_drawn(self) -> int:

@@ -61,7 +61,6 @@ class GaussianQuadrature(RandomFeatures):
     points: int = parameter(3, whole(2))
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         nodes, weights = hermegauss(self.points)
         drawn = random.frequencies.choice(nodes, size=(m, d), p=weights / weights.sum())
@@ -135,7 +134,6 @@ class SSR(RandomFeatures):
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        assert isinstance(self.kernel_, GaussianMeasure)
         d, m = X.shape[1], self.n_components
         opposites = self.kernel_.feature == "arc-cosine"
         n_drawn = (m + 1) // 2 if opposites else m

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,6 @@ class SES(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M.
     equations : {'sketched'}
         The sum runs over pairs of rows drawn uniformly; O(r M^2).
     pairs_per_feature : int
@@ -86,19 +84,15 @@ class SES(RandomFeatures):
         pairs = random.rows.integers(0, X.shape[0], size=size)
         held = len(pairs) // 5
         held_out = some_pairs(unit, self.kernel_, X, pairs[:held])
-        every = held_out.plus(some_pairs(unit, self.kernel_, X, pairs[held:]))
-        self.penalty_ = _validated_penalty(every.less(held_out), held_out)
+        training = some_pairs(unit, self.kernel_, X, pairs[held:])
+        solve = training.solver()
+        self.penalty_ = min(PENALTIES, key=lambda penalty: held_out.error(solve(penalty)))
+        every = PairEquations(*map(operator.add, held_out, training))
         self.beta_ = every.solver()(self.penalty_)
         return unit.weighted_by(np.sqrt(self.beta_))
 
 
-def _validated_penalty(training: PairEquations, held_out: PairEquations) -> float:
-    solve = training.solver()
-    return min(PENALTIES, key=lambda penalty: held_out.error(solve(penalty)))
-
-
-@dataclass(frozen=True)
-class PairEquations:
+class PairEquations(NamedTuple):
     r"""Normal equations of :math:`|t - A\beta|^2`, a row of A and an element of t for each pair.
 
     The pair (i, j) has the row :math:`u_m(x_i) u_m(x_j)` and the element :math:`k(x_i, x_j)`.
@@ -116,18 +110,6 @@ class PairEquations:
     gram: Array
     moment: Array
     square: float
-
-    def plus(self, other: PairEquations) -> PairEquations:
-        """Return the equations of both sets of pairs."""
-        return PairEquations(
-            self.gram + other.gram, self.moment + other.moment, self.square + other.square
-        )
-
-    def less(self, other: PairEquations) -> PairEquations:
-        """Return the equations without a part of the pairs."""
-        return PairEquations(
-            self.gram - other.gram, self.moment - other.moment, self.square - other.square
-        )
 
     def error(self, beta: Array) -> float:
         """Return the sum of squares that the weights leave."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
-from scipy.linalg import circulant
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, FloatArray, Rows
@@ -40,23 +40,27 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StackedHadamard(Projection):
-    """Blocks below one another; rows are padded with zeros to a power of two.
+class Stacked(Projection):
+    """Blocks of p frequencies below one another, each of which rows go through quickly.
 
     Attributes
     ----------
-    blocks : list of Block
+    blocks : sequence
     n_features : int
         d, the number of columns of the rows.
     """
 
-    blocks: list[Block]
+    blocks: Sequence[Any]
     n_features: int
 
     @property
     def length(self) -> int:
-        """The power of two p that d is padded to."""
-        return len(self.blocks[0].lengths)
+        """The number p of frequencies of a block, at least d; rows are padded with zeros to it."""
+        return len(self.blocks[0][1])
+
+    @abstractmethod
+    def through(self, block: Any, padded: FloatArray) -> FloatArray:
+        """Return w'x of the frequencies of a block, shape (n, p), of rows of p columns."""
 
     def explicit(self) -> Array:
         """Return all the frequencies, shape (d, p x number of blocks)."""
@@ -80,22 +84,26 @@ class StackedHadamard(Projection):
             padded[:, : self.n_features] = dense(part)
             target = out[start : start + step]
             for number, columns, own in pieces:
-                target[:, columns] = _through(self.blocks[number], padded)[:, own]
+                target[:, columns] = self.through(self.blocks[number], padded)[:, own]
 
 
-def _through(block: Block, padded: FloatArray) -> FloatArray:
-    from rfbench.compute.hadamard import fwht_inplace
+class StackedHadamard(Stacked):
+    """Stacked blocks whose length p is the power of two that d is padded to."""
 
-    diagonals = block.diagonals.astype(padded.dtype, copy=False)
-    rows: FloatArray = padded * diagonals[0]
-    fwht_inplace(rows, 1)
-    if block.shuffle is not None:
-        rows = np.ascontiguousarray(rows[:, block.shuffle])
-    for diagonal in diagonals[1:]:
-        rows *= diagonal
+    def through(self, block: Block, padded: FloatArray) -> FloatArray:
+        """Return w'x of the frequencies of a block."""
+        from rfbench.compute.hadamard import fwht_inplace
+
+        diagonals = block.diagonals.astype(padded.dtype, copy=False)
+        rows: FloatArray = padded * diagonals[0]
         fwht_inplace(rows, 1)
-    rows *= block.lengths.astype(padded.dtype, copy=False)
-    return rows
+        if block.shuffle is not None:
+            rows = np.ascontiguousarray(rows[:, block.shuffle])
+        for diagonal in diagonals[1:]:
+            rows *= diagonal
+            fwht_inplace(rows, 1)
+        rows *= block.lengths.astype(padded.dtype, copy=False)
+        return rows
 
 
 def _as_slice(numbers: NDArray[Any]) -> Any:
@@ -154,7 +162,6 @@ class HadamardFeatures(StructuredFeatures):
     def _projection(self, random: Streams, d: int) -> Projection:
         from rfbench.compute.hadamard import padded_length
 
-        assert isinstance(self.kernel_, GaussianMeasure)
         p, spread = padded_length(d), self.kernel_.spread
         count = -(-self.n_components // p)
         blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(count)]
@@ -290,39 +297,15 @@ class ROM(SORF):
     blocks: int = parameter(1, whole(1))
 
 
-@dataclass(frozen=True)
-class StackedCirculant(Projection):
-    """Blocks ``C(w) diag(signs)`` below one another, where C(w)_ij = w_(i-j mod d).
+class StackedCirculant(Stacked):
+    """Stacked blocks ``C(w) diag(signs)``, a pair each of w and signs; C(w)_ij = w_(i-j mod d)."""
 
-    Attributes
-    ----------
-    first : array of shape (number of blocks, d)
-        The first column w of each circulant matrix.
-    signs : array of shape (number of blocks, d)
-    """
-
-    first: Array
-    signs: Array
-
-    def explicit(self) -> Array:
-        """Return all the frequencies, shape (d, d x number of blocks)."""
-        return np.concatenate(
-            [circulant(w).T * s[:, None] for w, s in zip(self.first, self.signs, strict=True)],
-            axis=1,
-        )
-
-    def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
-        d = self.first.shape[1]
-        step = max(1, _CHUNK_ELEMENTS // d)
-        for start in range(0, rows.shape[0], step):
-            part = dense(rows[start : start + step])
-            for number in np.unique(chosen // d):
-                columns = np.flatnonzero(chosen // d == number)
-                spectrum = fft.rfft(part * self.signs[number].astype(part.dtype), axis=1)
-                spectrum *= fft.rfft(self.first[number].astype(part.dtype))
-                found = fft.irfft(spectrum, d, axis=1)
-                out[start : start + step, columns] = found[:, chosen[columns] - number * d]
+    def through(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
+        """Return w'x of the frequencies of a block."""
+        first, signs = (part.astype(padded.dtype) for part in block)
+        spectrum = fft.rfft(padded * signs, axis=1)
+        spectrum *= fft.rfft(first)
+        return np.asarray(fft.irfft(spectrum, self.length, axis=1))
 
 
 @sampler(
@@ -370,4 +353,4 @@ class Circulant(StructuredFeatures):
         blocks = -(-self.n_components // d)
         first = self.kernel_.frequencies(random.frequencies, d, blocks)
         signs = random.selection.choice([-1.0, 1.0], size=(blocks, d))
-        return StackedCirculant(first, signs)
+        return StackedCirculant(list(zip(first, signs, strict=True)), d)

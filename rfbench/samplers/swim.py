@@ -189,8 +189,6 @@ class ELM(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
-        M, the number of columns.
     scale : float
         s.
     weights : {'uniform'}

@@ -9,7 +9,9 @@ import numpy as np
 from scipy import optimize
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.gram import accumulate, solve_ridge
+from rfbench.compute.gram import accumulate
+from rfbench.compute.ridge import solve_ridge
+from rfbench.kernels import doubles
 from rfbench.parameters import number, parameter, whole
 from rfbench.rows import some
 from rfbench.samplers.base import Streams
@@ -52,8 +54,6 @@ class VariableProjection(ScoredFeatures):
         Number of iterations without a smaller held-out loss after which it stops.
     alpha : float
         Penalty while training, in the convention n alpha.
-    score_rows : int or float
-        Number, or fraction, of training rows that the frequencies are trained on.
     Other parameters: those of `ScoredFeatures`.
 
     Attributes
@@ -155,7 +155,7 @@ def held_out_loss(
     """Return the mean squared residual."""
     total = 0.0
     for block in row_blocks(len(targets), features.n_columns):
-        fitted = features.transform(_doubles(rows[block])) @ coef + intercept
+        fitted = features.transform(doubles(rows[block])) @ coef + intercept
         total += float(np.sum((targets[block] - fitted) ** 2))
     return total / len(targets)
 
@@ -170,7 +170,7 @@ def reduced_loss(
     n, apart = len(targets), features.columns_apart()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
     for block in row_blocks(n, apart.n_columns):
-        X = _doubles(rows[block])
+        X = doubles(rows[block])
         columns, moved = apart.with_slopes(X)
         residual = targets[block] - columns @ coef - intercept
         moved *= residual @ coef.T
@@ -182,7 +182,3 @@ def reduced_loss(
             part[..., : len(by_b) // 2] + part[..., len(by_b) // 2 :] for part in (by_W, by_b)
         )
     return 0.5 * (squares / n + alpha * float(np.sum(coef**2))), by_W, by_b
-
-
-def _doubles(rows: Rows) -> Any:
-    return rows.astype(np.float64)

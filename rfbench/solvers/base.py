@@ -33,11 +33,11 @@ from rfbench.parameters import (
     parameter,
     ruled,
 )
-from rfbench.rows import RowSource
+from rfbench.rows import RowSource, some
 from rfbench.samplers.base import RandomState, looks_at_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
-from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path, matrix_fits
+from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.folds import NESTED, ONCE, Refit, refit_of, whole_groups
 
 VALIDATION_SHARE = 0.2
@@ -270,13 +270,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         design.clock = clock
         self.notes_ = []
         folds = self._groups(selection, design.n, groups, targets.codes)
-        refit = None
-        if folds is not None:
-            refit = refit_of(features_in_folds, self.features_, X, y)
-        if refit is None:
-            fits = self._fits(design, targets, folds, clock)
-        else:
-            fits = self._nested_fits(design, targets, np.asarray(folds), refit, clock)
+        refit = None if folds is None else refit_of(features_in_folds, self.features_)
+        fits = self._fits(design, targets, None if refit else folds, clock)
+        if refit is not None:
+            fits = self._with_nested(fits, X, y, targets, np.asarray(folds), refit, clock)
         losses, held_rows = None, 1
         self.fold_losses_ = self.evaluation_decisions_ = None
         if selection == "test":
@@ -298,10 +295,10 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                         at_once = max(1, DECISIONS // fitted.intercepts.size)
                         loss = np.zeros(len(fitted.intercepts))
                         for start in range(0, len(rows), at_once):
-                            some = rows[start : start + at_once]
-                            part = design.take(some)
+                            few = rows[start : start + at_once]
+                            part = design.take(few)
                             part.clock = clock
-                            loss += self._summed_losses(fitted.decisions(part), targets.truth[some])
+                            loss += self._summed_losses(fitted.decisions(part), targets.truth[few])
                         parts.append(loss)
                     sums = np.array(parts)
             losses, held_rows = sums.sum(axis=0), int(counts.sum())
@@ -337,28 +334,34 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         if stopped:
             self.notes_.append(f"no convergence in {stopped} of the fits that chose the penalty")
 
-    def _nested_fits(
-        self, design: Design, targets: Targets, folds: NDArray[np.intp], refit: Refit, clock: Clock
+    def _with_nested(
+        self,
+        fits: Fits,
+        X: Rows,
+        y: Any,
+        targets: Targets,
+        folds: NDArray[np.intp],
+        refit: Refit,
+        clock: Clock,
     ) -> Fits:
-        """Fit all rows through their features, and the rest of each fold through its own.
+        """Return the fits of all rows with those of the rest of each fold, through its features.
 
         All that a fold takes is time of training.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
-            fold = refit(rest, held, spent)
-            part = design_of(fold.rest, fold.features)
+            rows = some(X, rest)
+            features = refit(rows, y[rest], spent)
+            part = design_of(rows, features)
             part.clock = spent
             fitted = self._fits(part, targets.take(folds != g), None, spent).path
             with spent.part("train"):
-                decisions = fitted.decisions(design_of(fold.held, fold.features))
+                decisions = fitted.decisions(design_of(some(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
         clock.charge(spent, to="train")
-        return replace(
-            self._fits(design, targets, None, clock), partial=partial, held_loss=np.array(sums)
-        )
+        return replace(fits, partial=partial, held_loss=np.array(sums))
 
     def _groups(
         self,
@@ -406,9 +409,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 class LinearModel(Solver):
     """Base of the solvers whose decisions are linear in the features.
 
-    Unless a subclass writes `_fits`, its `_path` is handed the whole matrix of features. So many
-    `matrices` of that size are then held at once, as measured.
-
     Its parameters are those of `Solver`.
 
     Attributes
@@ -417,14 +417,6 @@ class LinearModel(Solver):
     """
 
     features_: Any
-    matrices: ClassVar[float] = 3.0
-
-    def _path(self, Z: Array, targets: Targets) -> LinearPath:
-        """Fit the features Z, shape (n, p), in float64, for every value of the grid."""
-        raise NotImplementedError
-
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._path, self.matrices)
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, LinearPath)

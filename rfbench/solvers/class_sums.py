@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils import gen_batches
 
 from rfbench.arrays import Array
 
@@ -44,8 +45,8 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.bandwidth is None:
             return np.asarray(X @ self.sums_)
         gamma = 0.5 / self.bandwidth**2
-        blocks = (X[start : start + ROWS] for start in range(0, len(X), ROWS))
-        return np.vstack([rbf_kernel(each, self.rows_, gamma) @ self.sums_ for each in blocks])
+        blocks = gen_batches(len(X), ROWS)
+        return np.vstack([rbf_kernel(X[each], self.rows_, gamma) @ self.sums_ for each in blocks])
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row, shape (n,)."""

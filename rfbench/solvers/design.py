@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.gram import NormalEquations
+from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
-from rfbench.memory import check_fits
 from rfbench.rows import some
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures
 
@@ -91,30 +90,9 @@ class Design:
         return out
 
     def equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, one per group, in one pass over the rows.
-
-        Parameters
-        ----------
-        targets : array of shape (n, t)
-        groups : array of shape (n,)
-        clock : Clock
-        matrices : int
-            Gram matrices that the fit will hold at once, with these.
-        centre : bool
-            See `rfbench.compute.gram.accumulate_groups`.
-
-        Raises
-        ------
-        MemoryLimit
-            They would not fit.
-        """
-        check_fits(
-            8.0 * matrices * self.n_columns**2,
-            f"{matrices} Gram matrices of {self.n_columns} columns",
-            "Take fewer features or folds, a fixed penalty, or raise --memory.",
-        )
+        """Return the normal equations of the features, see `gram.accumulate_groups`."""
         return gram.accumulate_groups(
             self.transform_into,
             self.X,
@@ -179,18 +157,16 @@ class FormedDesign(Design):
         return np.asarray(self.X @ gradient, dtype=np.float64)
 
     def equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, matrices: int, centre: bool
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, one per group.
+        """Return the normal equations of the features, see `gram.accumulate_groups`.
 
         Where the columns are no more than the features, they are picked and rescaled in the
         equations. Then nothing is left to form, and the columns are read once.
         """
         if self.X.shape[1] > self.n_columns:
-            return super().equations(targets, groups, clock, matrices, centre)
-        held = matrices + int(groups.max(initial=0)) + 1
-        columns = Design(self.X)
-        total = columns.equations(targets, groups, clock, held, centre)
+            return super().equations(targets, groups, clock, centre)
+        total = Design(self.X).equations(targets, groups, clock, centre)
         with clock.part("train"):
             return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
 

@@ -74,15 +74,12 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
         return Targets(self.coding_.columns(codes), codes, self.coding_)
 
-    def _truth(self, y: Any) -> Codes:
-        return self._codes(y)
-
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
-    def _codes(self, labels: Any) -> Codes:
+    def _truth(self, y: Any) -> Codes:
         """Return the codes of labels, -1 for a label that was not among the training rows."""
-        labels = np.asarray(labels)
+        labels = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         return np.where(self.classes_[codes] == labels, codes, -1)
 
@@ -94,7 +91,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         """Return labels as the columns that least squares fitted; None where it fitted others."""
         if not self.fits_coded_labels or self.coding_.by_pairs:
             return None
-        return self.coding_.columns(self._codes(labels))
+        return self.coding_.columns(self._truth(labels))
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import PredefinedSplit
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
@@ -138,10 +139,7 @@ class ExternalSolver:
             first = folds == 0
             self.estimator.fit(Z[~first], y[~first], X_val=Z[first], y_val=y[first])
             return
-        splits = [
-            (np.flatnonzero(folds != g), np.flatnonzero(folds == g)) for g in np.unique(folds)
-        ]
-        self.estimator.set_params(cv=splits).fit(Z, y)
+        self.estimator.set_params(cv=list(PredefinedSplit(folds).split())).fit(Z, y)
 
     def decisions(self, X: Rows) -> Array:
         """Return the predictions, shape (n, 1)."""

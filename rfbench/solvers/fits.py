@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.compute import gram
-from rfbench.compute.gram import NormalEquations
+from rfbench.compute.ridge import NormalEquations, residual_sum_of_squares
 from rfbench.kernels import Kernel
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
@@ -166,69 +165,52 @@ def gram_fits(
     """Fit from normal equations, accumulated in one pass over the rows.
 
     Folds are sums of the others; their squared error in a regression comes from the equations of
-    the fold.
-    `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
+    the fold. `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
+
+    Pairs of classes are fitted from one Gram matrix per class (and held-out group): the equations
+    of the pair (i, j), +1 for j, are the sum of those of j and of i, the latter with the moments'
+    sign turned. A pair of which no row is left decides 0.
     """
-    codes = None if groups is None else groups - groups.min()
-    same = np.zeros(design.n, dtype=np.intp)
-    by_row = same if codes is None else codes
-    matrices = gram_matrices(int(by_row.max(initial=0)) + 1)
-    columns, means = targets.columns, np.zeros(targets.columns.shape[1])
-    if centre and columns.dtype == np.float64:  # coded classes are near zero, and many
-        means = columns.mean(axis=0)
-        columns = columns - means
-    parts = design.equations(columns, by_row, clock, matrices, centre)
-    with clock.part("train"):
-        total = _sum(parts)
-        held = [] if groups is None else parts[-int(groups.min()) :]
-        # Sums: a difference would lose what one large row of the fold hides.
-        partial = [solve(_sum([each for each in parts if each is not part])) for part in held]
-        loss = None
-        if groups is not None and targets.codes is None:
-            squares = [
-                gram.residual_sum_of_squares(part, fitted.coefficients, fitted.intercepts)
-                for part, fitted in zip(held, partial, strict=True)
-            ]
-            loss = np.mean(squares, axis=2)
-        path = solve(total)
-        for fitted in (path, *partial):
-            np.add(fitted.intercepts, means, out=fitted.intercepts)
-        return Fits(path, total.mean_squared_norm(), list(partial), loss)
-
-
-def pairwise_gram_fits(
-    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
-) -> Fits:
-    """Fit every pair of classes from one Gram matrix per class (and held-out group).
-
-    The normal equations of the pair (i, j), +1 for j, are the sum of those of j and of i, the
-    latter with the moments' sign turned. A pair of which no row is left decides 0.
-    """
-    assert targets.codes is not None
-    assert targets.coding is not None
-    k = targets.coding.k
+    coding = targets.coding if targets.coding is not None and targets.coding.by_pairs else None
+    k = 1 if coding is None else coding.k
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
-    group = np.zeros(design.n, dtype=np.intp) if groups is None else groups - first
-    matrices = gram_matrices(n_groups, k)
-    codes = group * k + targets.codes
-    parts = design.equations(np.ones((design.n, 1)), codes, clock, matrices, centre)
+    codes = np.zeros(design.n, dtype=np.intp) if groups is None else (groups - first) * k
+    columns, means = targets.columns, np.zeros(targets.columns.shape[1])
+    if coding is not None:
+        assert targets.codes is not None
+        codes, columns = codes + targets.codes, np.ones((design.n, 1))
+    elif centre and columns.dtype == np.float64:  # coded classes are near zero, and many
+        means = columns.mean(axis=0)
+        columns = columns - means
+    parts = design.equations(columns, codes, clock, centre)
+
+    def fit(by_class: list[NormalEquations]) -> LinearPath:
+        return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)
+
     with clock.part("train"):
         parts += [parts[0].emptied()] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
-        # The rest of a group has no name, so that it is gone before the next one's is made.
-        partial: list[Path] = [
-            _pairs_path(
-                [_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)],
-                targets.coding,
-                solve,
-            )
-            for g in (range(-first, n_groups) if groups is not None else ())
+        held = range(-first, n_groups) if groups is not None else range(0)
+        # Sums: a difference would lose what one large row of the fold hides. The rest of a group
+        # has no name, so that it is gone before the next one's is made.
+        partial: list[LinearPath] = [
+            fit([_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)])
+            for g in held
         ]
-        path = _pairs_path(total, targets.coding, solve)
+        loss = None
+        if groups is not None and targets.codes is None:
+            squares = [
+                residual_sum_of_squares(parts[g], fitted.coefficients, fitted.intercepts)
+                for g, fitted in zip(held, partial, strict=True)
+            ]
+            loss = np.mean(squares, axis=2)
+        path = fit(total)
+        for fitted in (path, *partial) if coding is None else ():
+            np.add(fitted.intercepts, means, out=fitted.intercepts)
         norm = sum(own.n * own.mean_squared_norm() for own in total if own.n) / n
-        return Fits(path, norm, partial)
+        return Fits(path, norm, list(partial), loss)
 
 
 def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -> LinearPath:
@@ -296,13 +278,3 @@ def matrix_fits(
 
 def _sum(parts: list[NormalEquations]) -> NormalEquations:
     return sum(parts[1:], start=parts[0])
-
-
-def gram_matrices(groups: int, classes: int = 1) -> int:
-    """Return how many Gram matrices a fit holds at once; with `classes`, that of all their pairs.
-
-    Each group's (and class's); over several groups their sum, and the sum of the others that is
-    solved; the sum of a pair; a factor, and the decomposition that several penalties share. (Where
-    Cholesky fails, that of the eigenvectors takes three more.)
-    """
-    return (groups + (2 if groups > 1 else 0)) * classes + (3 if classes > 1 else 2)

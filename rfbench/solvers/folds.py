@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.base import clone
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.rows import some
 from rfbench.samplers.base import looks_at_target
 
 # Features that look at the target are fitted without the rows of the fold that then chooses, or
@@ -22,32 +20,11 @@ from rfbench.samplers.base import looks_at_target
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 
-Index = NDArray[np.intp]
+# From the rows outside a fold and their targets to features fitted on them; the clock is charged.
+Refit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """A group of rows that is held out, and features that have not seen its targets.
-
-    Attributes
-    ----------
-    rest : array or CSR matrix of shape (n - h, d)
-        The rows that are fitted.
-    held : array or CSR matrix of shape (h, d)
-        The validation rows.
-    features : fitted transformer
-    """
-
-    rest: Rows
-    held: Rows
-    features: Any
-
-
-# From the numbers of the rest and of the rows held out to the fold; the clock is charged.
-Refit = Callable[[Index, Index, Clock], Fold]
-
-
-def refit_of(asked: str | Refit, features: Any, X: Rows, y: NDArray[Any]) -> Refit | None:
+def refit_of(asked: str | Refit, features: Any) -> Refit | None:
     """Return how features are fitted in folds; None: they are the same in all of them.
 
     Nested, a copy of theirs, with their own parameters, is fitted on the rest of the rows.
@@ -62,11 +39,11 @@ def refit_of(asked: str | Refit, features: Any, X: Rows, y: NDArray[Any]) -> Ref
     if asked != NESTED or features is None or not looks_at_target(features):
         return None
 
-    def refit(rest: Index, held: Index, clock: Clock) -> Fold:
-        rows, copy = some(X, rest), clone(features)
+    def refit(rows: Rows, targets: NDArray[Any], clock: Clock) -> Any:
+        copy = clone(features)
         with clock.part("pp"):
-            copy.fit(rows, y[rest])
-        return Fold(rows, some(X, held), copy)
+            copy.fit(rows, targets)
+        return copy
 
     return refit
 

@@ -1,17 +1,9 @@
-r"""The kernel and its support vector machine optimised together, by an interior-point method.
-
-Their saddle point is
-
-.. math:: \min_{q \in Q} \max_{0 \le a \le C,\; y^\top a = 0}
-          1^\top a - \tfrac12 \sum_m q_m g_m^2, \qquad g = A^\top a,\; A_{im} = y_i \phi_{im},
-
-with Q the distributions q with :math:`N |q|^2 - 1 \le \rho`.
-"""
+"""The kernel and its support vector machine optimised together, by an interior-point method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -19,16 +11,16 @@ from scipy.linalg import blas
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
-from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Groups, LinearPath, Path
+from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, matrix_fits
 
 TO_THE_BOUNDARY = 0.95
+POSITIVE = ("q", "a", "z", "over", "under", "mu")  # parts of a `_Point`
 REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits
 
 
@@ -65,7 +57,7 @@ class Saddle:
 
 
 def lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return 1'a - max_q q'g^2 / 2, a lower bound of the value for every feasible a."""
+    """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
     v = (A.T @ a) ** 2
     return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
 
@@ -82,7 +74,7 @@ def best_constant(values: Array, y: Array, near: float) -> float:
 def solve_saddle(
     A: Array, y: Array, C: float, rho: float, *, intercept: bool, tol: float, max_iter: int
 ) -> Saddle:
-    """Find the saddle point.
+    """Find the saddle point of `JointClassifier`.
 
     The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
     driven to zero by Mehrotra's predictor-corrector rule. Every step solves one n x n system
@@ -136,26 +128,8 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     return Saddle(q, a, weights, b, upper, lower, iteration)
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A step of q, a, and of the multipliers of their constraints.
-
-    Attributes
-    ----------
-    z, mu, tau : array of shape (N,), float, float
-        Of q >= 0, of the ball, of 1'q = 1.
-    over, under, b : array of shape (n,), array of shape (n,), float
-        Of a <= C, of a >= 0, of y'a = 0.
-    """
-
-    q: Array
-    a: Array
-    z: Array
-    over: Array
-    under: Array
-    b: float
-    mu: float
-    tau: float
+# What is added to each part of a `_Point`, by its name.
+Step = dict[str, Any]
 
 
 class _System:
@@ -197,6 +171,11 @@ class _System:
 
 
 class _Point:
+    """Both players, q and a, and the multipliers of their constraints.
+
+    z, mu and tau of q >= 0, the ball and 1'q = 1; over, under and b of a <= C, a >= 0 and y'a = 0.
+    """
+
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
         n, N = A.shape
         self.A, self.y, self.C, self.rho, self.intercept = A, y, C, rho, intercept
@@ -221,17 +200,12 @@ class _Point:
         least = min(sides)
         return self.a * np.where(positive, least / sides[0], least / sides[1])
 
-    def _complementarity(self, step: _Step | None = None, t: float = 0.0) -> float:
-        """Return the mean product of slack and multiplier, here or after a step."""
-        q, a, z, mu = self.q, self.a, self.z, self.mu
-        over, under = self.over, self.under
-        if step is not None:
-            q, a, z = q + t * step.q, a + t * step.a, z + t * step.z
-            over, under = over + t * step.over, under + t * step.under
-            mu += t * step.mu
+    def _complementarity(self, step: Step, t: float) -> float:
+        """Return the mean product of slack and multiplier after t of a step."""
+        q, a, z, over, under, mu = (getattr(self, name) + t * step[name] for name in POSITIVE)
         room = 1.0 + self.rho - len(q) * float(q @ q)
         total = float(z @ q + over @ (self.C - a) + under @ a) + mu * room
-        return total / (len(q) + 2 * len(a) + 1)
+        return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
         """Take one predictor-corrector step; return False where the step is too short to help."""
@@ -240,16 +214,16 @@ class _Point:
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
         predictor = self._direction(factor, 0.0)
-        now = self._complementarity()
+        now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
         step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
         t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
-        for name in ("q", "a", "z", "over", "under", "b", "mu", "tau"):
-            setattr(self, name, getattr(self, name) + t * getattr(step, name))
+        for name, change in step.items():
+            setattr(self, name, getattr(self, name) + t * change)
         self._products()
         return bool(np.isfinite(t) and t > 1e-10)
 
-    def _direction(self, factor: tuple[Array, _System], aim: float) -> _Step:
+    def _direction(self, factor: tuple[Array, _System], aim: float) -> Step:
         """Return the Newton step towards products of slack and multiplier equal to `aim`."""
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
@@ -282,34 +256,29 @@ class _Point:
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])
         da, dq = base_a + by_a @ unknown, base_q + by_q @ unknown
-        return _Step(
-            q=dq,
-            a=da,
-            z=(of_z - self.z * dq) / q,
-            over=(of_over + self.over * da) / upper_slack,
-            under=(of_under - self.under * da) / a,
-            b=float(b),
-            mu=float(mu),
-            tau=float(tau),
-        )
+        return {
+            "q": dq,
+            "a": da,
+            "z": (of_z - self.z * dq) / q,
+            "over": (of_over + self.over * da) / upper_slack,
+            "under": (of_under - self.under * da) / a,
+            "b": float(b),
+            "mu": float(mu),
+            "tau": float(tau),
+        }
 
-    def _longest(self, step: _Step) -> float:
+    def _longest(self, step: Step) -> float:
         """Return the longest step, at most 1, that keeps slacks and multipliers positive."""
         longest = 1.0
         for values, change in (
-            (self.q, step.q),
-            (self.a, step.a),
-            (self.C - self.a, -step.a),
-            (self.z, step.z),
-            (self.over, step.over),
-            (self.under, step.under),
-            (np.array([self.mu]), np.array([step.mu])),
+            *((np.atleast_1d(getattr(self, name)), np.atleast_1d(step[name])) for name in POSITIVE),
+            (self.C - self.a, -step["a"]),
         ):
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
         N = len(self.q)
-        square, linear = N * float(step.q @ step.q), 2 * N * float(self.q @ step.q)
+        square, linear = N * float(step["q"] @ step["q"]), 2 * N * float(self.q @ step["q"])
         if square > 0:
             root = np.sqrt(linear**2 + 4 * square * self.room)
             longest = min(longest, float((root - linear) / (2 * square)))
@@ -369,19 +338,13 @@ class JointClassifier(Classifier, LinearModel):
 
     multi_class: ClassVar[bool] = False
     positive_alphas: ClassVar[bool] = True
-    matrices: ClassVar[float] = 5.0
 
     rho: float = parameter(10.0, number(above=0))
     tol: float = parameter(1e-4, number(above=0))
     max_iter: int = parameter(200, whole(1))
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        check_fits(
-            16.0 * min(design.n, design.n_columns) ** 2 + 32.0 * design.n * design.n_columns,
-            f"The joint optimisation on {design.n} rows and {design.n_columns} features",
-            "Take fewer rows (the key rows); Sinha and Duchi (2016) took 5000.",
-        )
-        return super()._fits(design, targets, groups, clock)
+        return matrix_fits(design, targets, groups, clock, self._path, matrices=6.0)
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]

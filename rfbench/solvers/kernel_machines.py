@@ -81,14 +81,12 @@ class KernelModel(Solver):
                 block = K[np.ix_(rest, rest)]
                 partial.append(self._path(block, design.X[rest], targets.take(mask)))
             norm = float(np.trace(K) / design.n)
-            if self.chosen_selection() == LOO:
-                path, loss = self._left_out(K, design.X, targets)
-                return Fits(path, norm, partial, loss[None])
-            return Fits(self._path(K, design.X, targets), norm, partial)
+            path, loss = self._all_rows(K, design.X, targets)
+            return Fits(path, norm, partial, loss)
 
-    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
-        """Return the fits of all rows, and the summed losses of each by the fit without it."""
-        raise NotImplementedError
+    def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
+        """Return the fits of all rows, and their `Fits.held_loss` where that chooses."""
+        return self._path(K, rows, targets), None
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, KernelPath)
@@ -114,11 +112,13 @@ class _KernelRidge(KernelModel):
         solved = solve_dual(K, Y, alphas, intercept=self.intercept, noise=_noise(K))
         return self._of_rows(solved, rows)
 
-    def _left_out(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array]:
+    def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
+        if self.chosen_selection() != LOO:
+            return super()._all_rows(K, rows, targets)
         spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=_noise(K))
         decisions = spectrum.left_out(self._absolute(len(K) - 1))
         path = self._of_rows(spectrum.path(self._absolute(len(K))), rows)
-        return path, self._summed_losses(decisions, targets.truth)
+        return path, self._summed_losses(decisions, targets.truth)[None]
 
     def _of_rows(self, solved: RidgePath, rows: Rows) -> KernelPath:
         return KernelPath(

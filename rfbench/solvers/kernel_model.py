@@ -6,7 +6,7 @@ that it is fitted on; then all is a parameter, so that it is fitted again on oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
@@ -21,6 +22,7 @@ from rfbench.compute.ridge import solve_shifted
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.metric import LearnedMetric, into
+from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, fitted_link, linked
 
 ROWS_AT_ONCE = 4096
@@ -145,7 +147,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         map_ = sampler.feature_map_
         gram: Any = 0.0
         moments: Any = 0.0
-        for rows in _blocks(n):
+        for rows in gen_batches(n, ROWS_AT_ONCE):
             columns = _columns(map_, X[rows])
             gram = gram + columns.T @ columns
             moments = moments + columns.T @ (Y[rows] - self.intercept_)
@@ -182,7 +184,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         """Return the scores of the rows for each penalty, shape (a, n, k)."""
         a, p, k = path.shape
         flat = path.transpose(1, 0, 2).reshape(p, a * k)
-        scores = np.vstack([_columns(map_, X[rows]) @ flat for rows in _blocks(len(X))])
+        scores = np.vstack(
+            [_columns(map_, X[rows]) @ flat for rows in gen_batches(len(X), ROWS_AT_ONCE)]
+        )
         return np.asarray(scores.reshape(len(X), a, k).transpose(1, 0, 2) + self.intercept_)
 
     def _scores(self, X: Any) -> Any:
@@ -220,11 +224,11 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
         """Fit rows of shape (n, d) and labels of shape (n,); choose by other rows."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        Y, held, columns = coded(codes, len(self.classes_)), None, None
+        coding, held, columns = Coding(len(self.classes_)), None, None
         if X_val is not None:
             held = np.searchsorted(self.classes_, y_val)
-            columns = coded(held, len(self.classes_))
-        return self._fit(X, Y, X_val, held, columns)
+            columns = coding.columns(held)
+        return self._fit(X, coding.columns(codes).astype(np.float64), X_val, held, columns)
 
     def _said(self, scores: Array) -> Array:
         return linked(scores, self.link_)
@@ -238,12 +242,6 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def coded(codes: Any, n_classes: int) -> Array:
-    """Return class codes as columns of -1 and 1: one per class, of two classes the second's."""
-    columns = 2.0 * (np.asarray(codes)[:, None] == np.arange(n_classes)) - 1.0
-    return np.asarray(columns[:, 1:] if n_classes == 2 else columns)
-
-
 def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
     """Return the scores, of shape (a, n, k), with the smallest squared error.
 
@@ -252,8 +250,7 @@ def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
     squares = ((scores - targets) ** 2).mean(axis=(1, 2))
     if codes is None:
         return int(squares.argmin())
-    decided = scores.argmax(axis=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).astype(int)
-    wrong = (decided != codes).mean(axis=1)
+    wrong = (Coding(max(2, scores.shape[2])).decode(scores) != codes).mean(axis=1)
     least = wrong.min()
     close = wrong <= least + np.sqrt(least * (1 - least) / len(codes)) / 2
     return int(np.where(close, squares, np.inf).argmin())
@@ -263,10 +260,6 @@ def _columns(map_: Any, X: Array) -> Array:
     if hasattr(map_, "landmarks"):
         return np.asarray(map_.kernel(X, map_.landmarks))
     return np.asarray(map_.transform(X))
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
 def _whitened(root: Array, matrix: Array) -> Array:

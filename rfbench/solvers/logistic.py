@@ -9,7 +9,6 @@ import numpy as np
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.memory import check_fits
 from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
@@ -17,9 +16,6 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, matrix_fits
 from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClasses
-
-# Held at once: the Hessian of all rows, that of the fold, its copy with the penalty, and sums.
-HESSIANS = 4
 
 
 @estimator
@@ -53,15 +49,11 @@ class LogisticClassifier(Classifier, LinearModel):
 
     revision: ClassVar[int] = 2
     positive_alphas: ClassVar[bool] = True
-    matrices: ClassVar[float] = 2.0
 
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        p = design.n_columns
-        what = f"The Hessian of {p} features, with its copies,"
-        check_fits(8.0 * HESSIANS * p**2, what, "Take fewer.")
         first: tuple[LinearPath, Array | None] | None = None
 
         def fit(Z: Array, targets: Targets) -> LinearPath:
@@ -70,7 +62,7 @@ class LogisticClassifier(Classifier, LinearModel):
             first = first or (path, hessian)
             return path
 
-        return matrix_fits(design, targets, groups, clock, fit, self.matrices)
+        return matrix_fits(design, targets, groups, clock, fit, matrices=2.0)
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.ridge import RidgePath
+from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
@@ -19,7 +19,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.fits import Fits, Groups, LinearPath, gram_fits, pairwise_gram_fits
+from rfbench.solvers.fits import Fits, Groups, LinearPath, gram_fits
 
 # The products of the rows, those of a fold, their factor or eigenvectors and what these take.
 ROW_SIDE_MATRICES = 5
@@ -38,15 +38,13 @@ class _Ridge(LinearModel):
     """
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        by_pairs = targets.coding is not None and targets.coding.by_pairs
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
-        fit = pairwise_gram_fits if by_pairs else gram_fits
-        return fit(design, targets, groups, clock, self._solve, self.intercept)
+        return gram_fits(design, targets, groups, clock, self._solve, self.intercept)
 
-    def _solve(self, equations: gram.NormalEquations) -> LinearPath:
+    def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
-        solved = gram.solve_ridge(equations, alphas, intercept=self.intercept)
+        solved = solve_ridge(equations, alphas, intercept=self.intercept)
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _row_side_fits(

@@ -8,11 +8,13 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array
+from rfbench.clock import Clock
 from rfbench.parameters import estimator, number, one_of, parameter, whole
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
+from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import LinearPath, join_columns
+from rfbench.solvers.fits import Fits, Groups, LinearPath, join_columns, matrix_fits
 from rfbench.solvers.newton import Newton, SquaredHinge
 
 SQUARED_HINGE = "squared-hinge"
@@ -64,6 +66,9 @@ class SVMClassifier(Classifier, LinearModel):
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-6, number(above=0))
 
+    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+        return matrix_fits(design, targets, groups, clock, self._path, matrices=3.0)
+
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []
         for signs in targets.columns.T:
@@ -82,7 +87,8 @@ class SVMClassifier(Classifier, LinearModel):
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
-            back, Z = _rotated(Z)
+            back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
+            Z = np.ascontiguousarray(r.T)  # the rows in a basis of their own
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))
@@ -96,9 +102,3 @@ class SVMClassifier(Classifier, LinearModel):
             path.coefficients[i, :, 0] = theta[:p]
             path.intercepts[i, 0] = theta[p:].sum()
         return path
-
-
-def _rotated(Z: Array) -> tuple[Array, Array]:
-    """Return Q, shape (p, n), and R' with Z = R'Q': the rows in a basis of their own."""
-    q, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-    return np.asarray(q), np.ascontiguousarray(r.T)

@@ -12,7 +12,8 @@ from rfbench.audit import choices
 from rfbench.audit.plan import Audit, Question, plan
 from rfbench.audit.ranking import table_of
 from rfbench.audit.target import Target, find
-from rfbench.config import Experiment, sweeps
+from rfbench.config import sweeps
+from rfbench.config.schema import Experiment
 from rfbench.papers.models import Published
 
 HIDDEN = {"bandwidth": "4", "feature_map": "paired"}

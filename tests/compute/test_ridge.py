@@ -3,7 +3,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rfbench.compute import ridge
-from rfbench.compute.gram import accumulate, accumulate_groups, residual_sum_of_squares, solve_ridge
+from rfbench.compute.gram import accumulate, accumulate_groups
+from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
 N, P, T = 120, 8, 3

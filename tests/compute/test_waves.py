@@ -105,16 +105,6 @@ def test_offsets_may_be_read_only_or_strided(rng):
 
 
 @TYPES
-def test_cos_sin_fills_a_column_block_and_nothing_else(dtype, rng):
-    phase = rng.uniform(-3, 3, (5, 6)).astype(dtype)
-    wide = np.full((5, 20), 7, dtype)
-    waves.cos_sin(phase, 0.5, wide[:, 3:15])
-    np.testing.assert_array_equal(wide[:, 3:15], np.hstack(pair(phase, 0.5)))
-    assert (wide[:, :3] == 7).all()
-    assert (wide[:, 15:] == 7).all()
-
-
-@TYPES
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_arc_cosine(order, dtype, rng):
     phase = rng.standard_normal((7, 33)).astype(dtype)
@@ -135,15 +125,12 @@ def frozen(a):
     [
         np.empty((3, 6)),
         np.empty((3, 8), np.float32),
-        np.empty((3, 8), order="F"),
-        np.empty((3, 16))[:, ::2],
-        np.empty((3, 8))[::-1],
+        np.empty((3, 16))[:, :8],
         np.broadcast_to(np.empty(8), (3, 8)),
-        np.empty(24),
     ],
 )
 def test_other_outputs_are_refused(out):
-    with pytest.raises(ValueError, match="contiguous rows"):
+    with pytest.raises(ValueError, match="no writeable, C-contiguous float64 array of shape"):
         waves.cos_sin(np.zeros((3, 4)), 1.0, out)
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from rfbench import config, datasets, shipped, yamlfile
 from rfbench.analysis.frame import collect
+from rfbench.config import build
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment import today
 from tests.golden import numbers
@@ -79,8 +80,8 @@ def test_it_says_today_what_its_published_rows_are_of(folder):
 def test_what_a_paper_may_have_done_is_done_where_it_does_not_say(name):
     """Papers do not say whether folds saw features of their own; every comparison has these."""
     run = read(name)
-    looks = any(config.answers_of(run, spec)["looks_at_target"] for spec in run.samplers)
-    if looks and config.chooses_on_training_rows(run):
+    looks = any(build.answers_of(run, spec)["looks_at_target"] for spec in run.samplers)
+    if looks and build.chooses_on_training_rows(run):
         expected = "once" if run.protocol in ("printed", "matched") else "nested"
         assert run.features_in_folds == expected
 

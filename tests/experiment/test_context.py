@@ -78,6 +78,16 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
     assert "kernel_error_spectral" not in row
 
 
+@pytest.mark.parametrize(("convention", "penalty"), [("per-sample", 10.0), ("absolute", 10 / 120)])
+def test_the_lambda_of_a_kernel_is_the_middle_penalty_for_its_rows(
+    experiment_of, convention, penalty
+):
+    keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
+    _, exact = Context().exact_kernel(plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20)
+    shifted = exact.matrix + penalty * np.eye(20)
+    np.testing.assert_allclose(exact.factor @ exact.factor.T, shifted, atol=1e-12)
+
+
 def test_the_kernel_of_a_job_is_made_once_per_bandwidth(experiment_of):
     trial, context = plan(experiment_of())[0], Context()
     rows, exact = context.exact_kernel(trial, Gaussian(1.0), 20)

@@ -51,6 +51,7 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.y_test))
     assert row["alpha"] == solver.alpha_
     assert (row["status"], row["columns"], row["M"], row["feature_bytes"]) == ("ok", 8, 8, 64)
+    assert (row["n_train"], row["n_test"], row["d"]) == (120, 60, 3)
     features = sampler.transform(prepared.X_train)
     norm = np.mean(np.sum(features**2, axis=1))
     assert row["alpha_scale_free"] == pytest.approx(solver.alpha_ / norm)

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 
 from rfbench import datasets, samplers, solvers
-from rfbench.config import Experiment, from_manifest
+from rfbench.config import from_manifest
 from rfbench.config.build import solver_answers
+from rfbench.config.schema import Experiment
 from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS, SOLVERS
 

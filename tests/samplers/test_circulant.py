@@ -12,8 +12,7 @@ def test_is_the_product_of_its_matrices(d):
     """Against explicit circulant matrices (of scipy) and signs, to 1e-12."""
     rows, new = (part[:, np.arange(d) % 5] for part in (ROWS, NEW_ROWS))
     sampler = Circulant(19, bandwidth=3.0, random_state=2).fit(rows)
-    projection = sampler.feature_map_.projection
-    blocks = zip(projection.first, projection.signs, strict=True)
+    blocks = sampler.feature_map_.projection.blocks
     dense = np.concatenate([linalg.circulant(w) @ np.diag(s) for w, s in blocks])[:19]
     assert_allclose(sampler.frequencies_, dense, atol=1e-12)
     phases = new @ dense.T + sampler.feature_map_.offsets

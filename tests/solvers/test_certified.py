@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from rfbench import solvers
+from rfbench.solvers.fits import LinearPath, join_columns
 from tests.support.nightly import at_night
 
 
@@ -60,12 +61,31 @@ def test_a_fit_is_at_its_optimum(fit, seeds):
 
 
 @pytest.mark.parametrize("name", ["svm", "logistic", "joint"])
-def test_a_fold_that_stopped_is_told(name):
+def test_a_fit_and_a_fold_that_stopped_are_told(name):
     Z, _, y = problem(3)
     words = {"alphas": [0.01, 0.1], "selection": "cv3", "random_state": 0}
     whole = solvers.make(name, **words).fit(Z, y)
     short = solvers.make(name, max_iter=1, **words).fit(Z, y)
+    assert whole.converged_ is True
     assert whole.gap_folds_ <= 1e-4
     assert not any("chose" in note for note in whole.notes_)
+    assert short.converged_ is False
     assert short.gap_folds_ > 1e-4
     assert any("of the fits that chose" in note for note in short.notes_)
+
+
+def test_every_decision_column_has_to_converge():
+    def path(*converged):
+        a = len(converged)
+        zeros = np.zeros((a, 1, 1))
+        return LinearPath(
+            zeros, intercepts=zeros[:, 0], notes=[[]] * a, converged=np.array(converged)
+        )
+
+    joined = join_columns([path(True, True, False), None, path(True, False, False)])
+    assert joined.converged.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("name", ["ridge", "kernel-ridge"])
+def test_a_closed_form_has_no_tolerance_to_reach(name):
+    assert solvers.make(name).fit(*problem(3)[::2]).converged_ is None

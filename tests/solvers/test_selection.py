@@ -30,7 +30,7 @@ def test_absolute_penalty_is_recorded_for_both_conventions(binary):
 def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
     X, y = rng.standard_normal((20, 2)), np.repeat([0, 4], 10)
     solver = RidgeClassifier(1.0).fit(X, y)
-    assert solver._codes([0, 4, 2, 9]).tolist() == [0, 1, -1, -1]
+    assert solver._truth([0, 4, 2, 9]).tolist() == [0, 1, -1, -1]
 
 
 @pytest.mark.parametrize(
