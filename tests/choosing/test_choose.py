@@ -202,6 +202,7 @@ def test_time_holds_out_what_comes_last(short, tmp_path):
     rows = np.load(tmp_path / "later" / "rows.npz")
     when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
     assert when[rows["train"]].max() < when[rows["test"]].min()
+    assert (later.card["in_time"], drawn.card["in_time"]) == (True, False)
     features = [best(choice, rounds.FEATURES)["error"] for choice in (drawn, later)]
     assert features[1] > 2 * features[0]
 

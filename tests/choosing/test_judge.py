@@ -46,6 +46,7 @@ def test_weights_of_an_average_are_the_best_that_add_up_to_one():
     weights = weights_of(scores[:, None], truth[:, None])
     assert weights.sum() == pytest.approx(1)
     assert error(weights) == pytest.approx(best.fun, rel=1e-3)
+    assert weights_of(1e6 * scores[:, None], 1e6 * truth[:, None]) == pytest.approx(weights)
 
 
 @pytest.mark.parametrize("tables", [40, *at_night(150)])

@@ -129,6 +129,7 @@ class Told(Rounds):
 
     def measured(self, trials, deadline):
         made, y = [], self.table.y[self.held]
+        self.ends.append(deadline)
         for setting, *_ in trials:
             scores = y + self.error(setting) * (-1.0) ** np.arange(len(y))
             said = {"scores": scores[:, None], "fit": 1.0}
@@ -147,7 +148,7 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
     splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
     made = Told(table, splits, monotonic() + seconds, None)
-    made.error, made.tried = error, []
+    made.error, made.tried, made.ends = error, [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", SHIPPED | changes)
         made.run()
@@ -201,6 +202,33 @@ def test_what_has_no_time_is_not_begun():
     assert {LINEAR, BOOSTING, FEATURES} <= {c.family for c in made.candidates}
     assert max(e.M for e in made.tried) < 4_000
     assert made.stopped
+
+
+def test_only_the_first_kernels_end_before_their_time_is_needed():
+    """The simple models have no end, and what follows has the time until the last fits."""
+    made = told(lambda setting: 1.0, n=12_000, metrics=[])
+    simple, kernels, *others = made.ends
+    left = [end - (made.deadline - FOREVER) for end in (kernels, *others)]
+    assert simple is None
+    assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
+
+
+def test_time_for_the_last_fits_is_kept():
+    """Of the kinds side by side on all training rows, and of the largest one on all rows."""
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
+    made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
+    assert made.left() == pytest.approx(95 - 1.1 * larger * (6 / 2 + 4 / 3 * 6), abs=0.5)
+    assert made.left(12) == pytest.approx(95 - 1.1 * larger * (18 / 2 + 4 / 3 * 12), abs=0.5)
+
+
+def test_kernels_far_behind_the_best_get_no_more_landmarks():
+    def error(setting):
+        best = (setting.parameters.get("kernel"), setting.scaling) == ("gaussian", "rank")
+        return 1.0 if best else 1.6
+
+    larger = [e for e in told(error, n=12_000, metrics=[]).tried if e.M >= 1000]
+    assert {(e.parameters["kernel"], e.scaling) for e in larger} == {("gaussian", "rank")}
 
 
 def test_without_time_the_simple_models_are_measured_all_the_same():

@@ -88,6 +88,8 @@ class TestHeldOut:
         assert "180 rows repeat another one exactly" in table.notes[0]
         assert "determines" not in said(table)
         assert table_of(X, y, groups="none").groups is None
+        few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count
+        assert table_of(few[:, None], few).groups is None
 
     def test_equal_rows_of_a_few_words_are_no_copies(self):
         random = np.random.default_rng(0)
