@@ -222,6 +222,17 @@ def test_time_for_the_last_fits_is_kept():
     assert made.left(12) == pytest.approx(95 - 1.1 * larger * (18 / 2 + 4 / 3 * 12), abs=0.5)
 
 
+def test_contenders_that_begin_have_time_together():
+    made = told(lambda setting: 1.0, metrics=[])
+    setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
+    made.candidates = [setting]
+    seconds, fit = made._needed(setting, made.n)
+    made.deadline += (3.5 * seconds - made.left(fit)) / 0.95
+    made.stopped = False
+    assert len(made.round([setting] * 6, made.n)) == 3
+    assert made.stopped
+
+
 def test_kernels_far_behind_the_best_get_no_more_landmarks():
     def error(setting):
         best = (setting.parameters.get("kernel"), setting.scaling) == ("gaussian", "rank")
