@@ -21,45 +21,22 @@ from rfbench.escaping import as_csv
 @options.TASK
 @options.DROP
 @options.GROUPS
-@click.option(
-    "--time",
-    type=options.column,
-    metavar="COLUMN",
-    help="When rows are: the last ones are held out; default: a date by which the rows are sorted. "
-    "--time none and --groups none draw them at random.",
-)
+@click.option("--time", type=options.column, help="A column of times; the last rows are held out.")
 @click.option("--metric", help="log-loss (default) or error of classes; rmse (default) or mae.")
-@click.option(
-    "--budget",
-    type=options.duration,
-    metavar="TIME",
-    default="60s",
-    show_default=True,
-    help="For everything: 60s, 5m, 1h.",
-)
-@click.option("--jobs", type=options.WHOLE, help="Trials side by side; default: one per core.")
+@click.option("--budget", type=options.duration, default="60s", help="Of time; default: 60s.")
+@click.option("--jobs", "n_jobs", type=options.WHOLE, help="Trials at once; default: the cores.")
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option(
-    "--out", type=options.FOLDER, help="Folder of the files; default: results/choose-FILE."
-)
+@click.option("--out", type=options.FOLDER, help="Folder; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @options.AS_JSON
 @options.reads_a_table
-def choose(
-    file: str,
-    jobs: int | None,
-    no_rows: bool,
-    out: Path | None,
-    form: str,
-    **kwargs: Any,
-) -> None:
+def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any) -> None:
     """Say which model to take for FILE, and write it.
 
     Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
     until the budget is used, then measures the best of each kind on held-out rows. The first line
-    says what to take, whoever makes it. Written are model.joblib, for `rfbench predict`, and its
-    card model.json with the whole answer. Loading a model runs code that is in its file: it is as
-    trusted as its sender.
+    says what to take. Written are model.joblib, for `rfbench predict`, and its card model.json.
+    Loading a model runs code that is in its file: it is as trusted as its sender.
 
     \b
     Examples:
@@ -78,13 +55,7 @@ def choose(
 
     folder = out or options.results_folder() / f"choose-{stem}"
     choice = choosing.choose(
-        file,
-        n_jobs=jobs,
-        allow_rows=not no_rows,
-        out=folder,
-        on_candidate=progress,
-        started=started,
-        **kwargs,
+        file, allow_rows=not no_rows, out=folder, on_candidate=progress, started=started, **kwargs
     )
     if form == "json":
         echo_json({"folder": str(folder), **choice.card})
@@ -96,9 +67,7 @@ def choose(
 @click.argument("model", type=options.FILE)
 @click.argument("file", metavar="FILE")
 @click.option("--out", type=options.FILE, required=True, help="The CSV to write.")
-@click.option(
-    "--level", default=0.9, show_default=True, help="Of intervals: 0.5, 0.8, 0.9, 0.95 or 0.99."
-)
+@click.option("--level", default=0.9, show_default=True, help="0.5, 0.8, 0.9, 0.95 or 0.99.")
 @click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
 @options.reads_a_table
 def predict(

@@ -1,16 +1,14 @@
 """What a model is judged by, and by how much one model is better than another on the same rows.
 
 Every metric is a loss: smaller is better. Its value is a smooth function of a sum over the rows, so
-that its error follows from the rows' *influences* (the delta method): how far the value moves, in
-units of 1/n, where a row gets more weight. The interval of a difference follows from the difference
-of the influences row by row. Its p-value follows from the signed ranks of the rows' losses where
-these have no bound: the ranks hold where a few rows outweigh all others. Where rows come in groups,
-those of a group are added up first.
+that its error follows from the rows' influences (the delta method). Unbounded losses are compared
+by the signed ranks of the rows, which hold where a few rows outweigh all others. Where rows come in
+groups, those of a group are added up first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,26 +24,21 @@ LEAST_RANKED = 12
 LEVEL = 0.95  # of the intervals
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """The value of a metric on n rows, and what each row, or group of rows, adds to it."""
 
     value: float
-    influences: Array  # of sum 0
+    values: Array  # whose mean is the value, and whose spread says its error
     rows: Array  # the losses
     n: int
 
     @property
     def standard_error(self) -> float:
         """The standard error of the value: other rows (groups) in the place of these."""
-        count = len(self.influences)
-        if count < 2:
-            return float("inf")
-        return float(np.sqrt(count / (count - 1) * np.sum(self.influences**2)) / self.n)
+        return float(stats.sem(self.values)) if len(self.values) > 1 else float("inf")
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """By how much the loss of one model exceeds that of another, on the same rows."""
 
     value: float
@@ -58,17 +51,9 @@ class Difference:
 def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None) -> Loss:
     """Return the loss of a model on n rows.
 
-    Parameters
-    ----------
-    metric : str
-        ``log-loss``: mean of -log of the probability of the right class. ``error``: share of wrong
-        classes, in %. ``rmse`` and ``mae``.
-    truth : array of shape (n,)
-        Numbers, or class codes 0 .. K-1.
-    said : array of shape (n,) or (n, K)
-        Numbers, or the probabilities of the classes.
-    groups : array of shape (n,), optional
-        Of which group each row is.
+    ``log-loss``: mean of -log of the probability of the right class; ``error``: share of wrong
+    classes, in %; ``rmse`` and ``mae``. The truth has shape (n,), of class codes 0 .. K-1 or
+    numbers, what is said (n, K) or (n,). `groups` are the numbers of the rows' groups.
     """
     n = len(truth)
     if metric == "log-loss":
@@ -85,7 +70,7 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1]
         influences, each = np.bincount(numbers, influences), np.bincount(numbers, each)
-    return Loss(value, influences, each, n)
+    return Loss(value, value + influences * len(each) / n, each, n)
 
 
 def difference(first: Loss, second: Loss, metric: str) -> Difference:
@@ -97,8 +82,9 @@ def difference(first: Loss, second: Loss, metric: str) -> Difference:
     `LEAST_RANKED` groups with any metric.
     """
     value, each = first.value - second.value, first.rows - second.rows
-    error = replace(first, influences=first.influences - second.influences).standard_error
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, len(each) - 1)) * error if len(each) > 1 else np.inf
+    error = first._replace(values=first.values - second.values).standard_error
+    around = stats.t(max(1, len(each) - 1), value, error or SMALLEST)
+    low, high = map(float, around.interval(LEVEL))
     if not each.any() or len(each) < 2:
         p = 1.0
     elif metric == "error" and len(each) == first.n:  # where one of the two alone is right
@@ -108,6 +94,6 @@ def difference(first: Loss, second: Loss, metric: str) -> Difference:
         smaller = each if value < 0 else -each
         p = min(1.0, 2 * float(stats.wilcoxon(smaller, alternative="less").pvalue))
     else:  # ranks would weigh a large group as a small one
-        p = float(2 * stats.t.sf(abs(value) / error, len(each) - 1)) if error else 1.0
+        p = float(2 * min(around.cdf(0), around.sf(0)))
     verdict = "near" if not p < 1 - LEVEL else "better" if value < 0 else "worse"
-    return Difference(value, value - reach, value + reach, p, verdict)
+    return Difference(value, low, high, p, verdict)

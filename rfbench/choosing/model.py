@@ -29,40 +29,23 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
 
 
 class Model(Pipeline):  # type: ignore[misc]
-    """A pipeline of scikit-learn that takes a DataFrame as it was read.
+    """A pipeline of scikit-learn that takes a DataFrame as it was read."""
 
-    Attributes
-    ----------
-    half_widths_ : dict of float to float
-        Of a regression: half the width of the interval of each level, see `half_widths`.
-    reading_ : Reading or None
-        How the file was read that it was fitted on; None if the rows were in memory.
-    card_ : dict
-        What its card says.
-    """
-
-    half_widths_: dict[float, float]
-    reading_: Reading | None
-    card_: dict[str, Any]
+    half_widths_: dict[float, float]  # of a regression: of the interval of each level
+    reading_: Reading | None  # how the file was read that it was fitted on; None: rows in memory
+    card_: dict[str, Any]  # what its card says
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
         """Return the bounds of the target of each row, shape (n, 2).
 
-        They are approximate: they hold with a probability of about `level` for rows that are drawn
-        like those before. Split conformal prediction promises at least that of the model whose
-        errors gave the widths; this one was fitted again, on all rows.
-
-        Raises
-        ------
-        DataError
-            The model is one of classes, or has no intervals of this level.
+        They hold with a probability of about `level` for rows that are drawn like those before:
+        split conformal prediction promises at least that of the model that gave the widths, and
+        this one was fitted again. DataError if there are none of this level, or none, of classes.
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))
-            raise DataError(
-                f"The model has no intervals of the level {level}.",
-                f"It has {levels or 'none: it predicts classes'}.",
-            )
+            what = f"The model has no intervals of the level {level}."
+            raise DataError(what, f"It has {levels or 'none: it predicts classes'}.")
         middle, half = np.asarray(self.predict(X), dtype=float), self.half_widths_[level]
         return np.column_stack([middle - half, middle + half])
 
@@ -115,32 +98,29 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
     Models that this user made on this machine are loaded as they are, others with `allow_imports`
     only. DataError if it is not allowed, or cannot be loaded, or if its card is another one.
     """
-    copied = "Copy both files that `rfbench choose` wrote, model.joblib and model.json."
+
+    def refused(what: str, why: str, todo: str = "") -> DataError:
+        copied = "Copy both files that `rfbench choose` wrote, model.joblib and model.json."
+        return DataError(f"{path} {what}", why, todo or copied)
+
     try:
         content = files.read(path)  # once: what is checked is what is loaded
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
-        why = f"{type(error).__name__}: {error}."
-        raise DataError(f"{path} is no model with its card beside it.", why, copied) from None
+        what = "is no model with its card beside it."
+        raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise DataError(f"{path} is not the model of its card.", "Its hash is another one.", copied)
+        raise refused("is not the model of its card.", "Its hash is another one.")
     if not allow_imports and hashes.recall(f"model|{sha256}") is None:
-        raise DataError(
-            f"{path} was not made here by you.",
-            "Loading a model runs code that is in its file: it is as trusted as its sender.",
-            "Run with --allow-imports if you trust it.",
-        )
+        why = "Loading a model runs code that is in its file: it is as trusted as its sender."
+        raise refused("was not made here by you.", why, "Run with --allow-imports if you trust it.")
     try:
         model: Model = joblib.load(io.BytesIO(content))
         own = {**model.card_, "model_sha256": sha256}
     except Exception as error:  # a file of another version makes them raise almost anything
-        raise DataError(
-            f"{path} cannot be loaded.",
-            f"{type(error).__name__}: {error}.",
-            "Install the versions that its card names, or run `rfbench choose` again.",
-        ) from error
+        todo = "Install the versions that its card names, or run `rfbench choose` again."
+        raise refused("cannot be loaded.", f"{type(error).__name__}: {error}.", todo) from error
     if own != card:
-        what = f"The card of {path} was changed after the model was made."
-        raise DataError(what, "The model holds other facts.", copied)
+        raise refused("has a card that was changed after it was made.", "It holds other facts.")
     return model

@@ -1,11 +1,7 @@
-"""A table with its target, from a file or from memory, and how its rows are parted.
-
-Some are held out, some choose, and the rest is fitted.
-"""
+"""A table with its target, from a file or from memory, and how its rows are parted."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,24 +13,28 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array
-from rfbench.choosing import facts
 from rfbench.choosing.model import Model
-from rfbench.datasets import columns, files
+from rfbench.datasets import columns, files, values
 from rfbench.datasets.dialect import Reading
 from rfbench.datasets.split import Index, Sides, in_time
-from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments, named
 from rfbench.errors import ConfigError, DataError
 from rfbench.memory import check_fits
 from rfbench.solvers.folds import whole_groups
 
-HELD_OUT, VALIDATION, FOLDS = 0.25, 0.2, 3
-MOST_HELD_OUT = 10_000
+HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
 FEW = 4  # rows of a class that are kept where rows are sampled
 FOLDED_ROWS = 2_000  # up to so many training rows there are folds
 # Training rows for each second of the budget, and bounds of them.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-LEAST_GROUPS = 3
 LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret rows
+LEAST = 20  # rows, or different values, of which no order and no agreement is chance
+ROWS_PER_NAME = 10  # words with fewer rows each are names of somebody or something
+COPIES = 0.01  # share of rows from which on exact duplicates count
+TELLING_ROWS = 20_000  # that say whether a column tells the target
+_OWNERS = re.compile(
+    r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
+    r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
+)
 NONE = "none"  # rows are held out at random, whatever they say
 
 
@@ -50,7 +50,7 @@ class LabelledTable:
     metric: str = ""
     seed: int = 0
     name: str = "the rows"
-    sha256: str = ""  # of the file's content, or of the rows
+    sha256: str = ""  # of the file's content
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
     how: Reading | None = None  # of a file: by it new files are read
 
@@ -118,8 +118,7 @@ class LabelledTable:
         Of many rows these are a sample. One split chooses, or of few rows several folds.
         """
         ((train, test),) = self.split(HELD_OUT)
-        most = min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
-        train = self.some(train, most)
+        train = self.some(train, min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS))
         inner = self.take(train).split(VALIDATION, FOLDS if len(train) <= FOLDED_ROWS else 1)
         chosen = [(train[fit], train[held]) for fit, held in inner]
         return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
@@ -134,13 +133,14 @@ class LabelledTable:
 
 
 def parted(
-    table: LabelledTable, budget: float
+    table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
     """Leave out the classes that a side of some split lacks: these cannot be learnt and checked.
 
-    Every fold has all classes where it is fitted; where it is judged, the folds together do.
-    Returns the table, its splits, the numbers of its rows in the table that was given, and how many
-    rows the classes had that are left out. DataError if fewer than two classes are left.
+    Every fold has all classes where it is fitted; where it is judged, the folds together do. Those
+    of fewer rows than `least` are left out, too, and their names are secret. Returns the table, its
+    splits, the numbers of its rows in the table that was given, and how many rows the other classes
+    had that are left out. DataError if fewer than two classes are left.
     """
     left_out: dict[str, int] = {}
     kept = np.arange(len(table.y))
@@ -149,7 +149,9 @@ def parted(
         judged = np.concatenate([held for _, held in splits[:-1]])
         sides = [splits[-1][1], judged, *(fit for fit, _ in splits[:-1])]
         every = np.arange(table.n_classes)
+        counts = np.bincount(table.codes)[every]
         there = np.all([np.isin(every, table.y[side]) for side in sides], axis=0)
+        there &= counts >= least
         if there.all():
             return table, splits, kept, left_out
         if there.sum() < 2:
@@ -158,8 +160,8 @@ def parted(
                 "A class has to be learnt from some rows and checked on others.",
                 "Put rare classes together, or split otherwise (--groups, --time).",
             )
-        counts = np.bincount(table.y)
-        left_out |= {str(table.classes[code]): int(counts[code]) for code in every[~there]}
+        gone = every[~there & (counts >= least)]
+        left_out |= {str(table.classes[code]): int(counts[code]) for code in gone}
         rows = np.flatnonzero(there[table.y])
         table, kept = table.take(rows), kept[rows]
 
@@ -181,24 +183,21 @@ def table_of(
     time: Any = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Return a file, or rows in memory, as a table with its target.
+    """Return a file, or rows in memory, as a table with its target; X and y as of `choose`.
 
-    The parameters are those of `rfbench.choose`. Without `groups` and `time` the rows say how they
-    are held out, see `facts.of_rows`; 'none' is at random. A column of times stays among those that
-    a model gets. DataError if there is no such file or column, or nothing can be learnt from it.
+    `target` is the column of a file to predict, `drop` names those to leave out, and `task` is
+    classification or regression, by default what the target says. `groups` say whose rows belong
+    together: whole groups are held out. `time` says when they are: the last ones are held out. Both
+    are columns of a file, or arrays; by default the rows say it, see `held_out_by`, and 'none' is
+    at random. `reading` is that of `rfbench.datasets.files.read`. DataError if there is no such
+    file or column, or nothing can be learnt from it.
     """
-    if isinstance(X, str | Path):
-        path = files.find(str(X), None)
-        return _read(path, target, task, drop, groups, time, reading)
-    name = "the rows"
-    rows, values = columns.tabled(name, X, y)
-    guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-    return _table(name, _dense(rows), pd.Series(values), task or guess, groups, time)
-
-
-def _read(
-    path: Path, target: Any, task: str | None, drop: Any, groups: Any, time: Any, reading: Any
-) -> LabelledTable:
+    if not isinstance(X, str | Path):
+        rows, told = columns.tabled("the rows", X, y)
+        guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
+        read = columns.Table("the rows", _dense(rows), pd.Series(told), {})
+        return _labelled(read, task or guess, groups, time)
+    path = files.find(str(X), None)
     X, y, how = files.read(path, plain=True, target=target, **reading)
     if how.unclear:
         whole = re.sub("[,.]", "", how.unclear)
@@ -208,36 +207,26 @@ def _read(
             "No number of the file says which.",
             f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
         )
-    X = _dense(X)
-    owners = None if groups == NONE else groups
-    column = target if y is None else None
-    chosen = columns.chosen(path.name, X, y, target=column, drop=tuple(drop), groups=owners)
-    labels: Any = chosen.y
-    words: list[str] = []
+    X, owners = _dense(X), None if groups == NONE else groups
+    read = columns.chosen(path.name, X, y, target=target, drop=tuple(drop), groups=owners)
     if y is None and how.format in files.TEXT:
-        labels, words = _labels(path, how, X, chosen.y)
+        read.y = _as_written(path, how, X, read.y)
     if time not in (None, NONE):
         time = X[columns.column_named(path.name, X, time, "time")]
-        columns.check_apart(path.name, {"target": str(chosen.y.name), "time": str(time.name)})
-    table = _table(path.name, chosen.X, labels, task, chosen.special.get("groups", groups), time)
-    notes = (*table.notes, *words)
-    return replace(table, sha256=files.content_sha256(path), how=how, notes=notes)
+        columns.check_apart(path.name, {"target": str(read.y.name), "time": str(time.name)})
+    table = _labelled(read, task, read.special.get("groups", groups), time)
+    return replace(table, sha256=files.content_sha256(path), how=how)
 
 
-def _labels(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> tuple[Any, list[str]]:
+def _as_written(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> Any:
     """Return a target as it is written where it has gaps: NA may be a class, and numbers exact."""
-    numbers = is_number(y)
-    if not y.isna().any() or (numbers and not y.abs().gt(EXACT_WHOLE).any()):
-        return y, []
+    if not y.isna().any():
+        return y
     text = files.column_text(path, how, list(X.columns).index(y.name)).rename(y.name)
-    kept = text.where(y.notna())
-    if numbers or kind_of(str(y.name), kept) != WORDS:
-        return kept if numbers else y, []
-    words = text[y.isna() & text.notna()].value_counts()
-    return text, [
-        f"{word} ({n:,} rows) is a class: leave the field empty where the target is not known."
-        for word, n in words.items()
-    ]
+    there = text.where(y.notna())
+    if values.is_number(y):
+        return there if y.abs().gt(values.EXACT_WHOLE).any() else y
+    return text if values.kind_of(str(y.name), there) == values.WORDS else y
 
 
 def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFrame:
@@ -255,7 +244,7 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
     if not {*X.columns} & {*model.card_["columns"]}:
         raise DataError(
             f"{file} has none of the columns that the model knows.",
-            f"These are {named(model.card_['columns'])}.",
+            f"These are {values.named(model.card_['columns'])}.",
             "Name the file that belongs to the model, or correct its first line.",
         )
     if how is None or read.how.format not in files.TEXT or options:
@@ -278,56 +267,33 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
     return X
 
 
-def _table(
-    name: str, X: pd.DataFrame, y: Any, task: str | None, groups: Any, time: Any
-) -> LabelledTable:
-    """Leave out rows without a target, a group or a time, and tell the task.
-
-    Where it is not told how rows are held out, they say it themselves.
-    """
-    given = {"groups": groups, "time": time}
-    special = {
-        key: pd.Series(np.asarray(values), name=getattr(values, "name", None) or key)
-        for key, values in given.items()
-        if not (values is None or (isinstance(values, str) and values == NONE))
+def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabelledTable:
+    """Leave out rows without target, group or time; tell the task, and how rows are held out."""
+    table.special = {
+        key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
+        for key, each in (("groups", groups), ("time", time))
+        if each is not None and not isinstance(each, str)
     }
-    if len(special) == 2:
-        raise ConfigError(
-            "Groups and time were both given.",
-            "Rows are held out in whole groups, or the last ones.",
-            "Give one of the two.",
-        )
-    if (when := special.get("time")) is not None:
-        days = pd.Series(moments(str(when.name), when), name="time")
-        special["time"] = days.replace([np.inf, -np.inf], np.nan)
-    table = columns.Table(name, X.reset_index(drop=True), y.reset_index(drop=True), special)
+    if len(table.special) == 2:
+        raise ConfigError("Groups and time were both given.", "", "Give one of the two.")
+    if (when := table.special.get("time")) is not None:
+        table.special["time"] = pd.Series(values.moments(str(when.name), when), name="time")
     table.complete()
-    if len(table.y) < LEAST_ROWS:
-        raise DataError(
-            f"Too few rows have a target: {len(table.y)} in {name}.",
-            f"A model is chosen on some and checked on others: at least {LEAST_ROWS} are needed.",
-            "Measure more rows.",
-        )
-    X, y, notes = table.X, table.y, []
+    name, X, y, notes = table.name, table.X, table.y, []
+    if len(y) < LEAST_ROWS:
+        what = f"Too few rows have a target: {len(y)} in {name}."
+        raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")
     hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(str), index=False)
     copies = pd.factorize(hashes)[0].astype(np.int64)
-    if groups is None and time is None and (found := facts.of_rows(X, y, copies)) is not None:
-        notes.append(found.sentence)
-        table.special = {found.by: pd.Series(found.values)}
-        if found.by == "groups" and found.column:
-            X = X.drop(columns=found.column)
-    times = table.special.get("time")
+    if groups is None and time is None and (found := held_out_by(X, y, copies)) is not None:
+        by, column, sentence = found
+        notes, table.special = [sentence], {by: column}
+        X = X.drop(columns=column.name) if by == "groups" and column.name in X else X
     numbers, *_ = table.arranged()
-    if numbers is not None and numbers.max() + 1 < LEAST_GROUPS:
-        raise DataError(
-            f"The rows of {name} are in {numbers.max() + 1} groups.",
-            f"A model is fitted, chosen and checked on other groups: {LEAST_GROUPS} at least.",
-            "Name another column for groups, or none.",
-        )
     codes, words, kind = table.target_codes(task, ())
     target, classes = codes, np.empty(0)
     if kind != "regression":
-        labels = np.unique(y.to_numpy()) if is_number(y) else np.array(words)
+        labels = np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)
         classes, target = np.unique(labels[codes], return_inverse=True)
     once = ~pd.Series(copies if numbers is None else numbers).duplicated().to_numpy()
     return LabelledTable(
@@ -335,41 +301,122 @@ def _table(
         target,
         classes,
         numbers,
-        None if times is None else times.to_numpy(dtype=np.float64),
+        table.special["time"].to_numpy(np.float64) if "time" in table.special else None,
         name=name,
-        sha256=hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest(),
-        notes=(*facts.tells(X[once], codes[once]), *notes, *table.notes),
+        notes=(*tells(X[once], codes[once]), *notes, *table.notes),
     )
 
 
-def without_rows(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target tells no value of a row: see `Preparation` for the columns.
+def held_out_by(
+    X: pd.DataFrame, y: pd.Series[Any], copies: Index
+) -> tuple[str, pd.Series[Any], str] | None:
+    """Return how rows are to be held out; None: at random.
 
-    Classes of fewer than ten rows are left out, and a target of numbers is rounded.
+    By ``time`` if they are sorted by a date, else in ``groups``: those of a column that names whose
+    they are and repeats, or exact duplicates, of which `copies` are the numbers. Beside it are the
+    times or groups, called as their column is, and a sentence with the option that says otherwise.
     """
-    note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
-    if not table.n_classes:
-        step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
-        note = f"{note} The target is rounded to a thousandth of its range."
-        return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
-    common = np.bincount(table.y) >= LEAST_ROWS
-    if common.sum() < 2:
-        raise DataError(
-            f"Of {table.name}, fewer than two classes are in {LEAST_ROWS} rows or more.",
-            "With fewer a class tells of its rows.",
-            "Put rare classes together.",
+    kinds = {str(name): values.kind_of(str(name), column) for name, column in X.items()}
+    for name in [name for name, kind in kinds.items() if kind == values.DATE]:
+        time = pd.Series(values.moments(name, X[name]), name=name)
+        in_order = time.is_monotonic_increasing or time.is_monotonic_decreasing
+        if in_order and time.nunique() >= LEAST:
+            sentence = (
+                f"The rows are sorted by {name}: the last ones are held out, as if later rows are "
+                "to be predicted. --time none draws rows at random."
+            )
+            return "time", time, sentence
+    owners = {name: _owners(name, X[name], kind) for name, kind in kinds.items()}
+    for (_, count), name in sorted(((owned, name) for name, owned in owners.items()), reverse=True):
+        if count:
+            sentence = (
+                f"Column {name} has {count:,} different values in {len(X):,} rows: all rows of one "
+                "are held out together. --groups none draws rows at random."
+            )
+            return "groups", X[name], sentence
+    once = ~pd.Series(copies).duplicated().to_numpy()
+    again = int((~once).sum())
+    different = max(X[once].nunique().max(), y[once].nunique())
+    # Of a few words each, equal rows are no copies: some column has to tell most rows apart.
+    if again >= max(2, COPIES * len(X)) and 2 * different > once.sum() >= LEAST:
+        sentence = (
+            f"{again:,} rows repeat another one exactly: such rows are held out together. "
+            "--groups none draws each by itself."
         )
-    # The names of rare classes are secret, too, in whatever sentence they stand.
-    notes = [each for each in table.notes if "class" not in each or "--" in each]
-    if not common.all():
-        note = f"{note} Classes of fewer rows are left out."
-    return replace(table.take(np.flatnonzero(common[table.y])), notes=(*notes, note))
+        return "groups", pd.Series(copies), sentence
+    return None
+
+
+def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
+    """Return whether a column is called like somebodies, and how many it names, in several rows."""
+    named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
+    whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
+    counts = column.value_counts()
+    if (
+        column.dtype == bool
+        or not (kind == values.WORDS or whole)
+        or (len(counts) < values.LEAST_NAMES or 2 * counts[counts > 1].sum() < len(column))
+    ):
+        return named, 0
+    return named, len(counts) * (named or ROWS_PER_NAME * len(counts) > len(column))
+
+
+def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
+    """Name the columns that determine the target: it follows from them, or has their order.
+
+    Of rows that belong together, one is to be given: their values agree without any such rule.
+    """
+    some = np.linspace(0, len(X) - 1, min(len(X), TELLING_ROWS)).astype(np.int64)
+    return [
+        f"Column {name} determines the target: if it is known only when the target is, "
+        f"leave it out with --drop {name}."
+        for name, column in X.items()
+        if _tells(str(name), column.iloc[some], target[some])
+    ]
+
+
+def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
+    kind, cells = values.kind_of(name, column), values.text_of(column)
+    ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
+    if values.is_number(column) or kind == values.DATE:
+        cells = pd.Series(values.moments(name, column))
+    elif kind == values.NUMBER:
+        cells = pd.Series(values.as_numbers(cells, comma=values.has_decimal_comma(cells)))
+    there = cells.notna().to_numpy()
+    if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
+        return False
+    y = y[there]
+    same = pd.Series(y).groupby(pd.factorize(cells[there], sort=True)[0])  # rows of one value
+    low, high = same.min().to_numpy(), same.max().to_numpy()
+    again = same.transform("size").to_numpy() > 1
+    ends, counts = np.unique(y, return_counts=True)
+    rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
+    pure = bool((low == high).all())
+    if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
+        return True
+    if not ordered or len(low) < LEAST / 2:
+        return False
+    if y.dtype.kind == "f":  # a larger value never has a smaller target, or never a larger one
+        monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
+        return bool(len(ends) >= LEAST / 2 and monotone)
+    return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4
+
+
+def without_rows(table: LabelledTable) -> LabelledTable:
+    """Return a table whose target and notes tell no value of a row; see `Preparation`, `parted`."""
+    note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
+    if table.n_classes:
+        # The names of rare classes are secret, too, in whatever sentence they stand.
+        notes = [each for each in table.notes if "class" not in each or "--" in each]
+        return replace(table, notes=(*notes, f"{note} Classes of fewer rows are left out."))
+    step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
+    note = f"{note} The target is rounded to a thousandth of its range."
+    return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
 
 
 def _dense(X: Any) -> pd.DataFrame:
     if hasattr(X, "tocsr"):
         check_fits(8.0 * X.shape[0] * X.shape[1], "The table with its zeros", "Take fewer columns.")
         X = X.toarray()
-    table = X.copy(deep=False) if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
-    table.columns = pd.Index([str(column).strip() for column in table.columns])
-    return table
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
+    return table.reset_index(drop=True).rename(columns=lambda name: str(name).strip())

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -190,11 +189,3 @@ def give_back(child: Child) -> None:
         child.order(None)
         with _lock:
             _idle.append(child)
-
-
-def prepare(count: int) -> None:
-    """Start children until so many are without work; where none can be, the next run says so."""
-    with ThreadPoolExecutor(count) as threads:
-        started = [threads.submit(take, "") for _ in range(count)]
-    for child in (each.result() for each in started if not each.exception()):
-        give_back(child)

@@ -24,8 +24,8 @@ from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rfbench.choosing.choice import choose, loss_of
-from rfbench.choosing.losses import difference
+from rfbench.choosing.choice import choose
+from rfbench.choosing.losses import difference, loss
 from rfbench.choosing.table import LabelledTable, table_of
 from rfbench.datasets.preparation import Preparation
 
@@ -67,7 +67,8 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
         warnings.simplefilter("ignore")
         for name, model in models.items():
             fitted = model if name == "taken" else model.fit(X, y)
-            losses[name] = loss_of(metric, fitted, table.X.iloc[unseen], table.labels[unseen])
+            predict = fitted.predict_proba if table.n_classes else fitted.predict
+            losses[name] = loss(metric, table.y[unseen], predict(table.X.iloc[unseen]))
     rivals = [each for name, each in losses.items() if name != "taken"]
     best = min(rivals, key=lambda each: each.value)
     reported = choice.card["take"]

@@ -11,13 +11,17 @@ FOREVER = 900.0
 
 def shortened(**changes):
     """Return few contenders: one kernel, few landmarks, nothing that is learnt or trained."""
-    own = rounds.contenders()
-    boosting = {
-        word: [{**m, "max_iter": 30} if m["family"] == "boosting" else m for m in models]
+    own = rounds.CONTENDERS
+    quick = {
+        word: [
+            m if m["family"] != "boosting"
+            else {**m, "parameters": {**m["parameters"], "max_iter": 30}}
+            for m in models
+        ]
         for word, models in own["models"].items()
-    }
+    }  # fmt: skip
     few = {
-        "models": boosting,
+        "models": quick,
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
         "metrics": [],
         "sizes": {"few": 20, "middle": 40, "most": 80},
@@ -29,7 +33,7 @@ def shortened(**changes):
 def short():
     few = shortened()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "contenders", lambda: few)
+        patch.setattr(rounds, "CONTENDERS", few)
         yield
 
 

@@ -1,7 +1,6 @@
 """`choose` from a file to an answer, a model and its page, with a search that is over soon."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,7 @@ def best(choice, family):
 
 
 def changed(choice, **facts):
-    return replace(choice, card={**choice.card, **facts})
+    return choice._replace(card={**choice.card, **facts})
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +38,7 @@ def chosen(tmp_path_factory):
     towns(300).to_csv(folder / "towns.csv", index=False)
     whole = shortened(metrics=["diagonal"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "contenders", lambda: whole)
+        patch.setattr(rounds, "CONTENDERS", whole)
         return choose(
             folder / "towns.csv", target="price", budget=FOREVER, out=folder / "out", n_jobs=1
         )
@@ -48,7 +47,7 @@ def chosen(tmp_path_factory):
 def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
     assert not chosen.card["nothing_learnt"]
     assert chosen.card["take"]["error"] < 0.4 < best(chosen, rounds.CONSTANT)["error"]
-    assert chosen.card["take"]["against_constant"]["verdict"] == "better"
+    assert best(chosen, rounds.CONSTANT)["against_taken"]["verdict"] == "worse"
     assert [chosen.card[n] for n in ("n_train", "n_test", "rows")] == [225, 75, 300]
     assert {c["family"] for c in chosen.card["contenders"]} >= {
         "constant",
@@ -119,6 +118,8 @@ def test_the_first_line_says_what_to_take(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("TAKE ")
     assert chosen.card["take"]["label"] in first
+    assert ("another model was ahead" in text(chosen)) == chosen.card["overturned"]
+    assert "another model was ahead" in text(changed(chosen, overturned=True))
     nothing = changed(chosen, nothing_learnt=True, take=best(chosen, rounds.CONSTANT))
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
@@ -136,7 +137,7 @@ def test_the_largest_class_is_named(chosen):
         chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
         metric="error",
     )  # fmt: skip
-    assert "always saying no, the majority class" in text(rare)
+    assert "better than the majority class (no)" in text(rare)
 
 
 @pytest.mark.parametrize("classes", [0, 2])
@@ -201,6 +202,7 @@ def test_time_holds_out_what_comes_last(short, tmp_path):
     rows = np.load(tmp_path / "later" / "rows.npz")
     when = pd.to_datetime(table["when"], dayfirst=True).to_numpy()
     assert when[rows["train"]].max() < when[rows["test"]].min()
+    assert (later.card["in_time"], drawn.card["in_time"]) == (True, False)
     features = [best(choice, rounds.FEATURES)["error"] for choice in (drawn, later)]
     assert features[1] > 2 * features[0]
 
@@ -242,8 +244,8 @@ def test_without_time_there_is_an_answer(tmp_path):
     X, y = load_wine(return_X_y=True)
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
     assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
-    assert choice.card["stopped"] == "budget"
-    assert "budget cut off" in text(choice)
+    assert choice.card["stopped"]
+    assert "cut off some contenders" in text(choice)
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def test_an_edited_card_is_refused(tmp_path):
     load(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
-        with pytest.raises(DataError, match="was changed after"):
+        with pytest.raises(DataError, match="card that was changed"):
             load(model)
 
 

@@ -16,7 +16,7 @@ from rfbench.results import predictions
 from rfbench.results.reader import read
 from tests.choosing.conftest import FOREVER, shortened, towns
 
-SHIPPED = rounds.contenders()
+SHIPPED = rounds.CONTENDERS
 
 
 def test_the_page_says_the_numbers_of_the_rounds():
@@ -49,7 +49,7 @@ def interrupted(tmp_path_factory):
 
     keys = {"target": "price", "budget": FOREVER, "out": folder / "out", "n_jobs": 2}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "contenders", lambda: few)
+        patch.setattr(rounds, "CONTENDERS", few)
         first = choose(folder / "towns.csv", on_candidate=stop, **keys)
         before = read(folder / "out").rows
         whole = choose(folder / "towns.csv", **keys)
@@ -129,16 +129,16 @@ class Told(Rounds):
 
     def measured(self, trials, deadline):
         made, y = [], self.table.y[self.held]
+        self.ends.append(deadline)
         for setting, *_ in trials:
             scores = y + self.error(setting) * (-1.0) ** np.arange(len(y))
-            arrays = {"predictions": scores[:, None]}
+            said = {"scores": scores[:, None], "fit": 1.0}
             if setting.M:
                 factor = min(setting.parameters["factors"])
-                arrays |= {"chosen": np.array([factor, 1e-3, 4.0, 2.0]), "seconds": np.array(1.0)}
+                said |= {"chosen": np.array([factor, 1e-3, 4.0, 2.0]), "seconds": np.array(1.0)}
             if setting.parameters.get("metric", "none") != "none":
-                arrays["root"] = np.ones(2)
-            row = {"t_pp": "0", "t_features": "0", "t_train": "1.0"}
-            made.append((row, arrays))
+                said["root"] = np.ones(2)
+            made.append(said)
             self.tried.append(setting)
         return made
 
@@ -148,9 +148,9 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
     splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
     made = Told(table, splits, monotonic() + seconds, None)
-    made.error, made.tried = error, []
+    made.error, made.tried, made.ends = error, [], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounds, "contenders", lambda: SHIPPED | changes)
+        patch.setattr(rounds, "CONTENDERS", SHIPPED | changes)
         made.run()
     return made
 
@@ -187,14 +187,6 @@ def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, wi
     assert {e.parameters["metric"] for e in larger} <= {"none"}
 
 
-def test_distances_are_those_of_the_metric():
-    X = np.random.default_rng(0).standard_normal((2, 3))
-    root = np.diag([2.0, 1.0, 0.5]) + 0.1
-    a, b = X[0] - X[1], np.subtract(*rounds.in_metric(X, root))
-    assert b @ b == pytest.approx(a @ root @ root @ a)
-    np.testing.assert_allclose(rounds.in_metric(X, np.array([2.0, 1.0, 0.5])), X * [2, 1, 0.5])
-
-
 def test_landmarks_grow_while_that_gains():
     def error(setting):
         return 3.0 if not setting.M else 1 / min(setting.M, 2_000)
@@ -212,16 +204,54 @@ def test_what_has_no_time_is_not_begun():
     assert made.stopped
 
 
+def test_only_the_first_kernels_end_before_their_time_is_needed():
+    """The simple models have no end, and what follows has the time until the last fits."""
+    made = told(lambda setting: 1.0, n=12_000, metrics=[])
+    simple, kernels, *others = made.ends
+    left = [end - (made.deadline - FOREVER) for end in (kernels, *others)]
+    assert simple is None
+    assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
+
+
+def test_time_for_the_last_fits_is_kept():
+    """Of the kinds side by side on all training rows, and of the largest one on all rows."""
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
+    made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
+    assert made.left() == pytest.approx(95 - 1.1 * larger * (6 / 2 + 4 / 3 * 6), abs=0.5)
+    assert made.left(12) == pytest.approx(95 - 1.1 * larger * (18 / 2 + 4 / 3 * 12), abs=0.5)
+
+
+def test_contenders_that_begin_have_time_together():
+    made = told(lambda setting: 1.0, metrics=[])
+    setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
+    made.candidates = [setting]
+    seconds, fit = made._needed(setting, made.n)
+    made.deadline += (3.5 * seconds - made.left(fit)) / 0.95
+    made.stopped = False
+    assert len(made.round([setting] * 6, made.n)) == 3
+    assert made.stopped
+
+
+def test_kernels_far_behind_the_best_get_no_more_landmarks():
+    def error(setting):
+        best = (setting.parameters.get("kernel"), setting.scaling) == ("gaussian", "rank")
+        return 1.0 if best else 1.6
+
+    larger = [e for e in told(error, n=12_000, metrics=[]).tried if e.M >= 1000]
+    assert {(e.parameters["kernel"], e.scaling) for e in larger} == {("gaussian", "rank")}
+
+
 def test_without_time_the_simple_models_are_measured_all_the_same():
     made = told(lambda setting: 1.0, seconds=-5.0)
     assert {c.family for c in made.candidates} == {CONSTANT, LINEAR}
-    assert made.stopped == "budget"
+    assert made.stopped
 
 
 def test_the_best_is_the_simplest_of_the_close_ones():
     made = told(lambda setting: 1.0, seconds=-5.0)
     base, y = made.candidates[0], made.table.y[made.held]
-    kinds = {"single": (1.0, ()), "average": (0.995, ((base, 0.5), (base, 0.5)))}
+    kinds = {"single": (1.0, {}), "average": (0.995, {base: 1.0})}
     for label, (error, members) in kinds.items():
         scores = y + error * (-1.0) ** np.arange(len(y))
         made.add(Candidate(label, FEATURES, members=members), scores[:, None])
@@ -235,12 +265,9 @@ def test_each_split_sees_the_metric_that_was_learnt_on_it(tmp_path):
     by = Rounds(table, table.splits(60.0), np.inf, tmp_path)
     last = len(by.splits) - 1
     roots = [np.diag([1.0 + fold, 2.0]) for fold in range(last)]
-    row = dict.fromkeys(rounds.FITS, "1.0")
+    common = {"chosen": [1.0, 1.0], "seconds": 1.0, "fit": 1.0}
     said = [
-        (
-            row,
-            {"predictions": table.y[held, None], "chosen": [1.0, 1.0], "root": root, "seconds": 1},
-        )
+        {**common, "scores": table.y[held, None], "root": root}
         for (_, held), root in zip(by.splits, roots, strict=False)
     ]
     setting = Candidate("learnt", FEATURES, "", {"n_components": 9, "metric": "full"})
@@ -249,7 +276,7 @@ def test_each_split_sees_the_metric_that_was_learnt_on_it(tmp_path):
     for fold, root in enumerate([*roots, np.mean(roots, axis=0)]):
         plain, seen = (np.load(by._pack(each, fold, 300) / "X.npy") for each in (setting, learnt))
         np.testing.assert_allclose(seen, plain @ root)
-    np.testing.assert_array_equal(by._steps(learnt)[-1].kw_args["root"], np.mean(roots, axis=0))
+    np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
 def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):

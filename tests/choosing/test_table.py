@@ -41,7 +41,7 @@ class TestHeldOut:
             assert "--time none" in table.notes[0]
             assert "day" in table.X
         assert table_of(X, y.to_numpy(), time="none").time is None
-        times = np.r_[np.arange(99.0), np.inf]
+        times = np.r_[np.arange(99.0), np.nan]
         assert len(table_of(X, y.to_numpy(), time=times).y) == 99
         assert table_of(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
         assert table_of(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
@@ -88,6 +88,8 @@ class TestHeldOut:
         assert "180 rows repeat another one exactly" in table.notes[0]
         assert "determines" not in said(table)
         assert table_of(X, y, groups="none").groups is None
+        few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count
+        assert table_of(few[:, None], few).groups is None
 
     def test_equal_rows_of_a_few_words_are_no_copies(self):
         random = np.random.default_rng(0)
@@ -186,7 +188,7 @@ class TestTarget:
         table = self.read(tmp_path, "a,y\n" + "\n".join(rows))
         assert list(table.classes) == ["EU", "NA", "None"]
         assert len(table.y) == 32
-        assert "NA (8 rows) is a class" in said(table)
+        assert "3 classes, EU, NA, None" in said(table)
         numbers = [f"{i},{word}" for i, word in enumerate(["NA", "1.5", "2.25", "8", ""] * 8)]
         table = self.read(tmp_path, "a,y\n" + "\n".join(numbers), task="regression")
         assert sorted(set(table.y)) == [1.5, 2.25, 8]

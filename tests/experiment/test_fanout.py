@@ -374,14 +374,11 @@ def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
             fanout.run_remotely(fanout.versions() | {name: "0.0.0"}, b"unreadable")
 
 
-def test_children_that_were_prepared_are_those_of_a_run():
+def test_children_without_work_are_taken_again_unless_they_ended():
     end_idle()
-    children.prepare(1)
-    (made,) = children._idle
-    children.prepare(1)
-    assert children._idle == [made]
-    children.prepare(2)
-    other = next(each for each in children._idle if each is not made)
+    made, other = children.take(""), children.take("")
+    for each in (made, other):
+        children.give_back(each)
     other.kill()
     wait_until(lambda: not other.is_sound())
     assert children.take("") is made
