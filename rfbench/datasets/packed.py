@@ -19,9 +19,9 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from rfbench.datasets import columns
+from rfbench.datasets.cache import file_sha256
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.hashes import file_sha256
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
