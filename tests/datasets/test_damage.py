@@ -27,7 +27,7 @@ class TestPacked:
         assert_array_equal(parsed.X[:], data.X)
         return tmp_path / "p"
 
-    @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "1"}', '{"about": []}'])
+    @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
     def test_facts_that_are_none_are_refused(self, folder, text):
         (folder / packed.FACTS).write_text(text)
         with pytest.raises(DataError, match="do not fit together"):
