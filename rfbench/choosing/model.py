@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from rfbench import __version__, files
 from rfbench.arrays import Array
 from rfbench.datasets import cache
-from rfbench.datasets.dialect import Reading
+from rfbench.datasets.files import Reading
 from rfbench.errors import DataError
 from rfbench.escaping import json_value
 

@@ -20,7 +20,7 @@ from rfbench.arrays import Array
 from rfbench.choosing import facts
 from rfbench.choosing.model import Model
 from rfbench.datasets import columns, files
-from rfbench.datasets.dialect import Reading
+from rfbench.datasets.files import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.datasets.values import EXACT_WHOLE, WORDS, is_number, kind_of, moments, named
 from rfbench.errors import ConfigError, DataError
