@@ -20,8 +20,8 @@ from sklearn.pipeline import Pipeline
 
 from rfbench import __version__, files
 from rfbench.arrays import Array
-from rfbench.datasets import hashes
-from rfbench.datasets.dialect import Reading
+from rfbench.datasets import cache
+from rfbench.datasets.files import Reading
 from rfbench.errors import DataError
 from rfbench.escaping import json_value
 
@@ -88,7 +88,7 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     card = {**model.card_, "model_sha256": sha256}
     files.replace(folder / "model.joblib", content)
     files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
-    hashes.remember(f"model|{sha256}", "made")
+    cache.remember(f"model|{sha256}", "made")
     return card
 
 
@@ -112,7 +112,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise refused("is not the model of its card.", "Its hash is another one.")
-    if not allow_imports and hashes.recall(f"model|{sha256}") is None:
+    if not allow_imports and cache.recall(f"model|{sha256}") is None:
         why = "Loading a model runs code that is in its file: it is as trusted as its sender."
         raise refused("was not made here by you.", why, "Run with --allow-imports if you trust it.")
     try:

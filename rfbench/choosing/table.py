@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.choosing.model import Model
 from rfbench.datasets import columns, files, values
-from rfbench.datasets.dialect import Reading
+from rfbench.datasets.files import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.errors import ConfigError, DataError
 from rfbench.memory import check_fits

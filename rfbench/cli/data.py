@@ -30,7 +30,6 @@ def list_data(form: str) -> None:
                 "name": name,
                 **entry.model_dump(include={"title", "task", "rows", "columns", "licence", "kind"}),
                 "on_disk": entry.kind != "files" or datasets.on_disk(name),
-                "pinned": not entry.unpinned,
             }
             for name in datasets.names()
             for entry in [datasets.entry(name)]
@@ -41,7 +40,6 @@ def list_data(form: str) -> None:
         entry = datasets.entry(name)
         state = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
         state = state or ("yes" if datasets.on_disk(name) else "no")
-        state += ", unpinned" if entry.unpinned else ""
         size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, state, entry.licence))
     print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
@@ -86,7 +84,7 @@ def verify(names: tuple[str, ...]) -> None:
                 continue
             wrong = wrong or check.status in ("mismatch", "missing")
             digest = f"sha256 {check.sha256}" if check.sha256 else "not found"
-            echo(f"{name:15} {check.name:32} {check.status:9} {digest}")
+            echo(f"{name:15} {check.member.name:32} {check.status:9} {digest}")
             if check.status == "unpinned":
                 echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
             if check.status == "mismatch":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,7 +28,7 @@ from rfbench.datasets import catalog, own, split
 from rfbench.datasets.catalog import SOURCES
 from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, DataError, nearest
 from rfbench.escaping import one_line
 from rfbench.registry import SAMPLERS
 
@@ -351,24 +350,10 @@ class CheckSpec(Section):
 
 
 def _split(value: Any) -> Any:
-    sizes: Iterable[Any] = value.values() if isinstance(value, dict) else ()
-    if isinstance(value, dict) and "folds" in value:
-        if any(type(size) is not int or size < 0 for size in sizes):
-            raise ValueError("folds, seed and first_permuted are whole numbers")
-        if value["folds"] < 2:
-            raise ValueError("there are at least 2 folds")
-        if value["folds"] > value.get("first_permuted", math.inf):
-            raise ValueError("there are not more folds than rows")
-        if value.get("seed", 0) >= 2**32:
-            raise ValueError("its seed is below 2^32")
-        sizes = [size for key, size in value.items() if key != "seed"]
-    if any(type(size) is float and not 0 < size < 1 for size in sizes):
-        raise ValueError("a share of the rows or groups lies between 0 and 1")
-    if any(type(size) is bool or (type(size) is int and size < 1) for size in sizes):
-        raise ValueError("a number of rows or groups is at least 1")
-    names = [key for key, size in value.items() if isinstance(size, str)] if sizes else []
-    if split.way_of(value) is None or set(names) - {"column"}:
-        raise ValueError(f"a split is {split.EXAMPLES}.{nearest(str(value), ['given'])}")
+    try:
+        split.check(value)
+    except DataError as error:
+        raise ValueError(str(error)) from None
     return value
 
 

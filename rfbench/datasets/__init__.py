@@ -5,9 +5,7 @@ The transformers are in `preparation` and `scaling`, which import scikit-learn: 
 
 from rfbench.datasets.catalog import Entry, names, source_of, suites
 from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
-from rfbench.datasets.fetch import fetch
-from rfbench.datasets.hashes import data_folder
-from rfbench.datasets.locate import FileCheck, on_disk, verify
+from rfbench.datasets.fetch import FileCheck, data_folder, fetch, on_disk, verify
 from rfbench.datasets.prepare import Prepared, prepare
 from rfbench.datasets.split import split_rows
 

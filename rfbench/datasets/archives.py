@@ -1,6 +1,6 @@
 """Opening files as they lie on disk: plain, compressed, or inside a zip.
 
-Nothing is unpacked to disk: the wanted members are read into memory, up to a bound.
+Nothing is unpacked to disk: the wanted members are read into memory.
 """
 
 from __future__ import annotations
@@ -13,13 +13,10 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 from rfbench.datasets.values import named
 from rfbench.errors import DataError
-
-LIMIT = 1 << 30
-"""The most bytes that a download, or one of its members once unpacked, may hold."""
 
 
 def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
@@ -59,20 +56,19 @@ class FoundFiles:
     def read(self) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
-        DataError if one cannot be read or is too large, or if the number is wrong.
+        DataError if one cannot be read, or if the number is wrong.
         """
         files: list[tuple[str, bytes]] = []
         inside: list[str] = []
         for path in self.paths:
             try:
                 if path.suffix == ".zip":
-                    with path.open("rb") as stream:
-                        files += _search(stream, self.pattern, inside)
+                    files += _search(path, self.pattern, inside)
                 else:
                     with opened(path) as stream:
                         name = path.stem if path.suffix in UNPACK else path.name
-                        files.append((name, _bounded(stream, path.name)))
-            except (DataError, MemoryError):
+                        files.append((name, stream.read()))
+            except MemoryError:
                 raise
             except Exception as error:  # damaged archives make the libraries raise almost anything
                 raise DataError(
@@ -91,33 +87,16 @@ class FoundFiles:
 
 
 def _search(
-    stream: IO[bytes], pattern: str, names: list[str], depth: int = 1
+    place: Path | io.BytesIO, pattern: str, names: list[str], depth: int = 1
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the members of a zip that match, and those of zips inside; `names` gets all names."""
-    with zipfile.ZipFile(stream) as packed:
+    with zipfile.ZipFile(place) as packed:
         for name in packed.namelist():
             path = PurePosixPath(name)
             if path.name.startswith("._"):  # what macOS adds
                 continue
             names.append(name)
             if path.match(pattern):
-                yield path.name, _bounded(packed.open(name), name)
+                yield path.name, packed.read(name)
             elif depth and path.suffix == ".zip":
-                inner = io.BytesIO(_bounded(packed.open(name), name))
-                yield from _search(inner, pattern, names, depth - 1)
-
-
-def _bounded(stream: IO[bytes], name: str) -> bytes:
-    content = stream.read(LIMIT + 1)
-    if len(content) > LIMIT:
-        raise too_large(f"'{name}'")
-    return content
-
-
-def too_large(what: str) -> DataError:
-    """Return the error for a file beyond the bound."""
-    return DataError(
-        f"{what} holds more than {LIMIT:,} bytes.",
-        "No file in the catalogue is that large.",
-        "Remove the file and get it again from its original home.",
-    )
+                yield from _search(io.BytesIO(packed.read(name)), pattern, names, depth - 1)

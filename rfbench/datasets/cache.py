@@ -1,29 +1,110 @@
-"""Rows that were read once, kept for the next time in the folder of this user."""
+"""What is kept for this user: hashes of files while they stay as they are, and rows once read.
+
+Nobody else writes into the folder, so that what is there is believed, and unpickled.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rfbench.datasets import hashes
+from rfbench import files
+from rfbench.errors import ResultsError
 
 if TYPE_CHECKING:
+    from rfbench.datasets.archives import FoundFiles
     from rfbench.datasets.columns import Parsed
 
 log = logging.getLogger(__name__)
 
+TICK = 0.02  # seconds: no clock of files' times is coarser
+
+
+def user_folder() -> Path:
+    """Return the folder of this user for what can be had again: RFBENCH_CACHE, or the usual one."""
+    if given := os.environ.get("RFBENCH_CACHE"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "rfbench"
+
+
+def recall(key: str) -> str | None:
+    """Return the word that is remembered under a key; None if nothing is."""
+    try:
+        return next(iter(_memory(key).read_text("utf-8").split()), None)
+    except (OSError, ValueError):
+        return None
+
+
+def remember(key: str, value: str) -> None:
+    """Remember a word under a key, in a file of its own; a warning says that it cannot be."""
+    try:
+        files.replace(_memory(key), value.encode())
+    except ResultsError as error:
+        log.warning("%s", error)
+
+
+def _memory(key: str) -> Path:
+    digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
+    return user_folder() / "hashes" / digest
+
+
+def remembered(key: str, compute: Callable[[], str]) -> str:
+    """Return what is remembered under a key; if nothing is, compute and remember it."""
+    value = recall(key)
+    if value is None:
+        value = compute()
+        remember(key, value)
+    return value
+
+
+def content_sha256(source: FoundFiles) -> str:
+    """Return the hash of a source's unpacked content; of several files, over names and hashes.
+
+    DataError if the source cannot be read.
+    """
+
+    def compute() -> str:
+        digests = {n: hashlib.sha256(content).hexdigest() for n, content in source.read().items()}
+        if len(digests) == 1:
+            return next(iter(digests.values()))
+        lines = "".join(f"{digest} {name}\n" for name, digest in digests.items())
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    return remembered("|".join((source.pattern, *map(state, source.paths))), compute)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hash of a file as it lies on disk."""
+
+    def compute() -> str:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    return remembered(state(path), compute)
+
+
+def state(path: Path) -> str:
+    """Return what changes when a file does: its place, size and times (a copy may keep one)."""
+    status = os.stat(path)
+    age = time.time() - status.st_ctime
+    if 0 <= age < TICK:  # else a change within the same tick would leave them as they are
+        time.sleep(TICK - age)
+        status = os.stat(path)
+    identity = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
+    return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
+
 
 def found(sha256: str) -> Parsed | None:
-    """Return the rows that were kept of data with an identity, arrays as maps of the file.
-
-    Nobody else writes into the folder, so that what is unpickled is this user's own.
-    """
+    """Return the rows that were kept of data with an identity, arrays as maps of the file."""
     import joblib
 
-    path = hashes.user_folder() / "rows" / sha256
+    path = user_folder() / "rows" / sha256
     try:
         parsed: Parsed = joblib.load(path, mmap_mode="r")
         return parsed
@@ -41,7 +122,7 @@ def kept(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     parsed = found(sha256)
     if parsed is not None:
         return parsed
-    parsed, path = read(), hashes.user_folder() / "rows" / sha256
+    parsed, path = read(), user_folder() / "rows" / sha256
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as stage:

@@ -45,29 +45,18 @@ class Download(_CatalogSection):
 
 
 class Member(_CatalogSection):
-    """A file that a reader reads, unpacked; it stands alone or inside a download.
+    """A file that a reader reads, unpacked; it stands alone or inside a download, its `source`.
 
-    Of several sources, any one will do; they are tried in their order.
     `path` is the end of its path inside an archive, `also` holds the hashes of copies that were
     written again with the same values, `count` says how many files match the pattern.
     """
 
     name: str
-    source: str | tuple[str, ...] | None = None
+    source: str | None = None
     path: str | None = None
     sha256: str | None = None
     also: tuple[str, ...] = ()
     count: int = 1
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Names of the downloads that it comes in."""
-        return (self.source,) if isinstance(self.source, str) else self.source or ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names that it may have on disk: its own, packed, or its downloads'."""
-        return (self.name, *(f"{self.name}{end}" for end in (".gz", ".bz2", ".xz")), *self.sources)
 
     @property
     def pattern(self) -> str:
@@ -122,18 +111,9 @@ class Entry(_CatalogSection):
         """The class code of each label as the files spell it."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
-    def downloads_of(self, member: Member) -> list[Download]:
-        """Return the downloads that a file comes in, in the order of its sources."""
-        named = {each.name: each for each in self.downloads}
-        return [named[name] for name in member.sources if name in named]
-
-    @property
-    def unpinned(self) -> bool:
-        """Whether the hash of a file is known neither by itself nor by its download."""
-        return any(
-            not (member.sha256 or any(each.sha256 for each in self.downloads_of(member)))
-            for member in self.files
-        )
+    def download_of(self, member: Member) -> Download | None:
+        """Return the download that a file comes in, if there is one."""
+        return next((each for each in self.downloads if each.name == member.source), None)
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
         """Compare rows, split and class counts with the catalogue's.

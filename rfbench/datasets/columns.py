@@ -22,6 +22,7 @@ from rfbench.datasets.values import (
     NUMBER,
     WORDS,
     as_numbers,
+    as_table,
     has_decimal_comma,
     is_number,
     kind_of,
@@ -186,10 +187,7 @@ def chosen(
             todo="Leave out `target`.",
         )
     if isinstance(X, pd.DataFrame):
-        X = X.reset_index(drop=True)
-        X.columns = pd.Index([str(column).strip() for column in X.columns])
-        for twice in X.columns[X.columns.duplicated()][:1]:
-            raise DataError(f"{name} has two columns '{twice}'.", "", "Rename one of them.")
+        X = as_table(X, name)
         if y is None and target is None:
             raise DataError(
                 f"The target of {name} is not named.",

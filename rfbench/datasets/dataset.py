@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from rfbench.datasets import cache, catalog, own, readers
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.fetch import obtain
-from rfbench.datasets.locate import FileCheck, pin, right
+from rfbench.datasets.fetch import FileCheck, obtain, right
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -164,7 +163,6 @@ def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
     def read() -> Parsed:
         parsed = readers.read(entry, [each.source for each in checks if each.source])
         entry.check(parsed.X, parsed.y, parsed.n_given_train)
-        pin(entry, checks)
         return parsed
 
     return cache.kept(sha256, read)

@@ -1,6 +1,6 @@
-"""Downloading the files of a data set: pooch carries the bytes.
+"""The files of a data set: where they are, whether they are right, where they come from.
 
-Which file, from which address, and whether it is the right one is said here.
+pooch carries the bytes of a download.
 """
 
 from __future__ import annotations
@@ -12,22 +12,12 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import rfbench
-from rfbench.datasets import archives, catalog
+from rfbench.datasets import cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
-from rfbench.datasets.hashes import data_folder
-from rfbench.datasets.locate import (
-    FileCheck,
-    check,
-    locate,
-    missing,
-    pin,
-    refuse_mismatch,
-    right,
-)
 from rfbench.errors import DataError
 
 log = logging.getLogger(__name__)
@@ -37,6 +27,127 @@ RETRIES = 2
 SILENCE = 30
 """Seconds without an answer after which there is none."""
 CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """The state of one file of a data set."""
+
+    member: Member
+    source: FoundFiles | None  # where it was found
+    # 'ok' (a known hash), 'unpinned' (none is known), 'mismatch' or 'missing'
+    status: Literal["ok", "unpinned", "mismatch", "missing"]
+    sha256: str | None = None  # of its content
+    expected: str | None = None  # the hash that it should have, where one is known
+    problem: str = ""  # why it cannot be read
+
+
+def data_folder() -> Path:
+    """Return `./data` if it exists, else `data` of a checkout, else the user's cache folder."""
+    here = Path.cwd() / "data"
+    if here.is_dir():
+        return here
+    checkout = Path(__file__).parents[2]
+    in_checkout = (checkout / "pyproject.toml").is_file()
+    return checkout / "data" if in_checkout else cache.user_folder()
+
+
+def locate(entry: Entry) -> list[FoundFiles | None]:
+    """Return where each file of an entry stands, or None where it is nowhere.
+
+    The folder in RFBENCH_DATA is searched, then the data folder. DataError if that is no folder.
+    """
+    given = os.environ.get("RFBENCH_DATA")
+    if given and not Path(given).is_dir():
+        raise DataError(
+            f"RFBENCH_DATA names {given}, which is not a folder.",
+            "Data sets are searched there first.",
+            "Correct the variable, or unset it.",
+        )
+    folders = [
+        folder / entry.folder for folder in ([Path(given)] if given else []) + [data_folder()]
+    ]
+    return [
+        next(filter(None, (_in_folder(folder, member) for folder in folders)), None)
+        for member in entry.files
+    ]
+
+
+def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
+    """Find a file in one folder: by itself, compressed, or inside its download."""
+    loose = sorted(path for path in folder.glob(member.name) if path.is_file())
+    if len(loose) == member.count:
+        return FoundFiles(tuple(loose), member.name, member.count)
+    names = [f"{member.name}{end}" for end in (".gz", ".bz2", ".xz")] + [member.source or ""]
+    packed = (folder / name for name in names if (folder / name).is_file())
+    return next((FoundFiles((path,), member.pattern, member.count) for path in packed), None)
+
+
+def on_disk(name: str) -> bool:
+    """Say whether every file of a data set is there; its content is not checked."""
+    return None not in locate(catalog.entry(name))
+
+
+def verify(name: str) -> list[FileCheck]:
+    """Compare every file of a data set with the hashes that are known."""
+    entry = catalog.entry(name)
+    return [
+        check(entry, member, source)
+        if source
+        else FileCheck(member, None, "missing", expected=member.sha256)
+        for member, source in zip(entry.files, locate(entry), strict=True)
+    ]
+
+
+def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
+    """Compare one file with the hashes that are known: its own, or its download's."""
+    path, download = source.paths[0], entry.download_of(member)
+    archive: tuple[str, ...] = ()
+    if download and download.sha256 and download.name == path.name:
+        archive = (download.sha256, *download.also)
+    expected = member.sha256 or next(iter(archive), None)
+    try:
+        content = cache.content_sha256(source)
+    except DataError as error:
+        why = f"{error.what} {error.why}"
+        return FileCheck(member, source, "mismatch", None, expected, why)
+    packed = cache.file_sha256(path) if archive else ""
+    if content in (member.sha256, *member.also) or packed in archive:
+        return FileCheck(member, source, "ok", content, content)
+    seen = packed if archive and not member.sha256 else content
+    return FileCheck(member, source, "mismatch" if expected else "unpinned", seen, expected)
+
+
+def right(entry: Entry) -> list[FileCheck]:
+    """Return the checks of an entry's files; DataError if one is missing or not the right one."""
+    checks = verify(entry.name)
+    for each in checks:
+        if each.status == "missing":
+            raise _missing(entry, each.member)
+        _refuse_mismatch(entry, each)
+    return checks
+
+
+def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
+    if checked.source and checked.status == "mismatch":
+        raise DataError(
+            f"{checked.source.paths[0]} is not the expected '{checked.member.name}' of "
+            f"{entry.name}.",
+            checked.problem or f"Its sha256 is {checked.sha256}, expected is {checked.expected}.",
+            f"Remove it and run `rfbench data fetch {entry.name}`.",
+        )
+
+
+def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
+    """Return the error for a file that cannot be had: what it is, where to get and to put it."""
+    download = entry.download_of(member)
+    urls = " or ".join(download.urls) if download else ""
+    return DataError(
+        f"'{member.source or member.name}' of {entry.name} is missing.",
+        why,
+        f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
+        f"{data_folder() / entry.folder}, under its own name.",
+    )
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
@@ -49,41 +160,38 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
-    """Return the checks of an entry's files, downloading and pinning what is needed."""
-    done: set[str] = set()
+    """Return the checks of an entry's files, downloading what is needed."""
+    done: set[str | None] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
-        if source is None and not done.intersection(member.sources):
-            done.add(_download(entry, member, progress))
-    checks = right(entry)
-    if done:
-        pin(entry, checks)
-    return checks
+        if source is None and member.source not in done:
+            _download(entry, member, progress)
+            done.add(member.source)
+    return right(entry)
 
 
-def _download(entry: Entry, member: Member, progress: bool) -> str:
-    """Fetch the first of a file's downloads that can be had, and return its name."""
-    addresses = [(each, url) for each in entry.downloads_of(member) for url in each.urls]
-    if not addresses:
-        raise missing(entry, member)
+def _download(entry: Entry, member: Member, progress: bool) -> None:
+    """Fetch the download that a file comes in from the first address that has the right one."""
+    download = entry.download_of(member)
+    if download is None or not download.urls:
+        raise _missing(entry, member)
     folder = data_folder() / entry.folder
     reasons = []
-    for download, url in addresses:
-        name = download.name
+    for url in download.urls:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-                path = Path(stage) / name
+                path = Path(stage) / download.name
                 _bring(download, url, path, progress)
                 source = FoundFiles((path,), member.pattern, member.count)
-                refuse_mismatch(entry, check(entry, member, source))
-                os.replace(path, folder / name)
-            return name
+                _refuse_mismatch(entry, check(entry, member, source))
+                os.replace(path, folder / download.name)
+            return
         except (OSError, ValueError, DataError) as error:
-            log.info("%s from %s: %s", name, url, error)
+            log.info("%s from %s: %s", download.name, url, error)
             reasons.append(f"{url}: {_reason(error)}")
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only where nothing is in it
-    raise missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
+    raise _missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
 def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
@@ -135,21 +243,17 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 
 @dataclass
 class _Meter:
-    """What pooch tells its progress to: it moves a bar, and ends a download that is too large."""
+    """What pooch tells its progress to: it moves a bar."""
 
     bar: Any
     task: Any
     total: int = 0  # bytes that the server promises, 0 where it does not
-    done: int = 0
 
     def update(self, n: int) -> None:
-        self.done += n
-        if max(self.done, self.total) > archives.LIMIT:
-            raise archives.too_large("The download")
-        self.bar.update(self.task, completed=self.done, total=self.total or None)
+        self.bar.update(self.task, advance=n, total=self.total or None)
 
     def reset(self) -> None:
-        self.done = 0  # at its end pooch counts all bytes anew
+        self.bar.update(self.task, completed=0)  # at its end pooch counts all bytes anew
 
     def close(self) -> None:
         pass

@@ -1,14 +1,19 @@
-"""The formats of files: one reader each, which returns a table, for every data set."""
+"""The formats of files: one reader each, which returns a table, for every data set.
+
+How a file of text is written, its separator and its signs, is told by its first lines.
+"""
 
 from __future__ import annotations
 
+import codecs
+import csv
 import hashlib
 import io
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +24,6 @@ from scipy import sparse
 from rfbench.arrays import Rows
 from rfbench.datasets import columns
 from rfbench.datasets.archives import UNPACK, opened
-from rfbench.datasets.dialect import Reading, dialect, encoding_of
 from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
 from rfbench.errors import DataError, RfbenchError, nearest
 
@@ -27,6 +31,21 @@ TEXT = ("csv", "tsv")
 # From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
 _before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
+
+SEPARATORS = ",;\t| "
+TOP_CHARACTERS, TOP_LINES = 2**18, 100
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
+_SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
+# 1.234,5 and 1.234.567; of 1,234 alone nobody knows what it is.
+_GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
+_UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
+_MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
+_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 
 
 def find(path: str, folder: Path | None) -> Path:
@@ -46,6 +65,26 @@ def find(path: str, folder: Path | None) -> Path:
         f"A relative path starts from {start}.",
         "Correct the path.",
     )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file was read: by it another file is read in the same way, whatever is in that one.
+
+    The fields are plain values, so that a record can be stored as JSON. What a format does not
+    have, an index base of a CSV say, is None.
+    """
+
+    format: str
+    separator: str | None = None
+    decimal: str | None = None
+    commas: tuple[str, ...] = ()  # columns with a decimal comma, where others have a point
+    unclear: str | None = None  # a number whose mark is a decimal sign or stands between thousands
+    encoding: str | None = None  # where it was given; else it is found out for each file
+    header: bool = True
+    width: int = 0  # number of columns, of svmlight without the target
+    index_base: int | None = None  # of svmlight: the number of the first column, 0 or 1
+    target: str | int | None = None  # place of the target: a name, or a number from 0 on
 
 
 class Read(NamedTuple):
@@ -81,11 +120,9 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        if like is not None and like.format != format_of(path):
-            like = replace(Reading(format_of(path)), width=like.width, target=like.target)
-            how = replace(reading_of(path, **options), width=like.width)
-        else:
-            how = replace(like, **options) if like else reading_of(path, **options)
+        same = like is not None and like.format == format_of(path)
+        how = replace(like, **options) if like and same else reading_of(path, **options)
+        how = replace(how, width=like.width) if like else how
         X, y, how = _READERS[how.format](path, how)
     if (plain or like is not None) and how.format in TEXT:
         X, how = _plain(X, how)
@@ -96,15 +133,100 @@ def read(path: Path, *, like: Reading | None = None, plain: bool = False, **opti
     return Read(X, y, replace(how, width=width, target=target))
 
 
-def reading_of(path: Path, **options: Any) -> Reading:
-    """Return how a file is to be read, as far as its first lines and the options say."""
+def reading_of(
+    path: Path,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    target: str | int | None = None,
+) -> Reading:
+    """Return how a file is to be read; what is given is not found out.
+
+    UnicodeDecodeError or LookupError if the given encoding is not that of the file.
+    """
     form = format_of(path)
-    given = {key: options[key] for key in ("header", "target") if options.get(key) is not None}
+    how = Reading(form, encoding=encoding, header=header is not False, target=target)
     if form not in TEXT:
-        return Reading(form, **given)
-    marks = {key: options.get(key) for key in ("separator", "decimal", "encoding")}
-    how = dialect(path, likely="\t" if form == "tsv" else ",", **marks)
-    return replace(how, format=form, **given)
+        return replace(how, encoding=None)
+    with opened(path, "rt", encoding=encoding or encoding_of(path)) as stream:
+        top = stream.read(TOP_CHARACTERS)
+    lines = [line for line in top.splitlines() if line.strip()][:TOP_LINES]
+    if len(top) == TOP_CHARACTERS and len(lines) > 1:
+        lines.pop()  # it may be cut
+    if separator is None:  # of those that fit as well, and where none fits, the first
+        likely = "\t" if form == "tsv" else ","
+        separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark))
+    fields = [field for row in _split(lines, separator) for field in row]
+    unclear = None
+    if decimal is None:
+        # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
+        number = _SHORT_COMMA if separator == "," else _COMMA
+        commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
+        points = any(
+            _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
+        )
+        decimal = "," if commas and not points else "."
+        # Programs that write commas or tabs between fields write decimal points.
+        likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
+        marked = [field for field in fields if _MARKED.fullmatch(field)]
+        for mark in likely_marks:
+            if marked and all(_UNCLEAR[mark].fullmatch(field) for field in marked):
+                unclear = marked[0]
+    return replace(how, separator=separator, decimal=decimal, unclear=unclear)
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a file: by its mark, by the zeros of UTF-16, UTF-8, else Latin-1."""
+    with opened(path) as stream:
+        top = stream.read(4096)
+    for mark, name in _BOMS.items():
+        if top.startswith(mark):
+            return name
+    # Of a Latin letter UTF-16 has one byte that is 0: the second of a pair, or the first.
+    for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if top and 2 * top[first::2].count(0) > len(top[first::2]):
+            return name
+    with opened(path, "rt", encoding="utf-8") as stream:
+        try:
+            while stream.read(2**20):
+                pass
+        except UnicodeDecodeError:
+            return "latin-1"
+    return "utf-8"
+
+
+def _split(lines: list[str], mark: str) -> list[list[str]]:
+    if mark == " ":
+        return [line.split() for line in lines]
+    rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=mark, skipinitialspace=True)
+    try:
+        return [[field.strip() for field in row] for row in rows]
+    except csv.Error:
+        return []
+
+
+def _score(lines: list[str], mark: str) -> int:
+    """Return how many good fields each line has between such separators; 0 if they differ.
+
+    A field is good if it has no other separator, unless as the comma of a number.
+    """
+    rows = _split(lines, mark)
+    if len(rows) > 2:
+        rows.pop()  # a field of several lines may be cut
+    width = len(rows[0]) if rows else 0
+    if width < 2 or any(len(row) != width for row in rows):
+        return 0
+    others = "".join(other for other in SEPARATORS if other not in (mark, " "))
+    if mark == " " and (len(rows) < 2 or not any(c.isdigit() for c in "".join(rows[1]))):
+        return 0  # names and words have spaces, too
+    good = [
+        sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
+        for at in range(width)
+    ]
+    # One for the separator itself, so that even two bad columns are better than a single one.
+    return 1 + sum(2 * count > len(rows) for count in good)
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
@@ -180,12 +302,8 @@ def format_of(path: Path) -> str:
 
 def delimited(stream: Any, **options: Any) -> Any:
     """Return what `pandas.read_csv` does; a field too many is an error, never an index."""
-    return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
-
-
-def no_losses() -> Any:
-    """Make an error of the warning that `delimited` leaves fields out."""
-    return warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
+    with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
+        return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
 
 
 def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
@@ -213,15 +331,20 @@ def arff(content: bytes) -> pd.DataFrame:
 # Each reads a file as the record says, and completes the record.
 
 
+def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
+    table: pd.DataFrame = delimited(
+        path,
+        sep=r"\s+" if how.separator == " " else how.separator,
+        decimal=how.decimal,
+        header=0 if how.header else None,
+        encoding=how.encoding or encoding_of(path),
+        **options,
+    )
+    return table
+
+
 def _csv(path: Path, how: Reading) -> Read:
-    with no_losses():
-        table = delimited(
-            path,
-            **how.options,
-            encoding=how.encoding or encoding_of(path),
-            na_values=["?"],
-            low_memory=False,
-        )
+    table = _text(path, how, na_values=["?"], low_memory=False)
     if table.shape[1] == 1 and not how.width:
         raise DataError(
             f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
@@ -258,15 +381,7 @@ def _plain(table: pd.DataFrame, how: Reading) -> tuple[pd.DataFrame, Reading]:
 def column_text(path: Path, how: Reading, place: int) -> pd.Series[Any]:
     """Return a column of a CSV as it is written, with NA and None; None where a field is empty."""
     with answered(path):
-        encoding = how.encoding or encoding_of(path)
-        table = delimited(
-            path,
-            **how.options,
-            encoding=encoding,
-            dtype=str,
-            keep_default_na=False,
-            na_values=["?", ""],
-        )
+        table = _text(path, how, dtype=str, keep_default_na=False, na_values=["?", ""])
     text: pd.Series[Any] = table.iloc[:, place]
     return text
 

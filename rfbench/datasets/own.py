@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench import plugins
-from rfbench.datasets import cache, columns, files, hashes, packed
+from rfbench.datasets import cache, columns, files, packed
 from rfbench.datasets.catalog import Entry, source_of
 from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, unknown
@@ -73,8 +73,8 @@ def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = N
     shape = {key: parameters[key] for key in (*SHAPING, *READING) if key in parameters}
     if source_of(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
-        digest = hashes.remembered(
-            f"content|{hashes.state(path)}", lambda: files.content_sha256(path)
+        digest = cache.remembered(
+            f"content|{cache.state(path)}", lambda: files.content_sha256(path)
         )
         content = f"{files.format_of(path)} {digest}"
     else:
@@ -96,7 +96,7 @@ def _known(parameters: Options, folder: Path | None) -> str:
     import sklearn
 
     key = json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
-    return hashes.remembered(key, lambda: _stored(parameters, folder)[0])
+    return cache.remembered(key, lambda: _stored(parameters, folder)[0])
 
 
 @functools.cache
@@ -198,7 +198,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    home = str(hashes.user_folder() / "sklearn")  # it unpickles what is there
+    home = str(cache.user_folder() / "sklearn")  # it unpickles what is there
     if source == "openml":
         target = shaping.get("target", "default-target")
         fetch = functools.partial(

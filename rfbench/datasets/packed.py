@@ -16,24 +16,16 @@ from uuid import uuid4
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from rfbench.datasets import columns
+from rfbench.datasets.cache import file_sha256
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.hashes import file_sha256
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
 FACTS = "facts.json"
 _NAMES = (FACTS, "X.npy", "y.npy", "groups.npy")
-
-
-class _Facts(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-    train_rows: PositiveInt | None = None
-    about: dict[str, Any] | None = None  # fields of a catalogue's entry
 
 
 def write(folder: Path, data: Parsed) -> None:
@@ -48,8 +40,8 @@ def write(folder: Path, data: Parsed) -> None:
             if array is not None:
                 np.save(stage / f"{name}.npy", array)
         about = None if data.about is None else dict(data.about)
-        facts = _Facts(train_rows=data.n_given_train, about=about)
-        (stage / FACTS).write_text(facts.model_dump_json(indent=1), encoding="utf-8")
+        facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue's entry
+        (stage / FACTS).write_text(json.dumps(facts, indent=1), encoding="utf-8")
         os.replace(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
@@ -88,9 +80,9 @@ def read(folder: Path, task: str | None = None) -> Parsed:
 def _arrays(folder: Path, task: str | None) -> Parsed:
     mapped: Any = partial(np.load, mmap_mode="r", allow_pickle=False)
     place = folder / FACTS
-    facts = _Facts.model_validate_json(place.read_bytes()) if place.exists() else _Facts()
+    facts: dict[str, Any] = json.loads(place.read_bytes()) if place.exists() else {}
     (n, d), kind = mapped(folder / "X.npy").shape, mapped(folder / "X.npy").dtype.kind
-    y, about = np.asarray(mapped(folder / "y.npy")), facts.about
+    y, about = np.asarray(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
@@ -100,7 +92,8 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         y, classes, found = target.target_codes(task, ())
         about = columns.about(y, classes, found, target.notes)
-    about = {**about, "rows": n, "columns": d, "train_rows": facts.train_rows}
-    Entry.model_validate({"name": folder.name, "title": folder.name, "kind": "own", **about})
+    about = {**about, "rows": n, "columns": d, "train_rows": facts.get("train_rows")}
+    name = folder.name
+    entry = Entry.model_validate({"name": name, "title": name, "kind": "own", **about})
     source = RowSource(folder / "X.npy", d, np.arange(n))
-    return Parsed(source, y, facts.train_rows, groups, about)
+    return Parsed(source, y, entry.train_rows, groups, about)

@@ -26,6 +26,7 @@ from rfbench.datasets.values import (
     WORDS,
     as_dates,
     as_numbers,
+    as_table,
     has_decimal_comma,
     is_day_first,
     is_gap,
@@ -228,9 +229,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if self.kinds_[column] == WORDS:
                 counts = text_of(values).value_counts().sort_index()
                 new = counts[~counts.index.isin(list(self._words[column].seen))]
-                unseen |= (
-                    {column: {str(word): int(n) for word, n in new.items()}} if len(new) else {}
-                )
+                unseen |= {column: new.to_dict()} if len(new) else {}
                 continue
             numbers = self._parsed(column, values)
             wrong = int((np.isnan(numbers) & ~gap.to_numpy()).sum())
@@ -369,19 +368,6 @@ class _Words:
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
-
-
-def as_table(X: Any) -> pd.DataFrame:
-    """Return rows as a table whose columns are named by words.
-
-    DataError if a name is there twice, or the rows have no columns.
-    """
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-    table = table.reset_index(drop=True)
-    table = table.set_axis([str(column).strip() for column in table.columns], axis=1)
-    for name in table.columns[table.columns.duplicated()][:1]:
-        raise DataError(f"There are two columns '{name}'.", "", "Rename one of them.")
-    return table
 
 
 def describe(notes: Iterable[Note]) -> list[str]:

@@ -266,25 +266,22 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
 def _map_target(
     y_train: NDArray[Any], y_test: NDArray[Any], target: str, name: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if not (np.isfinite(y_train).all() and np.isfinite(y_test).all()):
+    both = np.concatenate([y_train, y_test])
+    if not np.isfinite(both).all():
         raise DataError(
             f"The target of {name} holds NaN or infinity.", "", "Remove those rows from the data."
         )
-    if target == CLIPPED:
-        both = np.concatenate([y_train, y_test])
-        scale = partial(_affine, shift=both.mean(), width=both.std() + LEAST, most=CLIP)
-        return scale(y_train), scale(y_test)
-    low, high = float(y_train.min()), float(y_train.max())
-    mean, sd = float(y_train.mean()), float(y_train.std())
-    shift, width = {
-        "raw": (0.0, 1.0),
-        "range": ((low + high) / 2, (high - low) / 2),
-        "standard": (mean, sd),
-    }[target]
-    if low == high and target != "raw":
+    low, high = y_train.min(), y_train.max()
+    if low == high and target in ("range", "standard"):
         what = f"The training target of {name} is constant."
         raise DataError(what, todo="Use more rows, or the target 'raw'.")
-    return (y_train - shift) / width, (y_test - shift) / width
+    shift, width, most = {
+        "raw": (0.0, 1.0, np.inf),
+        "range": ((low + high) / 2, (high - low) / 2, np.inf),
+        "standard": (y_train.mean(), y_train.std(), np.inf),
+        CLIPPED: (both.mean(), both.std() + LEAST, CLIP),
+    }[target]
+    return _affine(y_train, shift, width, most), _affine(y_test, shift, width, most)
 
 
 def _check_classes(dataset: Dataset, labels: Index) -> None:

@@ -63,18 +63,17 @@ def _table(
     Columns are known by their positions. Those of `text` are words, all others numbers; ValueError
     if they are not. A `separator` of None means blanks.
     """
-    with files.no_losses():
-        table: pd.DataFrame = files.delimited(
-            io.BytesIO(content),
-            sep=separator or r"\s+",
-            header=None,
-            names=range(fields),
-            dtype={column: str if column in text else np.float64 for column in range(fields)},
-            comment=comment,
-            quoting=csv.QUOTE_NONE,
-            na_filter=False,
-            encoding="latin-1",
-        )
+    table: pd.DataFrame = files.delimited(
+        io.BytesIO(content),
+        sep=separator or r"\s+",
+        header=None,
+        names=range(fields),
+        dtype={column: str if column in text else np.float64 for column in range(fields)},
+        comment=comment,
+        quoting=csv.QUOTE_NONE,
+        na_filter=False,
+        encoding="latin-1",
+    )
     return table
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import DataError
+from rfbench.errors import DataError, nearest
 
 if TYPE_CHECKING:
     from rfbench.datasets.dataset import Dataset
@@ -18,6 +18,7 @@ Index = NDArray[np.int64]
 Sides = tuple[Index, Index]
 Rule = str | Mapping[str, Any]
 
+WHOLE = {"folds": 2, "blocks": 2, "first_permuted": 1, "seed": 0}  # the least of what has no share
 EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
@@ -27,15 +28,35 @@ EXAMPLES = (
 
 
 def way_of(rule: object) -> str | None:
-    """Return which way of splitting a rule names: 'given' or a key of `_WAYS`; None: no way."""
-    if rule == "given":
-        return "given"
-    keys = frozenset(rule) if isinstance(rule, Mapping) else frozenset()
+    """Return which way of splitting a rule names, a key of `_WAYS`; None: no way."""
+    if not isinstance(rule, Mapping) or not rule:
+        return "given" if rule == "given" else None
+    keys = frozenset(rule)
     if keys & {"test_size", "held_out"} and "blocks" not in keys:
         keys = keys - {"train_size"}
     if "folds" in keys:
         keys = keys - {"first_permuted"}
     return next((way for way, (wanted, _) in _WAYS.items() if keys == set(wanted)), None)
+
+
+def check(rule: object) -> None:
+    """Raise DataError unless a rule names a way to split, with sizes that some data can have."""
+    if way_of(rule) is None:
+        what = f"The split {rule!r} is unknown.{nearest(str(rule), ['given'])}"
+        raise DataError(what, "", f"Choose {EXAMPLES}.")
+    sizes = rule if isinstance(rule, Mapping) else {}
+    for key, size in sizes.items():
+        if key == "column":
+            continue
+        whole = isinstance(size, int) and not isinstance(size, bool)
+        if key in WHOLE:
+            fits = whole and WHOLE[key] <= size < 2**32
+            words = f"a whole number of at least {WHOLE[key]} and below 2^32"
+        else:
+            fits = size > 0 if whole else isinstance(size, float) and 0 < size < 1
+            words = "a fraction between 0 and 1, or a whole number above 0"
+        if not fits:
+            raise DataError(f"{key} is {size!r}.", f"It has to be {words}.")
 
 
 def is_given(rule: Rule) -> bool:
@@ -90,13 +111,9 @@ def split_rows(
     DataError
         If the rule is unknown, does not fit the data set, or leaves a side empty.
     """
-    way = way_of(rule)
-    if way is None:
-        raise DataError(f"The split {rule!r} is unknown.", "", f"Choose {EXAMPLES}.")
-    draw = _published if way == "given" else _WAYS[way][1]
-    mapping = rule if isinstance(rule, Mapping) else {}
-    if way == "folds":
-        mapping = {**mapping, "trial": trial}
+    check(rule)
+    mapping = {**rule, "trial": trial} if isinstance(rule, Mapping) else {}
+    draw = _WAYS[str(way_of(rule))][1]
     sides = draw(dataset, mapping, generator)
     train, test = (np.sort(side).astype(np.int64) for side in sides)
     if not len(train) or not len(test):
@@ -117,16 +134,16 @@ def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.G
         raise DataError(what, todo="Use a split like {test_size: 0.5}.")
     train, test = np.split(np.arange(len(dataset.y)), [dataset.n_given_train])
     if "train_size" in rule:
-        size = min(len(train), _amount(rule["train_size"], len(train), "train_size"))
+        size = min(len(train), _amount(rule["train_size"], len(train)))
         train = generator.choice(train, size, replace=False)
     return train, test
 
 
 def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    n_test = _amount(rule["test_size"], n, "test_size")
+    n_test = _amount(rule["test_size"], n)
     rest = max(0, n - n_test)
-    n_train = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else rest
+    n_train = _amount(rule["train_size"], n) if "train_size" in rule else rest
     if n_train + n_test > n:
         raise DataError(
             f"{n_train} training and {n_test} test rows are more than the {n} rows of "
@@ -145,13 +162,13 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
     classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
     order = generator.permutation(n)
     key = "held_out" if "held_out" in rule else "stratified"
-    n_test = min(n, _amount(rule[key], n, key))
+    n_test = min(n, _amount(rule[key], n))
     if dataset.groups is None:
         test = order[_evenly(classes[order], 0.5)[:n_test]]
     else:
         test = _whole_groups(dataset, n_test, generator)
     rest = order[~np.isin(order, test)]
-    wanted = _amount(rule["train_size"], n, "train_size") if "train_size" in rule else n
+    wanted = _amount(rule["train_size"], n) if "train_size" in rule else n
     return rest[_evenly(classes[rest], 0.0)[:wanted]], test
 
 
@@ -175,7 +192,7 @@ def _evenly(classes: NDArray[Any], offset: float) -> Index:
 
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    ((train, test),) = in_time(np.arange(n), _amount(rule["last"], n, "last"))
+    ((train, test),) = in_time(np.arange(n), _amount(rule["last"], n))
     return train, test
 
 
@@ -199,17 +216,14 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
             f"{dataset.name} has no groups.",
             todo="Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
         )
-    return _some_of(dataset.groups, rule["leave_groups"], "leave_groups", generator)
+    return _some_of(dataset.groups, rule["leave_groups"], generator)
 
 
 def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n, count = len(dataset.y), rule["blocks"]
-    if type(count) is not int or not 2 <= count <= n:
-        raise DataError(
-            f"blocks is {count!r}.",
-            f"{dataset.name} has {n} rows; they are cut into a whole number of blocks, from 2 on.",
-        )
-    return _some_of(np.arange(n) * count // n, rule["test_size"], "test_size", generator)
+    if count > n:
+        raise DataError(f"blocks is {count}.", f"{dataset.name} has {n} rows.")
+    return _some_of(np.arange(n) * count // n, rule["test_size"], generator)
 
 
 def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
@@ -219,25 +233,23 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
     rows = np.arange(n)
     if most is not None:  # the generator of old, whose draws numpy keeps as they are
         rows = np.random.RandomState(seed).permutation(n)[:most]
-    if rule["folds"] < 2 or rule["folds"] > len(rows):
-        raise DataError(
-            f"folds is {rule['folds']!r}.",
-            f"{dataset.name} has {len(rows)} rows to be cut into folds, from 2 on.",
-        )
+    if rule["folds"] > len(rows):
+        raise DataError(f"folds is {rule['folds']}.", f"{dataset.name} has {len(rows)} rows.")
     folds = list(KFold(rule["folds"], shuffle=True, random_state=seed).split(rows))
     train, test = folds[rule["trial"] % len(folds)]
     return rows[train], rows[test]
 
 
-def _some_of(numbers: Index, size: object, key: str, generator: np.random.Generator) -> Sides:
+def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
     """Draw some of the groups that the rows are numbered by for the test side."""
     groups = np.unique(numbers)
-    in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups), key)])
+    in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups))])
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
 Draw = Callable[["Dataset", Mapping[str, Any], np.random.Generator], Sides]
 _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
+    "given": ((), _published),
     "random": (("test_size",), _random),
     "published": (("train_size",), _published),
     "stratified": (("stratified",), _held_out),
@@ -270,21 +282,15 @@ def planned_rows(n: int, n_given: int | None, rule: Rule) -> int:
             return n
         if "blocks" in sizes and not isinstance(size, float):
             size *= n // int(sizes["blocks"])
-        rest = n - min(n, _amount(size, n, key))
+        rest = n - min(n, _amount(size, n))
     if "train_size" in sizes:
-        rest = min(rest, _amount(sizes["train_size"], n, "train_size"))
+        rest = min(rest, _amount(sizes["train_size"], n))
     return rest
 
 
-def _amount(size: object, n: int, key: str) -> int:
-    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
-        return size
-    if isinstance(size, float) and 0 < size < 1:
-        return max(1, round(size * n))
-    raise DataError(
-        f"{key} is {size!r}.",
-        "It has to be a fraction between 0 and 1, or a whole number above 0.",
-    )
+def _amount(size: float, n: int) -> int:
+    """Return a number of rows or groups, of which n are there, from it or their share."""
+    return size if isinstance(size, int) else max(1, round(size * n))
 
 
 def subset_rows(

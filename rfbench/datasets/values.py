@@ -31,6 +31,19 @@ def named(names: list[str]) -> str:
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
 
+def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
+    """Return rows as a table whose columns are named by words.
+
+    DataError if a name is there twice, or the rows have no columns.
+    """
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    table = table.reset_index(drop=True)
+    table = table.set_axis([str(column).strip() for column in table.columns], axis=1)
+    for name in table.columns[table.columns.duplicated()][:1]:
+        raise DataError(f"{what} has two columns '{name}'.", "", "Rename one of them.")
+    return table
+
+
 def is_number(column: pd.Series[Any] | Any) -> bool:
     """Tell whether a column, or its type, is one of numbers; truth values are words."""
     dtype = getattr(column, "dtype", column)

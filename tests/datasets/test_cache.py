@@ -8,7 +8,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 from scipy import sparse
 
-from rfbench.datasets import cache, hashes
+from rfbench.datasets import cache
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.columns import Parsed
 
@@ -33,7 +33,7 @@ def kept(parsed):
 
 
 def place():
-    return hashes.user_folder() / "rows" / SOURCE
+    return cache.user_folder() / "rows" / SOURCE
 
 
 def same(found, parsed):
@@ -88,33 +88,33 @@ def test_a_place_that_cannot_be_written_is_passed_over(caplog):
 def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(b"12")
-    first = hashes.content_sha256(FoundFiles((path,), "a"))
-    assert first == hashes.file_sha256(path)
+    first = cache.content_sha256(FoundFiles((path,), "a"))
+    assert first == cache.file_sha256(path)
     read = FoundFiles.read
     monkeypatch.setattr(FoundFiles, "read", lambda source: pytest.fail("was read again"))
-    assert hashes.content_sha256(FoundFiles((path,), "a")) == first
+    assert cache.content_sha256(FoundFiles((path,), "a")) == first
     monkeypatch.setattr(FoundFiles, "read", read)
     path.write_bytes(b"13")
     os.utime(path, ns=(1, 1))
-    assert hashes.content_sha256(FoundFiles((path,), "a")) != first
+    assert cache.content_sha256(FoundFiles((path,), "a")) != first
 
 
 @pytest.mark.parametrize("damage", [empty, os.remove])
 def test_a_memory_of_a_hash_that_is_gone_is_made_anew(tmp_path, damage):
     path = tmp_path / "a"
     path.write_bytes(b"12")
-    first = hashes.file_sha256(path)
-    (memory,) = (hashes.user_folder() / "hashes").iterdir()
+    first = cache.file_sha256(path)
+    (memory,) = (cache.user_folder() / "hashes").iterdir()
     damage(memory)
-    assert hashes.recall(hashes.state(path)) is None
-    assert hashes.file_sha256(path) == first
+    assert cache.recall(cache.state(path)) is None
+    assert cache.file_sha256(path) == first
 
 
 def test_a_change_right_after_the_hash_is_noticed(tmp_path):
     path = tmp_path / "a"
     for content in (b"12", b"13", b"14", b"15"):
         path.write_bytes(content)
-        assert hashes.file_sha256(path) == hashlib.sha256(content).hexdigest()
+        assert cache.file_sha256(path) == hashlib.sha256(content).hexdigest()
 
 
 def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
@@ -124,7 +124,7 @@ def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
         for name, content in files.items():
             (folder / name).write_bytes(content)
         paths = tuple(sorted(folder.iterdir()))
-        return hashes.content_sha256(FoundFiles(paths, "*", len(paths)))
+        return cache.content_sha256(FoundFiles(paths, "*", len(paths)))
 
     first = digest({"a": b"1", "b": b"2"})
     assert digest({"b": b"2", "a": b"1"}) == first

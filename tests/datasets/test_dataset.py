@@ -46,7 +46,6 @@ def test_a_changed_file_is_read_anew(letters):
     before = datasets.load("letter").sha256
     file = letters / "letter" / "letter-recognition.data"
     file.write_bytes(file.read_bytes().replace(b"T,", b"I,0").replace(b"\nI,", b"\nT,"))
-    (letters / "letter" / "letter-recognition.data.sha256").unlink()
     after = datasets.load("letter")
     assert after.y.tolist() == [8, 19, 0]
     assert after.sha256 != before

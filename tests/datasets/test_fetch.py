@@ -135,36 +135,25 @@ class TestVerify:
     def test_missing_ok_and_mismatch(self, home, catalogue):
         catalogue(letters(member=sha256(LETTERS)))
         (check,) = datasets.verify("letters")
-        assert (check.status, check.path, check.expected) == ("missing", None, sha256(LETTERS))
+        assert (check.status, check.source, check.expected) == ("missing", None, sha256(LETTERS))
         path = put(home / "letters", "letters.data", LETTERS)
         (check,) = datasets.verify("letters")
-        assert (check.status, check.path, check.sha256) == ("ok", path, sha256(LETTERS))
+        assert (check.status, check.sha256) == ("ok", sha256(LETTERS))
+        assert check.source.paths == (path,)
         put(home / "letters", "letters.data", b"torn")
         (check,) = datasets.verify("letters")
         assert (check.status, check.sha256) == ("mismatch", sha256(b"torn"))
 
-    def test_a_file_without_known_hash_is_pinned_at_the_first_load(self, home, catalogue):
+    def test_a_file_without_known_hash_is_called_unpinned_with_its_hash(self, home, catalogue):
         catalogue(letters())
         put(home / "letters", "letters.data", LETTERS)
-        assert statuses() == ["unpinned"]
         shown = call("data", "verify", "letters")
         assert shown.count(sha256(LETTERS)) == 1
         assert "unpinned" in shown
         assert "to pin it" in shown
-        datasets.load("letters")
-        pin = home / "letters" / "letters.data.sha256"
-        assert pin.read_text() == f"{sha256(LETTERS)}\n"
-        assert statuses() == ["ok"]
+        first = datasets.load("letters").sha256
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
-        with pytest.raises(DataError, match=sha256(LETTERS)):
-            datasets.load("letters")
-
-    def test_a_file_that_does_not_fit_the_catalogue_is_not_pinned(self, home, catalogue):
-        catalogue(letters())
-        put(home / "letters", "letters.data", LETTERS + LETTERS)
-        with pytest.raises(DataError, match="the catalogue says"):
-            datasets.load("letters")
-        assert statuses() == ["unpinned"]
+        assert datasets.load("letters").sha256 != first
 
     def test_the_hash_of_the_archive_speaks_for_its_members(self, home, catalogue):
         archive = zipped([("letters.data", LETTERS)])
@@ -180,9 +169,14 @@ class TestVerify:
         catalogue(entry.model_copy(update={"files": (member,)}))
         put(home / "letters", "letters.data", LETTERS)
         assert statuses() == ["ok"]
-        datasets.load("letters")
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
-        assert statuses() == ["mismatch"]
+        assert statuses() == ["unpinned"]
+
+    def test_a_wrong_archive_says_what_is_in_it(self, home, catalogue):
+        catalogue(letters(["https://x"], sha256(LETTERS)))
+        put(home / "letters", "letters.zip", zipped([("regression.csv", b"1"), ("notes", b"2")]))
+        with pytest.raises(DataError, match="regression.csv, notes"):
+            datasets.load("letters")
 
     def test_an_unreadable_archive_is_a_mismatch(self, home, catalogue):
         catalogue(letters(["https://x"], sha256(LETTERS)))
@@ -205,15 +199,7 @@ class TestFetch:
     def test_load_downloads_what_is_missing(self, home, site, catalogue):
         serve(site, catalogue)
         assert datasets.load("letters").X.tolist() == [[1.0] * 16, [2.0] * 16]
-
-    def test_an_unknown_hash_is_pinned_at_the_first_download(self, home, site, catalogue):
-        put(site.folder, "l.data", LETTERS)
-        catalogue(letters([f"{site.address}/l.data"], archive=False))
-        datasets.fetch("letters")
-        (home / "letters" / "letters.data").unlink()
-        put(site.folder, "l.data", LETTERS.replace(b"1", b"3"))
-        with pytest.raises(DataError, match=sha256(LETTERS)):
-            datasets.fetch("letters")
+        assert all(agent.startswith("rfbench/") for agent in site.agents)
 
     def test_the_next_mirror_serves_where_the_first_fails(self, home, site, catalogue):
         put(site.folder, "bad.data", LETTERS + b"\n")
@@ -263,36 +249,6 @@ class TestFetch:
         (path,) = datasets.fetch("letters")
         assert path.stat().st_mode & 0o777 == 0o644
         assert capfd.readouterr() == ("", "")
-
-
-class TestSources:
-    """A file that comes in one of several downloads, as the Buzz data do."""
-
-    @staticmethod
-    def entry(site):
-        entry = letters(["https://x"])
-        downloads = [
-            {"name": name, "urls": [f"{site.address}/{name}"]} for name in ("letters.data", "l.zip")
-        ]
-        file = entry.files[0].model_dump() | {"source": ("letters.data", "l.zip")}
-        fields = entry.model_dump() | {"downloads": downloads, "files": [file]}
-        return type(entry).model_validate(fields)
-
-    @pytest.mark.parametrize("name", ["letters.data", "l.zip"])
-    def test_any_of_them_will_do(self, home, site, catalogue, name):
-        content = {"letters.data": LETTERS, "l.zip": zipped([("in/letters.data", LETTERS)])}
-        put(site.folder, name, content[name])
-        catalogue(self.entry(site))
-        assert datasets.entry("letters").unpinned
-        assert datasets.fetch("letters") == [home / "letters" / name]
-        assert datasets.load("letters").y.tolist() == [0, 1]
-        assert all(agent.startswith("rfbench/") for agent in site.agents)
-
-    def test_a_wrong_archive_says_what_is_in_it(self, home, site, catalogue):
-        catalogue(self.entry(site))
-        put(home / "letters", "l.zip", zipped([("regression.csv", b"1"), ("notes.txt", b"2")]))
-        with pytest.raises(DataError, match="regression.csv, notes.txt"):
-            datasets.load("letters")
 
 
 class TestParts:

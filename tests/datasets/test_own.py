@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from rfbench import datasets
-from rfbench.datasets import columns, files, hashes, own
+from rfbench.datasets import cache, columns, files, own
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError, RfbenchError
 from tests.support.nightly import NIGHTLY
@@ -462,7 +462,7 @@ class TestFetchers:
         again = own.read("d", {"openml": 44136})
         assert (first[0], first[2]) == (again[0], again[2])
         assert [words["data_id"] for words in asked] == [44136]
-        assert asked[0]["data_home"] == str(hashes.user_folder() / "sklearn")
+        assert asked[0]["data_home"] == str(cache.user_folder() / "sklearn")
 
     def test_without_a_network_it_says_what_to_do(self, home, monkeypatch):
         def fetch(**words):

@@ -11,7 +11,6 @@ from numpy.testing import assert_array_equal
 
 from rfbench import datasets
 from rfbench.datasets import files
-from rfbench.datasets.dialect import dialect
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
@@ -87,9 +86,9 @@ def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, e
 )
 def test_what_a_file_is_written_with_is_found_out(tmp_path, text, separator, decimal):
     (tmp_path / "a.csv").write_text(text)
-    how = dialect(tmp_path / "a.csv")
+    how = files.reading_of(tmp_path / "a.csv")
     assert (how.separator, how.decimal) == (separator, decimal)
-    how = dialect(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
+    how = files.reading_of(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
     assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
 
 
