@@ -13,10 +13,13 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from rfbench.datasets.values import named
 from rfbench.errors import DataError
+
+LIMIT = 1 << 30
+"""The most bytes that a download, or one of its members once unpacked, may hold."""
 
 
 def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
@@ -56,7 +59,7 @@ class FoundFiles:
     def read(self) -> dict[str, bytes]:
         """Return the unpacked content of every file, in the order of the names.
 
-        DataError if one cannot be read, or if the number is wrong.
+        DataError if one cannot be read or is too large, or if the number is wrong.
         """
         files: list[tuple[str, bytes]] = []
         inside: list[str] = []
@@ -67,8 +70,8 @@ class FoundFiles:
                 else:
                     with opened(path) as stream:
                         name = path.stem if path.suffix in UNPACK else path.name
-                        files.append((name, stream.read()))
-            except MemoryError:
+                        files.append((name, _bounded(stream, path.name)))
+            except (DataError, MemoryError):
                 raise
             except Exception as error:  # damaged archives make the libraries raise almost anything
                 raise DataError(
@@ -97,6 +100,23 @@ def _search(
                 continue
             names.append(name)
             if path.match(pattern):
-                yield path.name, packed.read(name)
+                yield path.name, _bounded(packed.open(name), name)
             elif depth and path.suffix == ".zip":
-                yield from _search(io.BytesIO(packed.read(name)), pattern, names, depth - 1)
+                inner = io.BytesIO(_bounded(packed.open(name), name))
+                yield from _search(inner, pattern, names, depth - 1)
+
+
+def _bounded(stream: IO[bytes], name: str) -> bytes:
+    content = stream.read(LIMIT + 1)
+    if len(content) > LIMIT:
+        raise too_large(f"'{name}'")
+    return content
+
+
+def too_large(what: str) -> DataError:
+    """Return the error for a file beyond the bound."""
+    return DataError(
+        f"{what} holds more than {LIMIT:,} bytes.",
+        "No file in the catalogue is that large.",
+        "Remove the file and get it again from its original home.",
+    )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import rfbench
-from rfbench.datasets import cache, catalog
+from rfbench.datasets import archives, cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
 from rfbench.errors import DataError
@@ -243,17 +243,21 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 
 @dataclass
 class _Meter:
-    """What pooch tells its progress to: it moves a bar."""
+    """What pooch tells its progress to: it moves a bar, and ends a download that is too large."""
 
     bar: Any
     task: Any
     total: int = 0  # bytes that the server promises, 0 where it does not
+    done: int = 0
 
     def update(self, n: int) -> None:
-        self.bar.update(self.task, advance=n, total=self.total or None)
+        self.done += n
+        if max(self.done, self.total) > archives.LIMIT:
+            raise archives.too_large("The download")
+        self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def reset(self) -> None:
-        self.bar.update(self.task, completed=0)  # at its end pooch counts all bytes anew
+        self.done = 0  # at its end pooch counts all bytes anew
 
     def close(self) -> None:
         pass

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rfbench.datasets import archives
 from rfbench.datasets.archives import FoundFiles
 from rfbench.errors import DataError
 from tests.support.data_files import zipped
@@ -65,6 +66,23 @@ def test_archives_without_the_file_and_broken_ones_are_refused(tmp_path, name, c
         source.read()
     assert reason in str(caught.value)
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.zip", zipped([("a.txt", bytes(1001))])),
+        ("a.txt.gz", gzip.compress(bytes(1001))),
+        ("a.txt", bytes(1001)),
+    ],
+)
+def test_a_member_above_the_bound_is_refused(tmp_path, monkeypatch, name, content):
+    source = FoundFiles(put(tmp_path, name, content), "a.txt")
+    monkeypatch.setattr(archives, "LIMIT", 1001)
+    assert len(source.read()["a.txt"]) == 1001
+    monkeypatch.setattr(archives, "LIMIT", 1000)
+    with pytest.raises(DataError, match="more than 1,000 bytes"):
+        source.read()
 
 
 @pytest.mark.parametrize("name", ["x.zip", "a.txt.gz", "a.txt.bz2"])

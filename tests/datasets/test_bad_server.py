@@ -1,5 +1,6 @@
 """A server that misbehaves in every way: one sentence each, and nothing half-written stays."""
 
+import contextlib
 import errno
 import http.server
 import importlib
@@ -9,6 +10,7 @@ import socket
 import pytest
 
 from rfbench import datasets
+from rfbench.datasets import archives
 from rfbench.errors import DataError
 from tests.support.data_files import LETTERS, letters, sha256, zipped
 from tests.support.server import serving
@@ -46,6 +48,17 @@ def other_content(handler):
     answer(handler, BODY + b"x")
 
 
+def without_end(handler):
+    answer(handler)
+    with contextlib.suppress(OSError):
+        while True:
+            handler.wfile.write(bytes(2**16))
+
+
+def too_much(handler):
+    answer(handler, bytes(2**16), Content_Length="100001")
+
+
 def an_archive_without_it(handler):
     answer(handler, zipped([("x", b"")]))
 
@@ -54,6 +67,8 @@ WAYS = {
     cut_in_the_middle: "ChunkedEncodingError",
     redirect_to_an_error_page: "download failed",
     not_found: "the server answered 404",
+    without_end: "holds more than 100,000 bytes",
+    too_much: "holds more than 100,000 bytes",
     other_content: "cannot be read",
     an_archive_without_it: "holds 0 files",
 }
@@ -91,7 +106,8 @@ def assert_one_sentence(home, address, sentence):
 @pytest.mark.parametrize(
     ("address", "sentence"), WAYS.items(), indirect=["address"], ids=[w.__name__ for w in WAYS]
 )
-def test_each_way_is_one_sentence(home, catalogue, address, sentence):
+def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatch):
+    monkeypatch.setattr(archives, "LIMIT", 100_000)
     catalogue(letters([address], sha256(BODY)))
     assert_one_sentence(home, address, sentence)
 
