@@ -259,6 +259,18 @@ def test_the_numbers_of_the_readme_are_those_of_the_rows():
     )
 
 
+def test_more_trees_of_boosting_are_counted_as_the_page_says():
+    few, many = (
+        pd.read_csv(ROOT / "results/published" / name / "trials.csv")
+        for name in ("leaderboard_references_boosting_classification", "boosting_trees")
+    )
+    both = many.merge(few, on=["dataset", "trial"], suffixes=("", "_few"), validate="1:1")
+    smaller, larger = ((sign * (both.error_few - both.error) > 0).sum() for sign in (1, -1))
+    page = (ROOT / "results/which_method.md").read_text()
+    assert f"smaller on {smaller} of {len(many)} tables, larger on {larger} and equal on" in page
+    assert f"equal on {len(both) - smaller - larger} ([rows]" in page
+
+
 def test_the_readme_is_short_and_begins_with_a_picture():
     before = PAGES["README.md"].partition("    scripts/quickstart")[0]
     assert len(PAGES["README.md"].split()) <= 900
