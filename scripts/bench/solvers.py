@@ -74,11 +74,16 @@ def folds_case(n: int, p: int) -> Case:
     """Time five folds and eleven penalties, against RidgeCV's leaving one row out."""
     Z, y = rows(n, p)
     model = RidgeRegressor(ALPHAS.tolist(), selection="cv5", random_state=0)
-    ours, theirs = in_turn(lambda: model.fit(Z, y), lambda: RidgeCV(ALPHAS).fit(Z, y))
+    ours, theirs, folds = in_turn(
+        lambda: model.fit(Z, y),
+        lambda: RidgeCV(ALPHAS).fit(Z, y),
+        lambda: RidgeCV(ALPHAS, cv=5).fit(Z, y),
+    )
     reference = "RidgeCV (leave-one-out)"
     limit = limit_seconds(n, p, "float64")
     bars = (*NO_SLOWER, Bar(8, "limit_ratio", most=MOST_OF_LIMIT))
-    return Case("ridge, five folds", ours, n, None, p, reference, theirs, limit, bars=bars)
+    name, note = "ridge, five folds", f"with the same five folds RidgeCV takes {folds:.3g} s"
+    return Case(name, ours, n, None, p, reference, theirs, limit, note=note, bars=bars)
 
 
 def single_case(n: int, p: int) -> Case:
