@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -139,6 +139,7 @@ def choose(
         "interrupted": rounds.interrupted,
         "budget": budget,
         "spent": monotonic() - started,
+        "cpu_share": rounds.clocks[1] / rounds.clocks[0],  # of a core, of each trial
         "seed": seed,
     }
     card = {**save(model, folder, **card), **card}
@@ -230,10 +231,9 @@ def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     return made
 
 
-def simplest(rounds: Rounds, families: Iterable[str]) -> str:
+def simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
     """Return the kind of the simplest model that is as good as the best on the validation rows."""
-    best = rounds.best_of_families()
-    models = [best[family] for family in families if family != CONSTANT]
+    models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
     return rounds.best(models).family if models else CONSTANT
 
 

@@ -109,6 +109,7 @@ class Rounds:
     candidates: list[Candidate] = field(default_factory=list)
     stopped: bool = False  # time or memory cut off a contender
     interrupted: bool = False
+    clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
     planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
     _prepared: dict[int, Array] = field(default_factory=dict)
     _packs: dict[Any, Path] = field(default_factory=dict)
@@ -183,6 +184,7 @@ class Rounds:
         """Return what a trial says: its arrays, the scores among them, and how long it took."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         said["scores"] = said.get("probabilities", said["predictions"])  # of shape (n, k)
+        self.clocks += float(row["t_train"]), float(row["cpu_train"])
         fit = sum(float(row[t]) for t in ("t_pp", "t_features", "t_train"))
         return said | {"fit": fit, "said": float(row["t_test"])}
 
@@ -251,9 +253,8 @@ class Rounds:
         kinds = [c.parts for c in self.best_of_families().values()]
         side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
         last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
-        larger = len(self.train) / self.n  # than the rows of a split
-        fits = SPARE * larger * (side_by_side / self.workers + 4 / 3 * last)
-        return (1 - RESTART) * (self.deadline - monotonic()) - fits
+        fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
+        return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Return the seconds of a trial on a split and of a fit on all its rows, as others tell."""

@@ -71,8 +71,10 @@ def test_the_model_predicts_tables_as_they_come(chosen):
     assert chosen.model[0].differences(other).unseen_words == {"town": {"Rom": 1}}
 
 
-def test_the_page_says_which_rows_the_model_was_fitted_on(chosen):
+def test_the_page_says_which_rows_it_fitted_and_what_of_a_core_it_had(chosen):
     assert "The model file was fitted again on all 300 rows." in text(chosen)
+    assert 0 < chosen.card["cpu_share"] < 2
+    assert "; each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
     dropped = changed(chosen, n_fitted=chosen.card["n_train"])
     written = " ".join(text(dropped).split())
     assert "is that of the 225 rows that it was measured with." in written
