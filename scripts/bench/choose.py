@@ -23,6 +23,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from rfbench.choosing.choice import choose
 from rfbench.choosing.losses import difference, loss
@@ -63,7 +64,8 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     }
     models |= opponents(not table.n_classes)
     losses = {}
-    with warnings.catch_warnings():
+    # Beside other work two threads of OpenMP wait for one another, for minutes.
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for name, model in models.items():
             fitted = model if name == "taken" else model.fit(X, y)
