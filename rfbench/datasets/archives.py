@@ -1,6 +1,6 @@
 """Opening files as they lie on disk: plain, compressed, or inside a zip.
 
-Nothing is unpacked to disk: the wanted members are read into memory.
+Nothing is unpacked to disk: the wanted members are read into memory, up to a bound.
 """
 
 from __future__ import annotations

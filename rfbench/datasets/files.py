@@ -316,7 +316,7 @@ def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
 def arff(content: bytes) -> pd.DataFrame:
     """Return the attributes of an ARFF file: numbers, dates, and categories; ``?`` is missing.
 
-    ValueError or NotImplementedError if it is not in the format, sparse, or has texts.
+    An error of scipy if it is not in the format, is sparse, or has texts.
     """
     from scipy.io import arff as format_of_weka
 
