@@ -128,9 +128,15 @@ def test_the_first_line_says_what_to_take(chosen):
 
 def test_a_difference_is_shown_with_its_interval(chosen):
     against = {"value": -0.73, "low": -1.84, "high": 0.381, "p": 0.5, "verdict": "near"}
-    contenders = [{**c, "against_taken": against} for c in chosen.card["contenders"]]
-    said = " ".join(text(changed(chosen, contenders=contenders)).split())
-    assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in said
+
+    def said(p):
+        new = {**against, "p": p}
+        every = [{**c, "against_taken": new} for c in chosen.card["contenders"]]
+        return " ".join(text(changed(chosen, contenders=every)).split())
+
+    assert "no significant difference (difference -0.73, 95 % interval -1.84 to 0.381" in said(0.5)
+    assert "p = 0.5)" in said(0.5)
+    assert "p = 1, for a few rows make the difference)" in said(1.0)
 
 
 def test_the_largest_class_is_named(chosen):
