@@ -1,6 +1,8 @@
 """What a wheel has in it, without building one."""
 
+import ast
 import runpy
+import sys
 import tomllib
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import yaml
 
 import rfbench
 from rfbench import papers, samplers, shipped, solvers
+from scripts import stubs
 
 PACKAGE = Path(rfbench.__file__).parent
 TOP = PACKAGE.parent
@@ -29,7 +32,7 @@ def test_every_folder_of_code_is_a_package():
         assert (file.parent / "__init__.py").exists(), file
 
 
-def test_the_wheel_has_the_configurations(tmp_path, monkeypatch):
+def test_build_copies_the_configurations_into_the_package(tmp_path, monkeypatch):
     setuptools = pytest.importorskip("setuptools")
     command = runpy.run_path(str(TOP / "scripts" / "packaging.py"))["BuildWithConfigs"]
     monkeypatch.chdir(TOP)
@@ -39,12 +42,30 @@ def test_the_wheel_has_the_configurations(tmp_path, monkeypatch):
     build.run()
     inside = tmp_path / "rfbench" / "configs"
     assert sorted(p.name for p in inside.iterdir()) == [path.name for path in shipped.every()]
-    for room in (samplers, solvers):  # editors know what is imported when it is asked for
-        text = (tmp_path.joinpath(*room.__name__.split(".")) / "__init__.pyi").read_text()
-        names = {}
-        exec(text, names)
-        assert set(room.__all__) <= set(names)
-        assert {name for name in room.__all__ if names[name] is not getattr(room, name)} == {"make"}
+
+
+def test_build_imports_nothing_but_setuptools():
+    tree = ast.parse((TOP / "scripts" / "packaging.py").read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {
+        node.module if isinstance(node, ast.ImportFrom) else alias.name
+        for node in imports
+        for alias in node.names
+    }
+    allowed = {*sys.stdlib_module_names, "setuptools"}
+    assert {str(module).partition(".")[0] for module in modules} <= allowed
+
+
+@pytest.mark.parametrize("package", [samplers, solvers])
+def test_stub_names_every_class_of_the_registry(package):
+    name = package.__name__.rpartition(".")[2]
+    text = stubs.stub_path(name).read_text()
+    assert text == stubs.make_stub(name), "Run `python -m scripts.stubs` and commit the result."
+    names = {}
+    exec(text, names)
+    assert set(package.__all__) <= set(names)
+    different = {each for each in package.__all__ if names[each] is not getattr(package, each)}
+    assert different == {"make"}
 
 
 def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch):
