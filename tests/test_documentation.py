@@ -92,12 +92,7 @@ def place(tmp_path, monkeypatch, no_pictures):
     copied(rows / "quickstart", tmp_path / "laptop" / "results" / "quickstart")
     table = "eerf2018_table3_adult.matched"
     copied(rows / table, tmp_path / "results" / "published" / table)
-    area, rooms = np.random.default_rng(0).uniform(20, 120, 60), np.arange(60) % 5
-    lines = [
-        f"{a:.1f},{r},{'Ulm' if r % 2 else 'Kiel'},{3 * a + 10 * r:.2f}"
-        for a, r in zip(area, rooms, strict=True)
-    ]
-    (tmp_path / "flats.csv").write_text("\n".join(["area,rooms,town,price", *lines]))
+    CliRunner().invoke(main, ["new", "--example"], catch_exceptions=False)  # flats.csv, new.csv
     shutil.copy(ROOT / "scripts/examples/sampler.py", tmp_path / "mine.py")
     (tmp_path / "mypaper").mkdir()
     (tmp_path / "mypaper" / "paper.yaml").write_text(

@@ -58,3 +58,24 @@ def test_a_file_whose_target_stands_apart_needs_none_named(folder):
 def test_new_refuses_what_is_not_there(folder, words):
     call("new", *words, code=2)
     assert not list(folder.glob("*.yaml"))
+
+
+def test_example_writes_a_table_that_can_be_predicted(folder):
+    for _ in range(2):  # the second call changes nothing
+        call("new", "--example")
+    flats, new = pd.read_csv("flats.csv"), pd.read_csv("new.csv")
+    assert list(new) == [name for name in flats if name != "price"]
+    assert flats["built"].isna().any()
+    # The invented price depends on the area: a line explains most of it.
+    assert np.corrcoef(flats["area"], flats["price"])[0, 1] > 0.7
+    call("new", "flats.csv", "--target", "price")
+    (trial, *_) = plan(smoke_variant(read_config(folder / "flats.yaml")))
+    assert run_trial(trial, Context())["status"] == "ok"
+
+
+def test_example_overwrites_no_file_of_the_user(folder):
+    (folder / "new.csv").write_text("mine")
+    message = call("new", "--example", code=2)
+    assert "new.csv exists already" in message
+    assert (folder / "new.csv").read_text() == "mine"
+    assert not (folder / "flats.csv").exists()

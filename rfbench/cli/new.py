@@ -16,6 +16,37 @@ from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 
+def write_example(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: bool,
+) -> None:
+    """Write flats.csv and new.csv into the current folder, and end the command.
+
+    Raises ConfigError if one of these files exists with other content; then none is written.
+    """
+    if not value:
+        return
+    from rfbench.datasets.example import make_flats
+
+    texts = {
+        Path(name): table.to_csv(index=False, lineterminator="\n").encode()
+        for name, table in zip(("flats.csv", "new.csv"), make_flats(), strict=True)
+    }
+    for path, text in texts.items():
+        if path.exists() and not (path.is_file() and path.read_bytes() == text):
+            raise ConfigError(
+                f"{path} exists already and is not the example file.",
+                "Nothing was written.",
+                "Run the command in an empty folder.",
+            )
+    for path, text in texts.items():
+        files.write_named(path, text)
+    echo("Wrote flats.csv (400 flats with prices) and new.csv (10 flats without).")
+    echo("Try: rfbench choose flats.csv --target price --budget 60s")
+    context.exit()
+
+
 @click.command()
 @click.argument("file", metavar="FILE")
 @TARGET
@@ -23,6 +54,14 @@ from rfbench.errors import ConfigError
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The configuration to write; default: FILE's name with .yaml.",
+)
+@click.option(
+    "--example",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=write_example,
+    help="Write the example files flats.csv and new.csv instead, and exit.",
 )
 @TASK
 @DROP
@@ -32,6 +71,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
 
     \b
     Examples:
+      rfbench new --example                 # writes flats.csv and new.csv to try things on
       rfbench new prices.csv --target price
       rfbench new prices.csv --target price --out configs/prices.yaml
     """

@@ -1,0 +1,43 @@
+"""An invented table for the examples of the documentation: prices of flats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+N_FLATS, N_NEW = 400, 10  # a fit takes seconds, and the new rows fit on a screen
+TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}  # price level of each town
+SPREAD = 0.08  # standard deviation of the relative price noise
+
+
+def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return flats with their prices, and new flats without.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Seed of the random generator.
+
+    Returns
+    -------
+    flats : DataFrame of shape (400, 6)
+        Columns ``area`` (square metres), ``rooms``, ``floor``, ``built`` (year), ``town`` and
+        ``price`` (thousands). Some years are missing.
+    new : DataFrame of shape (10, 5)
+        The same columns without ``price``.
+    """
+    random = np.random.default_rng(seed)
+    n = N_FLATS + N_NEW
+    area = random.uniform(25, 140, n).round(1)
+    rooms = np.clip((area / 28 + random.uniform(-0.7, 0.7, n)).round(), 1, None).astype(int)
+    floor, built = random.integers(0, 8, n), random.integers(1900, 2021, n)
+    town = random.choice(list(TOWNS), n)
+    level = np.array([TOWNS[name] for name in town])
+    age = 1.2 - 0.5 * np.sin(np.pi * (built - 1900) / 120)  # old and new buildings cost more
+    price = level * age * (3.1 * area + 9 * rooms + 4 * np.minimum(floor, 4))
+    price *= 1 + SPREAD * random.standard_normal(n)
+    years = pd.array(built, dtype="Int64")
+    years[random.random(n) < 0.05] = pd.NA
+    table = pd.DataFrame({"area": area, "rooms": rooms, "floor": floor, "built": years})
+    table = table.assign(town=town, price=price.round(1))
+    return table[:N_FLATS], table[N_FLATS:].drop(columns="price")
