@@ -21,3 +21,36 @@ def test_a_line_names_the_last_cell_and_counts_the_failures(
     assert "1/4" in first
     assert "2/4" in second
     assert "1 failed" in second
+
+
+class Timers:
+    """Stand-in for threading.Timer: the test decides when ten seconds have passed."""
+
+    def __init__(self, seconds, function):
+        self.function, self.cancelled = function, False
+        Timers.last = self
+
+    def start(self):
+        self.started = True
+
+    def cancel(self):
+        self.cancelled = True
+
+
+def test_a_slow_first_trial_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(progress.threading, "Timer", Timers)
+    with progress.progress("tiny", 4, 0, first=progress.cell(ROW)) as ended:
+        capsys.readouterr()
+        Timers.last.function()  # ten seconds are over
+        assert not Timers.last.cancelled
+        message = capsys.readouterr().err
+        assert "no trial has finished" in message
+        assert progress.cell(ROW) in message
+        ended(ROW)
+        assert Timers.last.cancelled
+
+
+def test_a_run_of_no_trials_is_not_silent_for_long(monkeypatch):
+    monkeypatch.setattr(progress.threading, "Timer", Timers)
+    with progress.progress("tiny", 0, 4):
+        assert not hasattr(Timers.last, "started")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,11 +22,27 @@ FEWEST = 3
 
 
 @contextmanager
-def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, Any]], None]]:
+def progress(
+    name: str, total: int, found: int, first: str = ""
+) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show how many trials are done, the last one, their rate, the time left and the failures.
 
-    Of what is called `name`, `total` trials are to run and `found` have a row already. Yields what
-    is to be called with the row of each trial that ends.
+    Parameters
+    ----------
+    name : str
+        Name of the run.
+    total : int
+        Number of trials to run.
+    found : int
+        Number of trials that have a row already.
+    first : str, default=""
+        Description of the first trial. It is printed once if no trial has finished after ten
+        seconds, so that a slow first trial is not taken for a program that hangs.
+
+    Yields
+    ------
+    callable
+        The function to call with the row of each finished trial.
     """
     there = f" ({found} measured before)" if found else ""
     echo(f"{name}: {total} trials to run{there}", err=True)
@@ -44,8 +61,19 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
     )
     task = bar.add_task(name, total=total, rate="", failed="", cell="")
 
+    def explain_silence() -> None:
+        if bar.disable:
+            seconds = f"{PLAIN_SECONDS:.0f} s"
+            echo(f"{name}: no trial has finished after {seconds}; running: {first}", err=True)
+        else:
+            bar.update(task, cell=f"running: {first}")
+
+    silence = threading.Timer(PLAIN_SECONDS, explain_silence)
+    silence.daemon = True
+
     def ended(row: dict[str, Any]) -> None:
         nonlocal done, failed, last
+        silence.cancel()
         done += 1
         failed += row["status"] != "ok"
         forecast = _forecast(done, total, time.monotonic() - start)
@@ -58,8 +86,11 @@ def progress(name: str, total: int, found: int) -> Iterator[Callable[[dict[str, 
 
     try:
         with bar:
+            if total and first:
+                silence.start()
             yield ended
     finally:
+        silence.cancel()
         if done:
             echo(f"{name}: {done} trials in {time.monotonic() - start:.1f} s", err=True)
 

@@ -14,12 +14,12 @@ import click
 from rfbench import datasets, results
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
-from rfbench.cli.progress import progress
+from rfbench.cli.progress import cell, progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
-from rfbench.experiment.plan import Trial
+from rfbench.experiment.plan import Trial, describe
 from rfbench.experiment.run_plan import (
     RunPlan,
     plan_run,
@@ -143,7 +143,8 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     missing = _missing(plan, options)
     done = len(plan.trials) - len(missing)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
-    shown = progress(plan.folder.name, len(missing), done)
+    first = cell(describe(missing[0])) if missing else ""
+    shown = progress(plan.folder.name, len(missing), done, first)
     with nullcontext() if options.quiet else shown as ended:
         return runner.run(
             plan,

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from rfbench.experiment import kernel_error
 from rfbench.experiment.kernel_error import LANCZOS_FROM, CrossKernel, ExactKernel
@@ -22,6 +23,41 @@ def test_spectral_norm_is_the_largest_absolute_eigenvalue(n):
     symmetric = matrix + matrix.T - 3 * np.eye(n)
     expected = np.linalg.norm(symmetric, 2)
     assert abs(kernel_error._largest(symmetric)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_lanczos_iterations_are_bounded_and_delta1_needs_none(monkeypatch):
+    """Features of fewer columns than rows put the eigenvalue of delta1 into a cluster."""
+    n, calls = LANCZOS_FROM + 50, []
+
+    def recorded(matrix, k, **settings):
+        calls.append(settings["maxiter"])
+        return linalg_eigsh(matrix, k, **settings)
+
+    linalg_eigsh = kernel_error.eigsh
+    exact = kernel_of(n, 1e-3)
+    monkeypatch.setattr(kernel_error, "eigsh", recorded)
+    rows = np.random.default_rng(0).standard_normal((n, 4))
+    random = np.random.default_rng(1)
+    frequencies, offsets = random.standard_normal((4, 40)) / 2, random.uniform(0, 6.28, 40)
+    features = np.sqrt(2 / 40) * np.cos(rows @ frequencies + offsets)
+    found = exact.errors(features)
+    assert calls == [kernel_error.RESTARTS] * 2  # the spectral error and delta2
+    shift = 1e-3 * np.eye(n)
+    least = linalg.eigh(features @ features.T + shift, exact.matrix + shift, eigvals_only=True)[0]
+    assert found[D1] == pytest.approx(1 - least, abs=1e-8)
+
+
+def test_dense_solver_replaces_lanczos_iterations_that_do_not_converge(monkeypatch):
+    def stopped(*_, **settings):
+        raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+    n = LANCZOS_FROM + 1
+    matrix = np.random.default_rng(0).standard_normal((n, n))
+    matrix += matrix.T - 3 * np.eye(n)
+    monkeypatch.setattr(kernel_error, "eigsh", stopped)
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    assert kernel_error._largest(matrix, "LA") == pytest.approx(eigenvalues[-1], rel=1e-12)
+    assert abs(kernel_error._largest(matrix)) == pytest.approx(np.abs(eigenvalues).max(), rel=1e-12)
 
 
 def test_kernel_errors_by_hand():

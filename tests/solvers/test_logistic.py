@@ -89,3 +89,11 @@ def test_the_tolerance_says_when_the_steps_stop(classes, monkeypatch):
         assert solver.gap_ <= 1e-4
         steps.append(len(taken))
     assert 2 * steps[0] < steps[1]
+
+
+def test_hessian_that_is_not_finite_ends_in_a_message():
+    """Lifting its diagonal would never make it positive definite."""
+    problem = newton.Newton(np.eye(3), newton.TwoClasses(np.ones(3)), intercept=False)
+    problem.hessian = np.eye(3) + np.where(np.eye(3, k=1) + np.eye(3, k=-1) > 0, np.inf, 0.0)
+    with pytest.raises(ValueError, match="not finite"):
+        problem._factor(1.0)
