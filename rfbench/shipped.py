@@ -1,4 +1,4 @@
-"""The configurations that come with rfbench."""
+"""The configurations and the published rows that come with rfbench."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ def folder() -> Path | None:
         return inside
     # What else is called configs beside an installed package is not ours.
     return beside if (here.parent / "pyproject.toml").is_file() and beside.is_dir() else None
+
+
+def published() -> Path | None:
+    """Return the folder of the published rows, or None if there is none.
+
+    A checkout has all of them in ``results/published``. An installed package has the rows of the
+    leaderboard, which `rfbench rank` compares a method with.
+    """
+    here = Path(__file__).resolve().parent
+    inside, checkout = here / "published", here.parent / "results" / "published"
+    if inside.is_dir():
+        return inside
+    return checkout if (here.parent / "pyproject.toml").is_file() and checkout.is_dir() else None
 
 
 def every() -> list[Path]:

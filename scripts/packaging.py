@@ -1,7 +1,8 @@
-"""Build commands that add the folder configs/ to the wheel and to the source archive.
+"""Build commands that add configurations and published rows to the wheel and the source archive.
 
-The folder is next to the package in a checkout, and inside the package in a wheel. A build imports
-nothing of the package, because an isolated build does not have its dependencies.
+Both are next to the package in a checkout, and inside the package in a wheel: all configurations,
+and the rows of the leaderboard, which `rfbench rank` needs. A build imports nothing of the package,
+because an isolated build does not have its dependencies.
 """
 
 from __future__ import annotations
@@ -12,26 +13,34 @@ from pathlib import Path
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-CONFIGS = Path("configs")  # builds run in the top folder of the project
+
+def added() -> dict[Path, Path]:
+    """Return the files to add and their places in the package; builds run in the top folder."""
+    files = {file: Path(file) for file in Path("configs").glob("*.yaml")}
+    published = Path("results", "published")
+    for name in ("trials.csv", "manifest.json"):
+        for file in published.glob(f"leaderboard*/{name}"):
+            files[file] = file.relative_to("results")
+    return files
 
 
-class BuildWithConfigs(build_py):
-    """Copy the configurations into the package that is built."""
+class BuildWithData(build_py):
+    """Copy the configurations and the rows into the package that is built."""
 
     def run(self) -> None:
-        """Build the package, then copy the configurations unless the install is editable."""
+        """Build the package, then copy the files unless the install is editable."""
         super().run()
         if not getattr(self, "editable_mode", False):
-            target = Path(self.build_lib, "rfbench", "configs")
-            target.mkdir(parents=True, exist_ok=True)
-            for file in CONFIGS.glob("*.yaml"):
+            for file, place in added().items():
+                target = Path(self.build_lib, "rfbench", place)
+                target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, target)
 
 
-class ArchiveWithConfigs(sdist):
-    """Add the configurations and this file to the source archive; the wheel is built from it."""
+class ArchiveWithData(sdist):
+    """Add the same files and this one to the source archive, from which the wheel is built."""
 
     def make_distribution(self) -> None:
         """Add the files, then write the archive."""
-        self.filelist.extend(map(str, [*CONFIGS.glob("*.yaml"), Path("scripts", "packaging.py")]))
+        self.filelist.extend(map(str, [*added(), Path("scripts", "packaging.py")]))
         super().make_distribution()

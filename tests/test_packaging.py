@@ -32,9 +32,9 @@ def test_every_folder_of_code_is_a_package():
         assert (file.parent / "__init__.py").exists(), file
 
 
-def test_build_copies_the_configurations_into_the_package(tmp_path, monkeypatch):
+def test_build_copies_configurations_and_leaderboard_rows_into_the_package(tmp_path, monkeypatch):
     setuptools = pytest.importorskip("setuptools")
-    command = runpy.run_path(str(TOP / "scripts" / "packaging.py"))["BuildWithConfigs"]
+    command = runpy.run_path(str(TOP / "scripts" / "packaging.py"))["BuildWithData"]
     monkeypatch.chdir(TOP)
     build = command(setuptools.Distribution({"packages": []}))
     build.build_lib = str(tmp_path)
@@ -42,6 +42,11 @@ def test_build_copies_the_configurations_into_the_package(tmp_path, monkeypatch)
     build.run()
     inside = tmp_path / "rfbench" / "configs"
     assert sorted(p.name for p in inside.iterdir()) == [path.name for path in shipped.every()]
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "rfbench" / "shipped.py"))
+    rows = shipped.published()
+    assert rows == tmp_path / "rfbench" / "published"
+    assert (rows / "leaderboard_regression" / "trials.csv").is_file()
+    assert all(path.name.startswith("leaderboard") for path in rows.iterdir())
 
 
 def test_build_imports_nothing_but_setuptools():

@@ -57,7 +57,7 @@ def rank(
       rfbench rank mine.py:Antithetic --tables quick --allow-imports
       rfbench rank sorf --M 100 --times
     """
-    from rfbench import files, slices
+    from rfbench import files, shipped, slices
     from rfbench.cli.progress import progress
     from rfbench.experiment import runner
     from rfbench.experiment.run_plan import plan_run
@@ -70,7 +70,7 @@ def rank(
     from rfbench.results.store import Store
 
     named = _target(target, dict(settings), label, allow_imports)
-    others, stale = published(_published())
+    others, stale = published(shipped.published() or Path("results") / "published")
     if stale:
         echo(f"left out: {stale} published rows of other settings than today's", err=True)
     if named.label in set(others["method"]):
@@ -133,14 +133,6 @@ def _target(
     else:
         thing = KERNELS[target] if target in KERNELS else SAMPLERS.find(target)
     return Ranked(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
-
-
-def _published() -> Path:
-    from rfbench import shipped
-
-    configs, below = shipped.folder(), Path("results") / "published"
-    beside = configs.parent / below if configs else below
-    return beside if beside.is_dir() else below
 
 
 def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:

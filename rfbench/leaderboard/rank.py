@@ -135,7 +135,7 @@ def published(folder: Path) -> tuple[pd.DataFrame, int]:
         raise ResultsError(
             f"No published rows below {folder} are those of the leaderboard.",
             "A method is compared with those of the others, of today's configuration.",
-            "Work in a checkout, which has results/published, or run `rfbench run leaderboard`.",
+            "Install rfbench again, or measure them with `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale.values())
 

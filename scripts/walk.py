@@ -1,0 +1,354 @@
+"""The acceptance walk: install rfbench, and use it outside of the checkout as a new user does.
+
+    scripts/acceptance                  # all steps, some ten minutes on two cores
+    scripts/acceptance --keep           # keeps the folder, and prints its name
+
+The walk builds the source archive and the wheel in isolated builds, installs the wheel into a
+fresh environment, and runs commands in an empty folder. It runs every command of README.md, which
+it reads from that file. `REPLACED` lists the commands that it runs with less work or in another
+way, each with the reason. The script uses the standard library alone, because it runs before
+anything is installed.
+
+Exit codes: 0 all steps passed, 1 a step failed, 3 the package index cannot be reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_RUN = 3
+COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|source) ?.*?)(?:  +#.*)?$", re.MULTILINE)
+
+# Commands of README.md that the walk runs in another way: command, replacement, reason. An empty
+# replacement is a command that is not run.
+REPLACED = {
+    "scripts/quickstart": ("", "continuous integration runs it"),
+    "scripts/test": ("", "continuous integration runs it"),
+    "source .venv/bin/activate": ("", "the walk has an environment of its own"),
+    "rfbench run eerf2018_table3 --run adult.matched": (
+        "rfbench run eerf2018_table3 --run adult.matched --offline --smoke",
+        "one trial per method",
+    ),
+    "rfbench verify results/published --claim L2": (
+        "rfbench verify {root}/results/published --claim L2",
+        "published rows are in the repository",
+    ),
+    "rfbench choose flats.csv --target price --budget 60s": (
+        "rfbench choose flats.csv --target price --budget 20s",
+        "less time",
+    ),
+    "rfbench rank mine.py:Antithetic --tables quick --allow-imports": (
+        "rfbench rank mine.py:Antithetic --tables quick --M 50 --allow-imports",
+        "fewer features",
+    ),
+}
+NEEDS_DATA = ("rfbench run eerf2018_table3", "rfbench rank")
+DATA_VARIABLE = "RFBENCH_DATA"
+MISSING_DATA = "rfbench data fetch"  # the advice in the message of a missing data set
+
+TYPED = """\
+from rfbench.samplers import RKS
+sampler = RKS(50, bandwidth=2.0)
+reveal_type(sampler.bandwidth)
+"""
+
+
+class StepError(Exception):
+    """A step did not do what it should."""
+
+
+class Walk:
+    """Runs steps, prints a line for each, and counts failures.
+
+    Parameters
+    ----------
+    top : Path
+        Temporary folder for builds, environments and the new user's files.
+    """
+
+    def __init__(self, top: Path) -> None:
+        self.top, self.failed, self.passed = top, 0, 0
+        self.source, self.env, self.user = top / "source", top / "env", top / "user"
+        for folder in (self.user, top / "home"):
+            folder.mkdir()
+        kept = ("PATH", "LANG", "TMPDIR", "RFBENCH_DATA")
+        self.variables = {name: os.environ[name] for name in kept if name in os.environ}
+        if data := self.variables.get("RFBENCH_DATA"):
+            self.variables["RFBENCH_DATA"] = os.path.abspath(data)
+        self.variables |= {"HOME": str(top / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def call(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path | None = None,
+        code: int = 0,
+        has: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
+        """Run a command and return its output.
+
+        Raises
+        ------
+        StepError
+            If the exit code differs from `code`, a text of `has` is missing, or a traceback is
+            printed.
+        """
+        done = subprocess.run(
+            list(command),
+            cwd=folder or self.user,
+            env=dict(environment or self.variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        problems = [f"has no {text!r}" for text in has if text not in done.stdout]
+        if done.returncode != code:
+            problems.insert(0, f"exit code {done.returncode}, not {code}")
+        if "Traceback (most recent call last)" in done.stdout:
+            problems.append("has a traceback")
+        if problems:
+            tail = "\n".join(done.stdout.splitlines()[-25:])
+            raise StepError(f"{shlex.join(command)}: {'; '.join(problems)}\n{tail}")
+        return done.stdout
+
+    def rfbench(self, line: str, *, code: int = 0, has: Sequence[str] = ()) -> str:
+        """Run a line ``rfbench ...`` or ``python ...`` with the fresh environment; see `call`."""
+        first, *rest = shlex.split(line)
+        return self.call([str(self.env / "bin" / first), *rest], code=code, has=has)
+
+    def step(self, name: str, function: Callable[[], object]) -> None:
+        """Run one step and print whether it passed, with its seconds."""
+        start = time.monotonic()
+        try:
+            function()
+        except (StepError, OSError, AssertionError) as error:
+            self.failed += 1
+            print(f"FAILED {name}: {error or type(error).__name__}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok     {name} ({time.monotonic() - start:.1f} s)", flush=True)
+
+    # Installing
+
+    def copy_source(self) -> None:
+        """Copy the files of the project, without results of builds and environments."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if listed.returncode == 0:
+            files = [Path(name) for name in listed.stdout.split("\0") if name]
+        else:  # an unpacked source archive
+            files = [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
+        for file in files:
+            if (ROOT / file).is_file() and file.parts[0] not in (".venv", "build", "dist"):
+                (self.source / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, self.source / file)
+
+    def pip(self, *words: str, folder: Path | None = None, environment: str = "env") -> str:
+        """Run pip of one of the environments; the person's own pip settings apply."""
+        pip = [str(self.top / environment / "bin" / "python"), "-m", "pip"]
+        quiet = ["--quiet", "--disable-pip-version-check"]
+        return self.call([*pip, *words, *quiet], folder=folder, environment=os.environ)
+
+    def has_index(self) -> bool:
+        """Return True if pip can download a small package."""
+        try:
+            self.pip("download", "setuptools>=77", "--no-deps", "--no-cache-dir", "--dest", "index")
+        except StepError as error:
+            print(f"{error}\n")
+            return False
+        return True
+
+    def build(self) -> None:
+        """Build the source archive, and the wheel from it; check which folders the wheel has."""
+        self.pip("install", "build")
+        python = str(self.env / "bin" / "python")
+        self.call([python, "-m", "build"], folder=self.source, environment=os.environ)
+        (wheel,) = self.source.glob("dist/*.whl")
+        code = "import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')"
+        names = self.call([python, "-c", code, str(wheel)]).splitlines()
+        folders = {name.partition("/")[0] for name in names if ".dist-info" not in name}
+        assert folders == {"rfbench"}, folders
+
+    def install(self) -> None:
+        """Install the wheel with the pinned versions, and mypy for a step below."""
+        (wheel,) = self.source.glob("dist/*.whl")
+        constraints = str(self.source / "constraints.txt")
+        self.pip("install", "--constraint", constraints, str(wheel), "mypy")
+
+    def build_and_install_from_source(self) -> None:
+        """Run ``pip install .`` and ``pip install -e .`` without the dependencies."""
+        for name, words in (("plain", ["."]), ("editable", ["-e", "."])):
+            self.call([sys.executable, "-m", "venv", str(self.top / name)])
+            self.pip("install", "--no-deps", *words, folder=self.source, environment=name)
+
+    def check_types(self, environment: str) -> None:
+        """Check three lines of a user with mypy, for an installation in one of the environments."""
+        (self.user / "typed.py").write_text(TYPED)
+        python = str(self.top / environment / "bin" / "python")
+        mypy = [str(self.env / "bin" / "mypy"), "--cache-dir", str(self.top / "mypy"), "--strict"]
+        self.call([*mypy, "--python-executable", python, "typed.py"], has=['"float | str"'])
+
+    # Using
+
+    def readme(self) -> list[str]:
+        """Return the commands of README.md, in their order."""
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        lines = list(dict.fromkeys(line.strip() for line in COMMAND.findall(text)))
+        assert set(REPLACED) <= set(lines), set(REPLACED) - set(lines)
+        return lines
+
+    def readme_command(self, line: str) -> None:
+        """Run a command of README.md, or the command that replaces it."""
+        command = REPLACED.get(line, (line, ""))[0].replace("{root}", str(self.source))
+        if command.startswith("python "):
+            command = command.replace("scripts/", f"{self.source}/scripts/")
+        self.rfbench(command)
+
+    def missing_data_are_explained(self) -> None:
+        """Run a configuration whose data are not here, without a network."""
+        without = {name: value for name, value in self.variables.items() if name != DATA_VARIABLE}
+        command = [str(self.env / "bin" / "rfbench"), "run", "eerf2018_table3", "--offline"]
+        self.call(command, code=2, has=[MISSING_DATA], environment=without)
+
+    def interrupted_run_resumes(self) -> None:
+        """Kill a run after its second row, and run the same command again."""
+        words = [str(self.env / "bin" / "rfbench"), "run", "quickstart", "--out", "resumed"]
+        rows = self.user / "resumed" / "quickstart" / "trials.csv"
+        with subprocess.Popen(
+            words, cwd=self.user, env=self.variables, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            while process.poll() is None and count_rows(rows) < 2:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGKILL)
+        before = count_rows(rows)
+        assert before >= 2, "the run ended before it was killed"
+        output = self.rfbench("rfbench run quickstart --out resumed")
+        found = re.search(r"(\d+) run, 0 failed, (\d+) measured before", output)
+        assert found, output[-500:]
+        assert int(found[2]) >= 2, output
+        assert count_rows(rows) == int(found[1]) + int(found[2])
+
+
+def count_rows(file: Path) -> int:
+    """Return the number of rows of a CSV file, 0 if it does not exist."""
+    if not file.exists():
+        return 0
+    with file.open(encoding="utf-8", errors="replace", newline="") as stream:
+        return max(0, sum(1 for _ in csv.reader(stream)) - 1)
+
+
+def write_gaps(file: Path) -> None:
+    """Write a table in whose folds different columns are constant, empty or lack a category."""
+    draw = random.Random(0)
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        out = csv.writer(stream)
+        out.writerow(["size", "constant", "gaps", "rare", "word", "kind"])
+        for i in range(120):
+            size = draw.gauss(0, 1)
+            kind = "high" if size + 0.5 * draw.gauss(0, 1) > 0 else "low"
+            constant = 1 if i == 7 else 0
+            gap = "" if i in (3, 50) else round(draw.gauss(0, 1), 3)
+            rare = "odd" if i == 11 else draw.choice(["a", "b"])
+            word = draw.choice(["x", "y", "z", ""])
+            out.writerow([round(size, 4), constant, gap, rare, word, kind])
+
+
+def write_noise(file: Path) -> None:
+    """Write a table whose target does not depend on its columns."""
+    draw = random.Random(1)
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        out = csv.writer(stream)
+        out.writerow(["a", "b", "flag", "class"])
+        for _ in range(300):
+            flag = int(draw.random() < 0.03)
+            out.writerow([draw.gauss(0, 1), draw.gauss(0, 1), flag, draw.choice("pq")])
+
+
+def walk(top: Path) -> int:
+    """Run all steps in a temporary folder and return the exit code."""
+    here = Walk(top)
+    subprocess.run([sys.executable, "-m", "venv", str(here.env)], check=True)
+    if not here.has_index():
+        print("not run: the package index cannot be reached")
+        return NOT_RUN
+    here.copy_source()
+    here.step("build the source archive, and the wheel from it", here.build)
+    here.step("install the wheel into a fresh environment", here.install)
+    here.step("pip install . and pip install -e .", here.build_and_install_from_source)
+    for environment in ("env", "plain", "editable"):
+        here.step(f"check types ({environment})", lambda e=environment: here.check_types(e))  # type: ignore[misc]
+    if here.failed:
+        print("The other steps need an installation and were not run.")
+        return 1
+    shutil.copy(here.source / "scripts" / "examples" / "sampler.py", here.user / "mine.py")
+    write_gaps(here.user / "gaps.csv")
+    write_noise(here.user / "noise.csv")
+
+    def line(command: str, **expected: object) -> None:
+        here.step(command, lambda: here.rfbench(command, **expected))  # type: ignore[arg-type]
+
+    line("rfbench --version", has=["rfbench"])
+    for kind in ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns"):
+        line(f"rfbench list {kind}")
+    line("rfbench run quickstart", has=["0 failed"])
+    line("rfbench table results")
+    line("rfbench plot results")
+    line("rfbench report results --html report.html")
+    line("rfbench test sklearn.kernel_approximation.RBFSampler")
+    here.step("a configuration whose data are missing", here.missing_data_are_explained)
+    here.step("an interrupted run resumes", here.interrupted_run_resumes)
+    for command in here.readme():
+        replacement, why = REPLACED.get(command, (command, ""))
+        if command.startswith(NEEDS_DATA) and DATA_VARIABLE not in here.variables:
+            print(f"left out: README: {command}: {DATA_VARIABLE} is not set")
+        elif replacement:
+            name = f"README: {command}" + (f" [as: {replacement}; {why}]" if why else "")
+            here.step(name, lambda c=command: here.readme_command(c))  # type: ignore[misc]
+    for table, target in (("gaps", "kind"), ("noise", "class")):
+        line(f"rfbench choose {table}.csv --target {target} --budget 15s")
+        model = f"results/choose-{table}.csv/model.joblib"
+        line(f"rfbench predict {model} {table}.csv --out {table}-out.csv")
+    line("rfbench choose nowhere.csv --target y", code=2, has=["nowhere.csv"])
+    line("rfbench run quickstart --set kernl=gaussian", code=2, has=["kernel"])
+    print(f"{here.passed} steps passed, {here.failed} failed")
+    return int(here.failed > 0)
+
+
+def main() -> int:
+    """Run the walk in a folder that is removed afterwards."""
+    parser = argparse.ArgumentParser(description="Use an installed rfbench as a new user does.")
+    parser.add_argument("--keep", action="store_true", help="keep the folder of the walk")
+    if parser.parse_args().keep:
+        top = Path(tempfile.mkdtemp(prefix="acceptance-"))
+        print(f"the folder of the walk is {top}")
+        return walk(top)
+    with tempfile.TemporaryDirectory(prefix="acceptance-") as name:
+        return walk(Path(name))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

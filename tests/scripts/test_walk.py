@@ -1,0 +1,69 @@
+"""The acceptance walk: its judgement of steps, and the commands that it reads from README.md."""
+
+import re
+import shlex
+import sys
+
+import pytest
+
+from scripts import walk
+
+
+@pytest.fixture
+def here(tmp_path):
+    return walk.Walk(tmp_path)
+
+
+def python(code):
+    return [sys.executable, "-c", code]
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("raise SystemExit(2)", "exit code 2, not 0"),
+        ("print('other')", "has no 'rows'"),
+        (
+            "import traceback; print('rows')\ntry: 1/0\nexcept Exception: traceback.print_exc()",
+            "tra",
+        ),
+    ],
+)
+def test_a_wrong_command_is_a_failed_step(here, capsys, code, message):
+    here.step("bad", lambda: here.call(python(code), has=["rows"]))
+    here.step("good", lambda: here.call(python("print('rows'); exit(2)"), has=["rows"], code=2))
+    assert (here.failed, here.passed) == (1, 1)
+    bad, *_, good = capsys.readouterr().out.splitlines()
+    assert bad.startswith("FAILED bad")
+    assert message in bad
+    assert good.startswith("ok     good")
+
+
+def test_variables_of_the_person_do_not_reach_the_new_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "somewhere")
+    monkeypatch.setenv("RFBENCH_CACHE", "somewhere")
+    assert {"PYTHONPATH", "RFBENCH_CACHE"}.isdisjoint(walk.Walk(tmp_path).variables)
+
+
+def test_every_command_of_the_readme_is_read(here):
+    text = (walk.ROOT / "README.md").read_text(encoding="utf-8")
+    indented = re.findall(r"^    (rfbench .*|scripts/.*|python .*|source .*)$", text, re.MULTILINE)
+    commands = [shlex.join(shlex.split(line, comments=True)) for line in indented]
+    assert [shlex.join(shlex.split(line)) for line in here.readme()] == list(
+        dict.fromkeys(commands)
+    )
+    assert len(commands) > 15
+
+
+def test_without_a_package_index_the_walk_is_not_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(walk.subprocess, "run", lambda *_, **__: None)
+    monkeypatch.setattr(walk.Walk, "has_index", lambda _: False)
+    assert walk.walk(tmp_path) == walk.NOT_RUN
+    assert "not run" in capsys.readouterr().out
+
+
+def test_rows_are_counted_without_the_header(tmp_path):
+    file = tmp_path / "trials.csv"
+    assert walk.count_rows(file) == 0
+    file.write_text('a,b\n1,"two\nlines"\n3,4\n')
+    assert walk.count_rows(file) == 2
