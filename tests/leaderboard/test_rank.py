@@ -326,7 +326,7 @@ def board(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("leaderboard.yaml").write_text(CONFIG)
     monkeypatch.setattr(shipped, "locate", lambda named: Path("leaderboard.yaml").absolute())
-    monkeypatch.setattr(shipped, "folder", lambda: None)
+    monkeypatch.setattr(shipped, "published", lambda: None)
     call("run", "leaderboard.yaml", "--jobs", 1, "--out", "results/published", "--quiet")
 
 
