@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import rfbench
 from rfbench.slices import SLICES
@@ -276,3 +277,19 @@ def test_no_test_imports_a_test() -> None:
             if isinstance(node, ast.ImportFrom):
                 names = {str(node.module), *(alias.name for alias in node.names)}
                 assert not any(re.search(r"(^|\.)test_\w+$", name) for name in names), file
+
+
+WORKFLOWS = sorted((PACKAGE.parent / ".github" / "workflows").glob("*.y*ml"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
+    """A tag of an action can be moved to other code, a commit cannot."""
+    content = yaml.safe_load(file.read_text())
+    assert content["permissions"]["contents"] == "read"
+    steps = [step for job in content["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)] == []
+    of_jobs = [job.get("permissions", {}) for job in content["jobs"].values()]
+    assert all(each.get("contents", "read") == "read" for each in of_jobs)
