@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory", "slices"),
-        *("escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
+        *("escaping", "files", "frozen", "interpreter", "permissions", "shipped", "yamlfile"),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),
@@ -247,6 +247,40 @@ def test_the_other_writers_are_known() -> None:
         and any(writes.search(ast.unparse(n)) for n in ast.walk(tree) if isinstance(n, ast.Call))
     }
     assert writers == OTHER_WRITERS
+
+
+# Each way to start a process, and the modules that have it. An interpreter is started by
+# `rfbench.interpreter` alone, which keeps files of the current folder out of it.
+STARTS = re.compile(
+    r"\b(subprocess\.\w+|multiprocessing|concurrent\.futures|loky|runpy|pty|sys\.executable|Parallel"
+    r"|Process|ProcessPoolExecutor|os\.(exec|spawn|posix_spawn|fork|popen|system)\w*)$"
+)
+STARTERS = {
+    "rfbench.interpreter": {"sys.executable"},
+    "rfbench.cli.show": {"Parallel"},  # within `interpreter.safe_children`
+    "rfbench.experiment.children": {"subprocess.Popen", "subprocess.PIPE"},
+    "rfbench.experiment.environment": {"subprocess.check_output"},  # git
+    "rfbench.experiment.fanout": {"Parallel"},  # threads, or workers of dask
+}
+
+
+def test_every_process_is_started_by_a_known_module() -> None:
+    found: dict[str, set[str]] = {}
+    for module, tree in trees().items():
+        names = [
+            *(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Name)),
+            *(str(n.module) for n in statements(tree) if isinstance(n, ast.ImportFrom)),
+            *(a.name for n in statements(tree) for a in n.names),
+        ]
+        found[module] = {name for name in names if STARTS.search(name)}
+    # These start nothing.
+    harmless = {"subprocess.DEVNULL", "subprocess.SubprocessError", "psutil.Process"}
+    assert {module: names - harmless for module, names in found.items() if names - harmless} == (
+        STARTERS
+    )
+    for module in ("children", "show"):
+        source = MODULES[f"rfbench.{'cli' if module == 'show' else 'experiment'}.{module}"]
+        assert "interpreter." in source.read_text()
 
 
 def test_only_the_command_line_prints() -> None:

@@ -112,7 +112,7 @@ def plot(
     """
     from joblib import Parallel, delayed
 
-    from rfbench import results
+    from rfbench import interpreter, results
     from rfbench.figures.style import settings
 
     with settings(style):
@@ -125,10 +125,11 @@ def plot(
         )
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
-    drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, place, style, formats, width)
-        for folder, place in zip(sources, places, strict=True)
-    )
+    with interpreter.safe_children():
+        drawn = Parallel(n_jobs=workers, return_as="generator")(
+            delayed(_drawn)(folder, place, style, formats, width)
+            for folder, place in zip(sources, places, strict=True)
+        )
     failed = 0
     for folder, result in zip(sources, drawn, strict=True):
         if isinstance(result, str):
