@@ -153,13 +153,16 @@ def _drawn(folder: Path, *args: Any) -> list[Path] | str:
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return where the figures of a results folder go."""
+    """Return where the figures of a results folder go: ResultsError if a link leads elsewhere."""
+    from rfbench import files
     from rfbench.results.reader import TRIALS
 
     if folder in named or folder / TRIALS in named:
         return out / folder.resolve().name if out else folder
     above = next(path for path in named if folder.is_relative_to(path))
-    return (out or above / "figures") / folder.relative_to(above)
+    place = (out or above / "figures") / folder.relative_to(above)
+    files.check(place / TRIALS, out or above)
+    return place
 
 
 @click.command()
