@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
+from rfbench import home
 from rfbench.choosing.model import (
     LEVELS,
     Model,
@@ -45,6 +46,14 @@ def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not made here by you"):
+        load(path)
+
+
+def test_without_a_home_every_model_is_one_of_others(path, monkeypatch):
+    monkeypatch.setattr(home, "is_temporary", lambda: True)
+    load(path)  # of this process
+    monkeypatch.setenv("RFBENCH_CACHE", str(path.parent / "another"))
+    with pytest.raises(DataError, match="Without a home folder.*--allow-imports"):
         load(path)
 
 
