@@ -111,7 +111,7 @@ def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
 
 
 def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
-    with pytest.raises(KeyError), files.staged(tmp_path / "a") as stage:
+    with suppress(KeyError), files.staged(tmp_path / "a") as stage:
         (stage / "file").write_bytes(b"half")
         raise KeyError
     assert list(tmp_path.iterdir()) == []

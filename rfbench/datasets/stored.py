@@ -90,8 +90,8 @@ def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
             numbers.append(column.to_numpy())
             continue
         if isinstance(column.dtype, pd.CategoricalDtype):
-            kind, (own, different) = "categories", (column.cat.codes, column.cat.categories)
-            kind = "ordered" if column.cat.ordered else kind
+            own, different = column.cat.codes.to_numpy(), column.cat.categories
+            kind = "ordered" if column.cat.ordered else "categories"
         elif column.dtype == object:
             kind, (own, different) = "words", pd.factorize(column)
         else:
@@ -104,13 +104,15 @@ def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
         words += [word.encode(errors="surrogatepass") for word in different]
     if not all(type(name) is str for name in X):
         return None
-    arrays = {
+    arrays: Arrays = {
         "numbers": np.array(numbers, dtype=np.float64),
         "codes": np.array(codes, dtype=np.int32),
         "words": np.frombuffer(b"".join(words), dtype=np.uint8),
         "ends": np.cumsum([len(word) for word in words], dtype=np.int64),
     }
-    return columns, arrays | ({} if _is_plain(X.index) else {"index": X.index.to_numpy()})
+    if not _is_plain(X.index):
+        arrays["index"] = X.index.to_numpy()
+    return columns, arrays
 
 
 def _is_plain(index: pd.Index[Any]) -> bool:
