@@ -6,8 +6,10 @@ each may hold anything. `printable` is for a terminal, and the others begin with
 
 from __future__ import annotations
 
+import functools
 import math
 import unicodedata
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +48,19 @@ def printable(text: object) -> str:
 
 def _escape(character: str) -> str:
     return ascii(character)[1:-1]
+
+
+def guard_warnings() -> None:
+    """Let warnings of Python, which quote texts of others, reach the terminal as `printable`."""
+    written = warnings.formatwarning
+    if getattr(written, "__module__", "") == __name__:
+        return
+
+    @functools.wraps(written, assigned=())
+    def formatted(*words: Any, **more: Any) -> str:
+        return printable(written(*words, **more))
+
+    warnings.formatwarning = formatted
 
 
 def one_line(text: object) -> str:
