@@ -97,9 +97,8 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
     A number that is written as text stays as it is: -1 is no formula.
     """
     texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
-    written: str = table.assign(**{str(name): texts[name] for name in texts}).to_csv(
-        index=False, **options
-    )
+    escaped = table.assign(**{str(name): texts[name] for name in texts})
+    written: str = escaped.rename(columns=_cell).to_csv(index=False, **options)
     return written
 
 

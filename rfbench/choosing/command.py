@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ def predict(
     made = fitted.predictions(rows, level)
     # A carriage return alone ends a line for readers, and the csv module does not quote it.
     risky = any("\r" in str(label) for label in made["prediction"])
-    exact = partial(made.to_csv, quoting=csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL)
-    text = as_csv(made) if spreadsheet else exact(index=False)
+    quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
+    text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))
     files.write_named(out, text.encode())
     echo(f"{out}: {len(made)} predictions")

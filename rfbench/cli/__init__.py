@@ -57,8 +57,8 @@ class Commands(click.Group):
             if sys.stdout:
                 sys.stdout.flush()
             return result
-        except click.ClickException as error:  # click prints it
-            error.message = printable(error.message)
+        except click.ClickException as wrong:  # click prints it
+            vars(wrong)["message"] = printable(wrong.message)
             raise
         except BrokenPipeError:
             sys.stderr.close()
