@@ -6,8 +6,10 @@ each may hold anything. `printable` is for a terminal, and the others begin with
 
 from __future__ import annotations
 
+import functools
 import math
 import unicodedata
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +50,19 @@ def _escape(character: str) -> str:
     return ascii(character)[1:-1]
 
 
+def guard_warnings() -> None:
+    """Let warnings of Python, which quote texts of others, reach the terminal as `printable`."""
+    written = warnings.formatwarning
+    if getattr(written, "__module__", "") == __name__:
+        return
+
+    @functools.wraps(written, assigned=())
+    def formatted(*words: Any, **more: Any) -> str:
+        return printable(written(*words, **more))
+
+    warnings.formatwarning = formatted
+
+
 def one_line(text: object) -> str:
     r"""Write a text for a line or a cell: as `printable`, and line feeds as ``\n``."""
     return printable(text).replace("\n", "\\n")
@@ -82,9 +97,8 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
     A number that is written as text stays as it is: -1 is no formula.
     """
     texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
-    written: str = table.assign(**{str(name): texts[name] for name in texts}).to_csv(
-        index=False, **options
-    )
+    escaped = table.assign(**{str(name): texts[name] for name in texts})
+    written: str = escaped.rename(columns=_cell).to_csv(index=False, **options)
     return written
 
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rfbench.errors import ResultsError, WriteError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # A link that appears after the check is not followed either, and a pipe does not wait for a writer.
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -36,19 +40,34 @@ def check(file: Path, top: Path | None = None) -> None:
     Raises
     ------
     ResultsError
-        If there is something else at the place of the file, or a link between `top` and it.
+        If there is something else at the place of the file, or a link between `top` and it, or if
+        the file is not in `top`.
     """
     top = top or file.parent
-    inside = [top / folder for folder in list(file.relative_to(top).parents)[:-1]]
-    wrong = next((folder for folder in inside if folder.is_symlink()), None)
-    if wrong is None and os.path.lexists(file) and not stat.S_ISREG(file.lstat().st_mode):
-        wrong = file
-    if wrong is not None:
+    _check_inside(file, top)
+    if os.path.lexists(file) and not stat.S_ISREG(file.lstat().st_mode):
+        raise _in_the_way(file)
+
+
+def _check_inside(file: Path, top: Path) -> None:
+    """Refuse what is not in `top`, or behind a link there."""
+    if not file.is_relative_to(top) or ".." in file.relative_to(top).parts:
         raise ResultsError(
-            f"{wrong} is a link, or no file, where rfbench keeps its own.",
+            f"{file} is not in {top}.",
             "Nothing outside of a folder of rfbench is read or written through what lies in it.",
-            "Remove it, or put a copy of the file in its place.",
+            "Remove what names it.",
         )
+    for folder in list(file.relative_to(top).parents)[:-1]:
+        if (top / folder).is_symlink():
+            raise _in_the_way(top / folder)
+
+
+def _in_the_way(wrong: Path) -> ResultsError:
+    return ResultsError(
+        f"{wrong} is a link, or no file, where rfbench keeps its own.",
+        "Nothing outside of a folder of rfbench is read or written through what lies in it.",
+        "Remove it, or put a copy of the file in its place.",
+    )
 
 
 def opened(file: Path, top: Path | None = None) -> BinaryIO:
@@ -82,18 +101,26 @@ def locked(file: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def append(file: Path, content: bytes, header: bytes = b"") -> None:
-    """Add bytes at the end of a file of ours and force them to the disk; see `check`.
+def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = True) -> None:
+    """Add bytes at the end of a file of ours, and `force` them to the disk; see `check`.
 
-    A file that is empty or not there gets the header first. Raises OSError if there is no room or
-    no permission.
+    A file that is empty or not there gets the header first. Raises ResultsError if the file has
+    another name elsewhere (a hard link); OSError if there is no room or no permission.
     """
     check(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFELY
     with os.fdopen(os.open(file, flags, 0o666), "ab") as stream:
-        stream.write((b"" if os.fstat(stream.fileno()).st_size else header) + content)
+        status = os.fstat(stream.fileno())
+        if status.st_nlink > 1:
+            raise ResultsError(
+                f"{file} has a second name elsewhere.",
+                "What is added to it would change a file outside of a folder of rfbench.",
+                "Put a copy of the file in its place.",
+            )
+        stream.write((b"" if status.st_size else header) + content)
         stream.flush()
-        os.fsync(stream.fileno())
+        if force:
+            os.fsync(stream.fileno())
 
 
 def replace(file: Path, content: bytes, top: Path | None = None) -> None:
@@ -135,6 +162,72 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
     finally:
         if scratch is not None:
             Path(scratch).unlink(missing_ok=True)
+
+
+def remove(file: Path, top: Path | None = None) -> None:
+    """Remove a file of ours, if it is there; of a link only itself. See `check`."""
+    _check_inside(file, top or file.parent)
+    file.unlink(missing_ok=True)
+
+
+def remove_folder(folder: Path, top: Path | None = None) -> None:
+    """Remove a folder of ours with all that is in it, if it is there; links are not followed.
+
+    `top` is the folder of ours that holds it, see `check`. OSError if it cannot be removed.
+    """
+    _check_inside(folder / "any", top or folder.parent)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder if nothing is in it."""
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it; OSError if it cannot be made."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def move(file: Path, target: Path, top: Path | None = None) -> None:
+    """Put a file in the place of another one on the same file system; see `check` of that."""
+    check(target, top)
+    make_folder(target.parent)
+    os.replace(file, target)
+
+
+def save_array(file: Path, array: NDArray[Any]) -> None:
+    """Write an array into a new file, which `numpy.load` reads; OSError if it is there already."""
+    import numpy as np
+
+    with file.open("xb") as stream:
+        np.save(stream, array, allow_pickle=False)
+
+
+@contextmanager
+def scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
+    """Give a new folder in another one, which is made; it goes at the end with all that is in it.
+
+    OSError if it cannot be made.
+    """
+    make_folder(above)
+    with tempfile.TemporaryDirectory(dir=above, prefix=prefix) as scratch:
+        yield Path(scratch)
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """Give a folder to be filled, which becomes `folder` at the end: whole, or not at all.
+
+    OSError if `folder` is there already or cannot be written.
+    """
+    with scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
+        stage = scratch / "new"  # a scratch folder is for this user alone
+        stage.mkdir()
+        yield stage
+        os.replace(stage, folder)
 
 
 def write_named(file: Path, content: bytes) -> None:

@@ -10,6 +10,7 @@ called. They answer with ``--allow-imports``.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -18,6 +19,20 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, nearest
 
+VALUES = ("Cs", "alphas")  # a number of values, or a list of them
+_FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")  # of an expression: 10*M
+
+
+@functools.cache
+def _content() -> Any:
+    text = resources.files(__package__).joinpath("estimators.yaml").read_bytes()
+    return yamlfile.parse(text, "estimators.yaml").value
+
+
+def bounds() -> dict[str, int]:
+    """Return by parameter the largest number that anybody may ask for, where it costs time."""
+    return dict(_content()["bounds"])
+
 
 @functools.cache
 def listed() -> tuple[frozenset[str], frozenset[str]]:
@@ -25,8 +40,7 @@ def listed() -> tuple[frozenset[str], frozenset[str]]:
 
     Both are listed in estimators.yaml, beside this file.
     """
-    text = resources.files(__package__).joinpath("estimators.yaml").read_bytes()
-    content = yamlfile.parse(text, "estimators.yaml").value
+    content = _content()
     paths = (
         f"{module}.{name}" for module, names in content["estimators"].items() for name in names
     )
@@ -59,6 +73,12 @@ def check_permission(
         )
     for name, value in parameters.items():
         if name in settable and _is_plain(value):
+            if most := _exceeded(name, value):
+                raise MethodError(
+                    f"{name} is {str(value)[:40]}: at most {most} may be asked for.",
+                    "It costs time, memory or threads.",
+                    "Take less, or run with --allow-imports if you trust it.",
+                )
             continue
         what = f"{name} is {value!r}."
         if name not in settable:
@@ -75,6 +95,19 @@ def _is_plain(value: Any) -> bool:
     """Tell whether a value is a number or a word, or a list of these."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
+
+
+def _exceeded(name: str, value: Any) -> str:
+    """Return what a value may be at most if it is more, else an empty string."""
+    entries, most = value if isinstance(value, list) else [value], bounds().get(name, math.inf)
+    if isinstance(value, list) and len(value) > _content()["longest_list"]:
+        return f"{_content()['longest_list']:,} entries"
+    if isinstance(value, list) and name in VALUES:
+        return ""
+    factors = (_FACTOR.match(each) if isinstance(each, str) else None for each in entries)
+    numbers = [float(factor[1]) for factor in factors if factor]
+    numbers += [each for each in entries if isinstance(each, int | float)]
+    return f"{most:,}" if any(abs(number) > most for number in numbers) else ""
 
 
 def _instead(path: str) -> str:

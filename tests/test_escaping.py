@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import re
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from rfbench.cli import main
-from rfbench.escaping import as_csv, in_latex, in_markdown, one_line, printable
+from rfbench import escaping
+from rfbench.cli import main, terminal
+from rfbench.escaping import (
+    as_csv,
+    guard_warnings,
+    in_latex,
+    in_markdown,
+    one_line,
+    printable,
+)
 from tests.support.payloads import PAYLOADS
 
 NO_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e]")
@@ -73,3 +83,37 @@ def test_a_label_has_printable_characters(payload: str, tmp_path: Path) -> None:
     assert "printable" in result.output
     assert "line 5" in result.output
     assert not NO_CONTROL.search(result.output)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_json_and_warnings_and_errors_of_click_steer_no_terminal(
+    payload: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.echo_json({"label": payload}, indent=None)
+    said = capsys.readouterr().out
+    assert not NO_CONTROL.search(said)
+    assert json.loads(said) == {"label": payload}
+
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    guard_warnings()
+    guarded = warnings.formatwarning
+    guard_warnings()
+    assert warnings.formatwarning is guarded  # once
+    text = warnings.formatwarning(UserWarning(payload), UserWarning, "a.py", 1, "")
+    assert not NO_CONTROL.search(text)
+
+    result = CliRunner().invoke(main, ["list", "samplers", "--format", payload.replace("\0", "")])
+    assert result.exit_code == 2
+    assert not NO_CONTROL.search(result.output)
+
+
+def test_every_process_guards_its_warnings() -> None:
+    package = Path(escaping.__file__).parent
+    calls = "    guard_warnings()\n"
+    for file in ("cli/__init__.py", "experiment/worker.py"):
+        assert calls in (package / file).read_text()
+
+
+def test_audits_of_a_folder_that_is_not_there_are_an_error() -> None:
+    result = CliRunner().invoke(main, ["report", "nosuch", "--audits"])
+    assert (result.exit_code, "nosuch is not there" in result.output) == (2, True)

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 from rfbench import files
 from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
+from rfbench.results import store
 from tests.support.command_line import call
 from tests.support.nightly import NIGHTLY
 from tests.support.runs import command, rows_of
@@ -64,6 +67,59 @@ def test_what_lies_in_a_results_folder_leads_nowhere(measured, tmp_path):
         assert secret.read_text() == SECRET
         pages = listed(tmp_path / name).values()
         assert not any(b"secret line" in page for page in pages if page != SECRET.encode())
+
+
+def test_figures_go_into_no_folder_that_is_a_link(measured, tmp_path, no_pictures):
+    """RESULTS may be that of somebody else; a link that the person names is followed."""
+    (tmp_path / "theirs").mkdir()
+    shutil.copytree(measured[1], tmp_path / "r" / "small")
+    (tmp_path / "r" / "figures").symlink_to(tmp_path / "theirs")
+    assert "figures is a link" in call("plot", tmp_path / "r", code=2)
+    assert list((tmp_path / "theirs").iterdir()) == []
+    call("plot", tmp_path / "r", "--out", tmp_path / "r" / "figures")
+    assert [file.name for file in (tmp_path / "theirs").iterdir()] == ["small"]
+
+
+@pytest.mark.parametrize("name", ["../theirs", "deep/../../theirs", "/etc/hostname", ".."])
+def test_a_name_leads_to_nothing_outside(tmp_path, name):
+    top = tmp_path / "ours"
+    (top / "deep").mkdir(parents=True)
+    (tmp_path / "theirs").write_bytes(b"theirs")
+    for act in (
+        lambda file: files.read(file, top),
+        lambda file: files.replace(file, b"a", top),
+        lambda file: files.remove(file, top),
+        lambda file: files.remove_folder(file, top),
+        lambda file: files.move(tmp_path / "theirs", file, top),
+    ):
+        with pytest.raises(ResultsError, match="is not in"):
+            act(top / name)
+    assert (tmp_path / "theirs").read_bytes() == b"theirs"
+
+
+def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
+    """As a log in a folder of somebody else that is a hard link."""
+    theirs, log = tmp_path / "theirs", tmp_path / "ours" / "rfbench.log"
+    theirs.write_bytes(b"theirs")
+    log.parent.mkdir()
+    log.hardlink_to(theirs)
+    with pytest.raises(ResultsError, match="second name"):
+        files.append(log, b"a")
+    store.note(log.parent, "an event")
+    files.replace(log, b"ours")
+    assert theirs.read_bytes() == b"theirs"
+
+
+def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
+    with suppress(KeyError), files.staged(tmp_path / "a") as stage:
+        (stage / "file").write_bytes(b"half")
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    for content in (b"whole", b"another"):
+        with suppress(OSError), files.staged(tmp_path / "a") as stage:
+            (stage / "file").write_bytes(content)
+    assert listed(tmp_path) == {Path("a/file"): b"whole"}
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
 
 
 @pytest.mark.parametrize(

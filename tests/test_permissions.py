@@ -3,13 +3,16 @@
 import importlib
 import inspect
 import json
+import math
 import re
+from numbers import Integral
 from pathlib import Path
 
 import pytest
 import yaml
 
-from rfbench import permissions, shipped
+from rfbench import config, permissions, shipped, yamlfile
+from rfbench.config.build import sampler_of, solver_of
 from rfbench.errors import MethodError
 from rfbench.permissions import check_permission
 from tests.support.command_line import call
@@ -131,6 +134,85 @@ def test_what_is_listed_is_published_and_its_parameters_are_plain():
 def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence):
     with pytest.raises(MethodError, match=f"(?s){sentence}.*--allow-imports"):
         check_permission(path, parameters)
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters"),
+    [
+        ("sklearn.ensemble.RandomForestRegressor", {"n_jobs": 100_000}),
+        ("sklearn.ensemble.RandomForestRegressor", {"n_jobs": -100_000}),
+        ("sklearn.ensemble.RandomForestRegressor", {"n_estimators": 10**9}),
+        ("sklearn.ensemble.RandomForestRegressor", {"n_estimators": 1e9}),
+        ("sklearn.linear_model.RANSACRegressor", {"max_trials": math.inf}),
+        ("sklearn.neural_network.MLPClassifier", {"hidden_layer_sizes": [5, 10**7]}),
+        ("sklearn.linear_model.RidgeCV", {"alphas": [1.0] * 10**5}),
+        ("sklearn.linear_model.ElasticNetCV", {"alphas": 10**5}),
+        ("sklearn.kernel_approximation.Nystroem", {"n_components": "1e9 * M"}),
+    ],
+)
+def test_what_runs_without_end_asks_before(path, parameters):
+    with pytest.raises(MethodError, match="(?s)at most .* may be asked for.*--allow-imports"):
+        check_permission(path, parameters)
+    check_permission(path, parameters, anything=True)
+
+
+# Whole numbers that make no fit longer.
+FREE = re.compile(
+    r"min_|random_state|verbose|evaluate_every|average|stop_n_inliers|n_targets|validation_fraction"
+    r"|constant|encoded_missing_value|unknown_value|outlier_label|strategy"
+)
+
+
+def test_every_number_without_a_bound_of_its_own_has_one_here():
+    estimators, parameters = permissions.listed()
+    unbounded = set()
+    for path in (each for each in estimators if each.startswith("sklearn.")):
+        module, _, name = path.rpartition(".")
+        rules = getattr(importlib.import_module(module), name)._parameter_constraints
+        unbounded |= {
+            word
+            for word in rules.keys() & parameters
+            for rule in (rules[word] if isinstance(rules[word], list) else [])
+            if rule in (Integral, "cv_object", "n_jobs")
+            or (getattr(rule, "type", None) is Integral and getattr(rule, "right", 0) is None)
+        }
+    assert {word for word in unbounded if not FREE.match(word)} <= permissions.bounds().keys()
+    assert permissions.bounds().keys() <= parameters
+
+
+def methods_of(value):
+    """Yield the parameters of every method in a configuration or a manifest."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value:
+        if isinstance(each, dict | list):
+            yield from methods_of(each)
+
+
+def test_the_bounds_admit_all_that_was_published():
+    documents = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.every()]
+    results = shipped.folder().parent / "results" / "published"
+    documents += [json.loads(path.read_text()) for path in results.rglob("manifest.json")]
+    seen = set()
+    for parameters in methods_of(documents):
+        for name in parameters.keys() & permissions.bounds().keys():
+            seen.add(name)
+            if permissions._is_plain(parameters[name]):
+                assert not permissions._exceeded(name, parameters[name]), parameters
+    assert {"max_iter", "n_iter", "cv"} <= seen
+
+
+@pytest.mark.parametrize("written", [None, 8, -1])
+def test_a_trial_has_its_own_threads(written):
+    """Their number, and not the one that is written, which the identity has."""
+    forest = {"class": "sklearn.ensemble.RandomForestClassifier", "n_jobs": written}
+    trees = {"class": "sklearn.ensemble.RandomTreesEmbedding", "n_jobs": written}
+    content = {"dataset": "digits", **REST, "samplers": [trees], "solver": forest, "threads": 2}
+    experiment = config.from_document(yamlfile.Document(content, "x.yaml"), "x")
+    built = solver_of(experiment, task="classification", random_state=0).estimator
+    sampler = sampler_of(experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0)
+    assert built.n_jobs == sampler.n_jobs == (written and 2)
+    assert experiment.solver.parameters["n_jobs"] == written
 
 
 def test_nothing_else_reads_an_experiment_from_text():

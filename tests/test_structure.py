@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import rfbench
 from rfbench.slices import SLICES
@@ -20,7 +21,16 @@ TESTS = Path(__file__).parent
 FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory", "slices"),
-        *("escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
+        *(
+            "escaping",
+            "files",
+            "frozen",
+            "home",
+            "interpreter",
+            "permissions",
+            "shipped",
+            "yamlfile",
+        ),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),
@@ -191,61 +201,112 @@ def test_only_the_results_open_their_files() -> None:
             )
 
 
-# Rooms whose files lie in folders of ours go through `rfbench.files`, but for files of the package.
-BEHIND_THE_DOOR = ("results", "figures", "pages", "analysis", *SLICES)
-OPENS = re.compile(
-    r"\b(open|write_text|write_bytes|read_text|read_bytes|to_csv|to_json|savefig|dump|mkstemp"
-    r"|os\.replace|copytree|copyfile)$"
+# What writes, renames or removes a file, in any form that the package may come to use.
+WRITES = re.compile(
+    r"\b(write_text|write_bytes|to_(csv|json|pickle|parquet|excel|hdf|feather)|savefig|imsave|dump"
+    r"|save|savez|savez_compressed|savetxt|tofile|memmap|open_memmap|mkstemp|mkdtemp|mkdir|makedirs"
+    r"|rmtree|rmdir|unlink|remove|removedirs|rename|renames|replace|move|copy|copy2|copyfile|copytree"
+    r"|touch|truncate|symlink|symlink_to|link|hardlink_to|chmod|open|fdopen|NamedTemporaryFile"
+    r"|TemporaryFile|TemporaryDirectory|FileHandler|ZipFile|extractall|H5File)$"
 )
-OPENERS = {
-    "rfbench.choosing.rounds": {"read_bytes"},
-    "rfbench.figures": {"read_bytes"},  # the code that draws
-    "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
-    "rfbench.pages.rules": {"read_text"},
-    "rfbench.results.store": {"open"},  # a line that is not forced to the disk
+# These names are methods of texts, tables and lists as well: they count after these modules alone.
+SHARED = {"save", "remove", "replace", "rename", "copy", "move", "link", "truncate"}
+OWNERS = {"os", "shutil", "np", "numpy", "path", "file", "folder", "target", "stage", "place"}
+ELSEWHERE = {
+    "rfbench.cli": {"os.open(os.devnull, os.O_WRONLY)"},  # for streams that were closed
+    "rfbench.cli.running": {"open(os.devnull, 'w')"},
+    "rfbench.experiment.children": {
+        "tempfile.TemporaryFile('ab+')",  # without a name
+        "pickle.dump(content, self._process.stdin)",
+    },
+    "rfbench.experiment.environment": {"Path('/proc/self/clear_refs').write_text('5')"},
+    "rfbench.experiment.worker": {
+        "os.fdopen(os.dup(0), 'rb')",
+        "os.fdopen(os.dup(1), 'wb')",
+        "open(os.devnull)",
+    },
+    "rfbench.home": {"tempfile.TemporaryDirectory(prefix='rfbench-')"},
 }
-OTHER_WRITERS = {
-    "rfbench.files",
-    "rfbench.cli",  # streams that were closed
-    "rfbench.cli.running",
-    "rfbench.datasets.fetch",
-    "rfbench.datasets.cache",
-    "rfbench.datasets.packed",
-    "rfbench.experiment.children",
-    "rfbench.experiment.environment",
-    "rfbench.experiment.worker",
-}
+IN_MEMORY = re.compile(r"\b(BytesIO|StringIO|stream|dumped)\b")
 
 
-def opened_by(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield what a module opens, reads or writes files by, and the call."""
+def writes_of(module: str, tree: ast.AST) -> set[str]:
+    """Return the calls of a module that may write, rename or remove a file."""
+    found = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (found := OPENS.search(ast.unparse(node.func))):
-            yield found[1], ast.unparse(node)
-
-
-def test_files_of_ours_go_through_one_door() -> None:
-    for module, tree in trees().items():
-        if room_of(module) not in BEHIND_THE_DOOR:
+        if not isinstance(node, ast.Call) or not (name := WRITES.search(ast.unparse(node.func))):
             continue
-        in_memory = {"BytesIO", "StringIO", "stream", "drawn", "dumped", "text", "index=False"}
-        by = {
-            name
-            for name, call in opened_by(tree)
-            if not (name in ("to_csv", "savefig", "dump") and any(w in call for w in in_memory))
-        }
-        assert by <= OPENERS.get(module, set()), module
+        call, owner = ast.unparse(node), ast.unparse(node.func).rpartition(".")[0]
+        if name[1] in SHARED and owner.rpartition(".")[2] not in OWNERS:
+            continue
+        reads = re.search(r"\.open\('rb'\)$|^(archive|packed)\.open\(|ZipFile\(\w+\)$", call)
+        in_memory = name[1] in ("to_csv", "savefig", "dump", "savez") and IN_MEMORY.search(call)
+        in_memory = in_memory or (name[1] == "to_csv" and not node.args)
+        if not (reads or in_memory or owner == "files"):
+            found.add(call)
+    return found
 
 
-def test_the_other_writers_are_known() -> None:
-    writes = re.compile(r"write_text|write_bytes|mkstemp|os\.replace|O_WRONLY|[ (]'[wa]b?\+?'[,)]")
-    writers = {
-        module
+def test_files_are_written_renamed_and_removed_by_one_module() -> None:
+    found = {
+        module: writes_of(module, tree)
         for module, tree in trees().items()
-        if room_of(module) not in BEHIND_THE_DOOR
-        and any(writes.search(ast.unparse(n)) for n in ast.walk(tree) if isinstance(n, ast.Call))
+        if module != "rfbench.files"
     }
-    assert writers == OTHER_WRITERS
+    assert {module: calls for module, calls in found.items() if calls} == ELSEWHERE
+
+
+# Rooms whose files lie in folders of ours read through `rfbench.files`, but the package's files.
+BEHIND_THE_DOOR = ("results", "figures", "pages", "analysis", *SLICES)
+READERS_OF_THE_PACKAGE = {
+    "rfbench.choosing.rounds",
+    "rfbench.figures",  # the code that draws
+    "rfbench.pages.html",  # template and style
+    "rfbench.pages.rules",
+}
+
+
+def test_files_of_ours_are_read_by_one_module() -> None:
+    reads = re.compile(r"\b(read_text|read_bytes|open|load)$")
+    for module, tree in trees().items():
+        if room_of(module) in BEHIND_THE_DOOR and module not in READERS_OF_THE_PACKAGE:
+            calls = [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Call)]
+            names = [call for call in calls if reads.search(call.partition("(")[0])]
+            assert [call for call in names if not re.search("BytesIO|yaml", call)] == [], module
+
+
+# Each way to start a process, and the modules that have it. An interpreter is started by
+# `rfbench.interpreter` alone, which keeps files of the current folder out of it.
+STARTS = re.compile(
+    r"\b(subprocess\.\w+|multiprocessing|concurrent\.futures|loky|runpy|pty|sys\.executable|Parallel"
+    r"|Process|ProcessPoolExecutor|os\.(exec|spawn|posix_spawn|fork|popen|system)\w*)$"
+)
+STARTERS = {
+    "rfbench.interpreter": {"sys.executable"},
+    "rfbench.cli.show": {"Parallel"},  # within `interpreter.safe_children`
+    "rfbench.experiment.children": {"subprocess.Popen", "subprocess.PIPE"},
+    "rfbench.experiment.environment": {"subprocess.check_output"},  # git
+    "rfbench.experiment.fanout": {"Parallel"},  # threads, or workers of dask
+}
+
+
+def test_every_process_is_started_by_a_known_module() -> None:
+    found: dict[str, set[str]] = {}
+    for module, tree in trees().items():
+        names = [
+            *(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Name)),
+            *(str(n.module) for n in statements(tree) if isinstance(n, ast.ImportFrom)),
+            *(a.name for n in statements(tree) for a in n.names),
+        ]
+        found[module] = {name for name in names if STARTS.search(name)}
+    # These start nothing.
+    harmless = {"subprocess.DEVNULL", "subprocess.SubprocessError", "psutil.Process"}
+    assert {module: names - harmless for module, names in found.items() if names - harmless} == (
+        STARTERS
+    )
+    for module in ("children", "show"):
+        source = MODULES[f"rfbench.{'cli' if module == 'show' else 'experiment'}.{module}"]
+        assert "interpreter." in source.read_text()
 
 
 def test_only_the_command_line_prints() -> None:
@@ -276,3 +337,19 @@ def test_no_test_imports_a_test() -> None:
             if isinstance(node, ast.ImportFrom):
                 names = {str(node.module), *(alias.name for alias in node.names)}
                 assert not any(re.search(r"(^|\.)test_\w+$", name) for name in names), file
+
+
+WORKFLOWS = sorted((PACKAGE.parent / ".github" / "workflows").glob("*.y*ml"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
+    """A tag of an action can be moved to other code, a commit cannot."""
+    content = yaml.safe_load(file.read_text())
+    assert content["permissions"]["contents"] == "read"
+    steps = [step for job in content["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)] == []
+    of_jobs = [job.get("permissions", {}) for job in content["jobs"].values()]
+    assert all(each.get("contents", "read") == "read" for each in of_jobs)

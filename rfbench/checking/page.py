@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
+from rfbench import files
 from rfbench.checking.bias import POWER, SEEDS, MapClaim, measure
 from rfbench.checking.causes import cause_of
 from rfbench.pages.grids import Grid
@@ -62,7 +63,7 @@ def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     table = table.sort_values(
         list(COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
     )
-    table.to_csv(file, index=False, float_format="%.6g")
+    files.replace(file, table.to_csv(index=False, float_format="%.6g").encode())
 
 
 def folder_of(paths: Iterable[str | Path]) -> Path | None:

@@ -5,6 +5,7 @@ The rounds say which models there are; only then are the best measured on the ro
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +18,9 @@ import numpy as np
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from rfbench import metrics
+from rfbench import files, metrics
 from rfbench.arrays import Array
+from rfbench.choosing import workplace
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference
 from rfbench.choosing.model import Model, half_widths, save
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
@@ -81,11 +83,33 @@ def choose(
         What is known of the table, see `rfbench.choosing.table.table_of`: `target`, `task`, `drop`,
         `groups`, `time`, and how a file is read.
 
-    RfbenchError if the table cannot be read or learnt from, or a parameter is wrong.
+    RfbenchError if the table cannot be read or learnt from, a parameter is wrong, or `out` has
+    files of another command.
     """
-    started, workers = started or monotonic(), n_jobs or os.cpu_count() or 1
+    started, folder = started or monotonic(), Path(out or "results/choose")
+    with workplace.beside(folder, allow_rows=allow_rows) as place:
+        choice = _chosen(
+            X, y, metric, budget, started, n_jobs, allow_rows, place, seed, on_candidate, told
+        )
+    return choice._replace(folder=folder)
+
+
+def _chosen(
+    X: Any,
+    y: Any,
+    metric: str | None,
+    budget: float,
+    started: float,
+    n_jobs: int | None,
+    allow_rows: bool,
+    folder: Path,
+    seed: int,
+    on_candidate: Callable[[Candidate], None] | None,
+    told: Mapping[str, Any],
+) -> Choice:
+    """Return the choice of `choose`, whose files are in a folder."""
+    workers, least_rows = n_jobs or os.cpu_count() or 1, 1 if allow_rows else LEAST_ROWS
     deadline = started + (1 - WRITING) * budget
-    folder, least_rows = Path(out or "results/choose"), 1 if allow_rows else LEAST_ROWS
     table = table_of(X, y, **told) if allow_rows else without_rows(table_of(X, y, **told))
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
@@ -143,7 +167,9 @@ def choose(
         "seed": seed,
     }
     card = {**save(model, folder, **card), **card}
-    np.savez(folder / "rows.npz", train=kept[rounds.train], test=kept[rounds.test])
+    stream = io.BytesIO()
+    np.savez(stream, train=kept[rounds.train], test=kept[rounds.test])
+    files.replace(folder / workplace.ROWS, stream.getvalue())
     others = {family: rounds.model(c) for family, c in contenders.items()}
     return Choice(folder, model, others, card)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import time
 from pathlib import Path
@@ -69,9 +70,16 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
 @click.option("--out", type=options.FILE, required=True, help="The CSV to write.")
 @click.option("--level", default=0.9, show_default=True, help="0.5, 0.8, 0.9, 0.95 or 0.99.")
 @click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
+@click.option("--spreadsheet", is_flag=True, help="Write ' before what a spreadsheet would run.")
 @options.reads_a_table
 def predict(
-    model: Path, file: str, out: Path, level: float, allow_imports: bool, **reading: Any
+    model: Path,
+    file: str,
+    out: Path,
+    level: float,
+    allow_imports: bool,
+    spreadsheet: bool,
+    **reading: Any,
 ) -> None:
     """Write what MODEL predicts of the rows of FILE.
 
@@ -92,5 +100,9 @@ def predict(
     for line in lines("choosing/predict.j2", "differences", table=fitted[0].differences(rows)):
         echo(f"note: {line}", err=True)
     made = fitted.predictions(rows, level)
-    files.write_named(out, as_csv(made).encode())
+    # A carriage return alone ends a line for readers, and the csv module does not quote it.
+    risky = any("\r" in str(label) for label in made["prediction"])
+    quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
+    text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))
+    files.write_named(out, text.encode())
     echo(f"{out}: {len(made)} predictions")

@@ -18,7 +18,7 @@ import pandas as pd
 import sklearn
 from sklearn.pipeline import Pipeline
 
-from rfbench import __version__, files
+from rfbench import __version__, files, home
 from rfbench.arrays import Array
 from rfbench.datasets import cache
 from rfbench.datasets.files import Reading
@@ -114,6 +114,8 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         raise refused("is not the model of its card.", "Its hash is another one.")
     if not allow_imports and cache.recall(f"model|{sha256}") is None:
         why = "Loading a model runs code that is in its file: it is as trusted as its sender."
+        if home.is_temporary():
+            why += " Without a home folder rfbench does not remember which models are yours."
         raise refused("was not made here by you.", why, "Run with --allow-imports if you trust it.")
     try:
         model: Model = joblib.load(io.BytesIO(content))

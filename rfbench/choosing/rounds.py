@@ -6,7 +6,6 @@ A contender is a trial of the core, in a child process with one thread that ends
 from __future__ import annotations
 
 import itertools
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +18,7 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from rfbench import config, plugins, yamlfile
+from rfbench import config, files, plugins, yamlfile
 from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, loss
 from rfbench.choosing.model import Model
@@ -102,7 +101,7 @@ class Rounds:
     table: LabelledTable
     splits: list[Sides]  # those that choose, then the training rows and those held out
     deadline: float  # in the seconds of `time.monotonic`
-    folder: Path  # of the results
+    folder: Path  # where `rfbench.choosing.workplace` lets it work
     workers: int = 1
     least_rows: int = 1  # that what a model holds stands for; of more it holds no landmarks
     on_candidate: Callable[[Candidate], None] | None = None
@@ -380,7 +379,7 @@ class Rounds:
 
     def clear(self) -> None:
         """Remove the rows that trials were given, and where none may be left, all they said."""
-        shutil.rmtree(self.folder / "rows", ignore_errors=True)
+        files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
-            shutil.rmtree(self.folder / predictions.KEY, ignore_errors=True)
-            Store(self.folder).csv.unlink(missing_ok=True)
+            files.remove_folder(self.folder / predictions.KEY)
+            files.remove(Store(self.folder).csv)

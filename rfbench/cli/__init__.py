@@ -23,6 +23,7 @@ from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
 from rfbench.errors import RfbenchError, WriteError
+from rfbench.escaping import guard_warnings, printable
 
 
 class Commands(click.Group):
@@ -56,6 +57,9 @@ class Commands(click.Group):
             if sys.stdout:
                 sys.stdout.flush()
             return result
+        except click.ClickException as wrong:  # click prints it
+            vars(wrong)["message"] = printable(wrong.message)
+            raise
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)
@@ -103,6 +107,7 @@ def main(debug: bool) -> None:
     A YAML file names a data set, samplers, a kernel and a solver; `run` measures what is missing,
     writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
+    guard_warnings()
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])

@@ -9,6 +9,7 @@ import click
 from rfbench import slices
 from rfbench.cli.options import FILE, FOLDER, RESULTS
 from rfbench.cli.terminal import echo
+from rfbench.errors import ResultsError
 
 PUBLISHED = RESULTS / "published"
 
@@ -49,6 +50,11 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if audits:
+        for path in paths:
+            if not path.is_dir():
+                raise ResultsError(
+                    f"{path} is not there.", "", "Name a folder that `rfbench audit` wrote."
+                )
         written = [path for made in slices.ask("remake", paths) for path in made]
     elif html and html.suffix == ".html":
         from rfbench.pages.html import write_page

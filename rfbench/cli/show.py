@@ -112,7 +112,7 @@ def plot(
     """
     from joblib import Parallel, delayed
 
-    from rfbench import results
+    from rfbench import interpreter, results
     from rfbench.figures.style import settings
 
     with settings(style):
@@ -125,10 +125,11 @@ def plot(
         )
     # A worker takes as long to start as two folders to draw.
     workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
-    drawn = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_drawn)(folder, place, style, formats, width)
-        for folder, place in zip(sources, places, strict=True)
-    )
+    with interpreter.safe_children():
+        drawn = Parallel(n_jobs=workers, return_as="generator")(
+            delayed(_drawn)(folder, place, style, formats, width)
+            for folder, place in zip(sources, places, strict=True)
+        )
     failed = 0
     for folder, result in zip(sources, drawn, strict=True):
         if isinstance(result, str):
@@ -152,13 +153,16 @@ def _drawn(folder: Path, *args: Any) -> list[Path] | str:
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return where the figures of a results folder go."""
+    """Return where the figures of a results folder go: ResultsError if a link leads elsewhere."""
+    from rfbench import files
     from rfbench.results.reader import TRIALS
 
     if folder in named or folder / TRIALS in named:
         return out / folder.resolve().name if out else folder
     above = next(path for path in named if folder.is_relative_to(path))
-    return (out or above / "figures") / folder.relative_to(above)
+    place = (out or above / "figures") / folder.relative_to(above)
+    files.check(place / TRIALS, out or above)
+    return place
 
 
 @click.command()

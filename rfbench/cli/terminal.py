@@ -43,7 +43,8 @@ class Printable(logging.Formatter):
 
 def echo_json(value: Any, indent: int | None = 1) -> None:
     """Print a value for machines; what is no number, infinity among them, is null."""
-    click.echo(json.dumps(json_value(value), indent=indent, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    click.echo("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
 def print_table(

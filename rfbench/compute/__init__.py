@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
+from rfbench import home
 from rfbench.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,9 @@ def check_folder() -> None:
     Such a file may name a folder of compiled functions, which numba loads as pickles: that runs any
     code that somebody put there. It is looked at before numba is imported.
 
-    Raises ConfigError.
+    Raises ConfigError; also if a variable puts the caches of the user into the current folder.
     """
+    home.check()
     if os.path.lexists(NUMBA_SETTINGS):
         raise ConfigError(
             f"The current folder holds {NUMBA_SETTINGS}.",

@@ -89,6 +89,7 @@ def sampler_of(
     elif not (hasattr(cls, "fit") and hasattr(cls, "transform")):
         raise MethodError(f"{spec.name} is not a transformer.", "It has no fit and transform.", "")
     own = resolve_parameters(spec.parameters, M=M, d=d, n=n)
+    own = _with_threads(own, experiment) if spec.imported else own
     return build(cls, spec.label, {**_taken(cls, fixed), **own})
 
 
@@ -100,7 +101,7 @@ def solver_of(
     An estimator from elsewhere takes the random state only.
     """
     spec = experiment.solver
-    own = spec.parameters if spec.imported else spec.keywords()
+    own = _with_threads(spec.parameters, experiment) if spec.imported else spec.keywords()
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
@@ -116,6 +117,12 @@ def solver_of(
     return ExternalSolver(
         estimator, classification=task == "classification", random_state=random_state
     )
+
+
+def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
+    """Return parameters with the threads of a trial for the `n_jobs` that were written."""
+    some = parameters.get("n_jobs") is not None
+    return {**parameters, "n_jobs": experiment.threads} if some else parameters
 
 
 def chooses_on_training_rows(experiment: Experiment) -> bool:

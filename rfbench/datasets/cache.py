@@ -1,6 +1,6 @@
 """What is kept for this user: hashes of files while they stay as they are, and rows once read.
 
-Nobody else writes into the folder, so that what is there is believed, and unpickled.
+Nobody else writes into the folder, so that what is there is believed. Nothing in it is unpickled.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rfbench import files
+from rfbench.datasets import stored
 from rfbench.errors import ResultsError
+from rfbench.home import user_folder as user_folder
 
 if TYPE_CHECKING:
     from rfbench.datasets.archives import FoundFiles
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TICK = 0.02  # seconds: no clock of files' times is coarser
-
-
-def user_folder() -> Path:
-    """Return the folder of this user for what can be had again: RFBENCH_CACHE, or the usual one."""
-    if given := os.environ.get("RFBENCH_CACHE"):
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "rfbench"
 
 
 def recall(key: str) -> str | None:
@@ -102,32 +96,33 @@ def state(path: Path) -> str:
 
 def found(sha256: str) -> Parsed | None:
     """Return the rows that were kept of data with an identity, arrays as maps of the file."""
-    import joblib
-
-    path = user_folder() / "rows" / sha256
-    try:
-        parsed: Parsed = joblib.load(path, mmap_mode="r")
-        return parsed
-    except FileNotFoundError:
+    folder = _rows(sha256)
+    if not folder.is_dir():
         return None
-    except Exception as error:  # of a damaged file pickle raises almost anything
-        log.warning("%s cannot be used and is made anew: %s", path, error)
+    try:
+        return stored.read(folder)
+    except Exception as error:  # of a damaged file numpy raises almost anything
+        log.warning("%s cannot be used and is made anew: %s", folder, error)
         return None
 
 
 def kept(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     """Return the rows of data with an identity; if none were kept, read and keep them."""
-    import joblib
-
     parsed = found(sha256)
     if parsed is not None:
         return parsed
-    parsed, path = read(), user_folder() / "rows" / sha256
+    parsed, folder = read(), _rows(sha256)
+    parts = stored.parts_of(parsed)
+    if parts is None:
+        return parsed
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as stage:
-            joblib.dump(parsed, os.path.join(stage, "rows"))
-            os.replace(os.path.join(stage, "rows"), path)
-    except OSError as error:
-        log.warning("%s cannot be written, so its rows are read each time: %s", path, error)
+        files.remove_folder(folder)  # one that is torn
+        stored.write(folder, *parts)
+    except (OSError, ResultsError) as error:
+        if not folder.is_dir():  # else another process was faster
+            log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return found(sha256) or parsed
+
+
+def _rows(sha256: str) -> Path:
+    return user_folder() / "arrays" / sha256

@@ -5,20 +5,19 @@ pooch carries the bytes of a download.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import rfbench
+from rfbench import files
 from rfbench.datasets import archives, cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
-from rfbench.errors import DataError
+from rfbench.errors import DataError, ResultsError
 
 log = logging.getLogger(__name__)
 
@@ -178,19 +177,17 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
     reasons = []
     for url in download.urls:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as stage:
-                path = Path(stage) / download.name
+            with files.scratch_folder(folder, ".part-") as stage:
+                path = stage / download.name
                 _bring(download, url, path, progress)
                 source = FoundFiles((path,), member.pattern, member.count)
                 _refuse_mismatch(entry, check(entry, member, source))
-                os.replace(path, folder / download.name)
+                files.move(path, folder / download.name)
             return
-        except (OSError, ValueError, DataError) as error:
+        except (OSError, ValueError, DataError, ResultsError) as error:
             log.info("%s from %s: %s", download.name, url, error)
             reasons.append(f"{url}: {_reason(error)}")
-            with contextlib.suppress(OSError):
-                folder.rmdir()  # only where nothing is in it
+            files.remove_empty(folder)
     raise _missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
@@ -203,7 +200,7 @@ def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
         piece = path.with_name(Path(part).name)
         _copy(url + part, piece, progress)
         lines |= dict.fromkeys(piece.read_bytes().splitlines())
-    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    files.replace(path, b"".join(line + b"\n" for line in lines))
 
 
 def _reason(error: Exception) -> str:

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
 
-from rfbench.datasets import columns
+from rfbench.datasets import columns, stored
 from rfbench.datasets.cache import file_sha256
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
-FACTS = "facts.json"
+FACTS = stored.FACTS
 _NAMES = (FACTS, "X.npy", "y.npy", "groups.npy")
 
 
@@ -33,18 +30,10 @@ def write(folder: Path, data: Parsed) -> None:
 
     OSError if the folder is there already or cannot be written.
     """
-    stage = folder.with_name(f".{folder.name}-{uuid4().hex}")
-    try:
-        stage.mkdir(parents=True)
-        for name, array in (("X", data.X), ("y", data.y), ("groups", data.groups)):
-            if array is not None:
-                np.save(stage / f"{name}.npy", array)
-        about = None if data.about is None else dict(data.about)
-        facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue's entry
-        (stage / FACTS).write_text(json.dumps(facts, indent=1), encoding="utf-8")
-        os.replace(stage, folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    arrays = {"X": data.X, "y": data.y, "groups": data.groups}
+    about = None if data.about is None else dict(data.about)
+    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue's entry
+    stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 
 def identity(folder: Path, task: str | None = None) -> str:

@@ -12,23 +12,20 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from multiprocessing.connection import wait
 from typing import Any
 
+from rfbench import interpreter
 from rfbench.errors import ExecutorError
 from rfbench.experiment.plan import SPOILED, Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
-BEGIN = (
-    "import json, sys; path, parent, trace = map(json.loads, sys.argv[1:]); sys.path[:] = path; "
-    "from rfbench.experiment.worker import main; main(parent, trace)"
-)
+BEGIN = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
 # So long a trial may go on after its time, in which its child writes down where it is.
 GRACE_SECONDS = 0.25
 LONGEST_ANSWER = 2**28
@@ -57,10 +54,11 @@ class Child:
         self.code = ""  # imported code that may have run in it
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
-        words = [json.dumps(sys.path), str(os.getpid()), str(self._trace.fileno())]
+        words = [str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", BEGIN, *words],
+                interpreter.command(BEGIN, *words),
+                env=interpreter.environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from rfbench import memory
 from rfbench.errors import ConfigError
+from rfbench.escaping import guard_warnings
 
 LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
@@ -93,6 +94,7 @@ def main(parent: int, trace: int) -> None:
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    guard_warnings()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

@@ -106,7 +106,7 @@ def plot(
         written.append(folder / CAPTIONS)
         files.replace(written[-1], "\n".join(captions).encode())
     if written:
-        record = {"source": source, "files": {file.name: _digest(file) for file in written}}
+        record = {"source": source, "files": {file.name: _digest(file, folder) for file in written}}
         files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
     return written
 
@@ -139,13 +139,14 @@ def _there(folder: Path, source: str) -> list[Path]:
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
-        if record["source"] == source and all(_digest(file) == drawn[file] for file in drawn):
+        same = (_digest(file, folder) == digest for file, digest in drawn.items())
+        if record["source"] == source and all(same):
             return list(drawn)
     return []
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(files.read(file)).hexdigest()
+def _digest(file: Path, folder: Path) -> str:
+    return hashlib.sha256(files.read(file, folder)).hexdigest()
 
 
 def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:

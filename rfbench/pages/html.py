@@ -47,7 +47,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     html = Html(text, lambda href: href if _elsewhere(href) else "", pictures)
     page = _page(html, [(f"#{name}", text, False) for tag, name, text in html.heads if tag == "h2"])
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        files.make_folder(file.parent)
     except OSError as error:
         raise WriteError(
             f"The page cannot be written to {file}: {error.strerror}.",
@@ -132,7 +132,7 @@ def write_pages(
             links = [(resolve(str(file), page), file.stem, file == page) for file in bar]
             written[out / names[page]] = _page(html, links)
     for file in earlier - set(written):
-        file.unlink()
+        files.remove(file, out)
     for file, content in written.items():
         files.replace(file, content, out)
     return list(written)

@@ -37,7 +37,7 @@ def publish(
         for path in (*sorted(stale), *written):
             files.check(path, out)
         for path in stale:
-            path.unlink()
+            files.remove(path, out)
         for path, content in written.items():
             files.replace(path, content if isinstance(content, bytes) else content.encode(), out)
     return list(written)

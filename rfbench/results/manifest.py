@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from rfbench import files
 from rfbench.errors import ResultsError
 from rfbench.results.lines import opened, sealed
@@ -23,11 +25,74 @@ MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
 HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
 
-# What each part is; one of an earlier version may lack some.
-KINDS = {
-    "config": dict, "variants": list, "settings": list, "trials": list, "smoke": bool,
-    "data": dict, "versions": dict, "machine": dict, "machines": dict,
-}  # fmt: skip
+
+class _Part(BaseModel):
+    """A part of a manifest: one of an earlier version may lack some keys, or have others."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Method(_Part):
+    name: str = ""
+    label: str = ""
+    role: str | None = None
+    imported: bool = False
+    parameters: dict[str, Any] = {}
+
+
+class _Check(_Part):
+    column: str
+    sampler: str | None = None
+    at_each: str | None = None
+    below: float | None = None
+    above: float | None = None
+
+
+class _Config(_Part):
+    """What is read of a resolved configuration; `rfbench.config` checks all of it, to run it."""
+
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    paper: str | None = ""
+    item: str | None = ""
+    protocol: str | None = ""
+    settings_from: str | None = None
+    metric: str | None = None
+    dataset: list[_Method] | str = []
+    split: str | dict[str, Any] = ""
+    M: list[Any] | dict[str, Any] | int | str = []
+    samplers: list[_Method] = []
+    solver: _Method = _Method()
+    kernel_error_repeats: int | None = None
+    checks: list[_Check] | None = []
+
+
+class _Library(_Part):
+    library: str | None = None
+    version: str | None = None
+    core: str | None = None
+
+
+class _Machine(_Part):
+    system: str | None = None
+    cpu: str | None = None
+    cores: int | None = None
+    memory_gib: float | None = None
+    blas: list[_Library] | None = None
+    blas_variables: dict[str, str] | None = None
+
+
+class _Manifest(_Part):
+    config: _Config = _Config()
+    variants: list[_Config] = []
+    settings: list[str] = []
+    trials: list[str] = []
+    smoke: bool = False
+    data: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    machine: _Machine = _Machine()
+    machines: dict[str, _Machine] = {}
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
@@ -126,9 +191,11 @@ def _load(folder: Path) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise ValueError("It is no object of JSON.")
         content = opened(content)
-        for key, kind in KINDS.items():
-            if not isinstance(content.get(key, kind()), kind):
-                raise ValueError(f"{key} is no {kind.__name__}.")
+        _Manifest.model_validate(content)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        place = ".".join(map(str, wrong["loc"]))
+        raise ValueError(f"{place}: {wrong['msg']}.") from None
     except RecursionError:
         raise ValueError("It is nested too deeply.") from None
     except json.JSONDecodeError as error:

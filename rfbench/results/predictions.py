@@ -27,9 +27,9 @@ KEY = "predictions"
 
 def encoded(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return arrays as text, which a row carries to the process that writes them."""
-    content = io.BytesIO()
-    np.savez(content, **arrays)  # type: ignore[arg-type]
-    return base64.b64encode(content.getvalue()).decode()
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    return base64.b64encode(stream.getvalue()).decode()
 
 
 def file_of(folder: Path, trial_id: str) -> Path:

@@ -362,7 +362,7 @@ def _fault(header: list[str], cells: list[str]) -> str:
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
         if column is not None and not column.accepts(cell):
-            return f"Column {name} holds '{cell[:40]}', which is no {column.kind}."
+            return f"Column {name} holds '{cell[:40]}', which is no {column.form}."
     return ""
 
 

@@ -18,6 +18,7 @@ from rfbench.results.lines import CHECK
 
 TRUTH = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
+TRIAL_ID = re.compile("[0-9a-f]{16}")  # it names files: nothing else may be in it
 PLAIN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
@@ -30,16 +31,23 @@ class Column:
     meaning: str
     unit: str = ""
     required: bool = False  # a file without it is refused
+    pattern: re.Pattern[str] | None = None  # which a text has to match
 
     @property
     def title(self) -> str:
         """The meaning with its unit, for an axis or the head of a table."""
         return f"{self.meaning} ({self.unit})" if self.unit else self.meaning
 
+    @property
+    def form(self) -> str:
+        """What a cell has to be, for an error."""
+        return "name of 16 hexadecimal digits" if self.pattern else self.kind
+
     def missing(self, n: int) -> Any:
         """Return n missing values as an array of the column's type."""
         texts = self.kind in (TEXT, BOOLEAN)
-        return self.typed(pd.array([""] * n, dtype="str") if texts else np.full(n, np.nan))
+        values = pd.array([""] * n, dtype="str") if texts else np.full(n, np.nan)
+        return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:
         """Return texts, or for numbers float64 with NaN, as an array of the column's type.
@@ -47,6 +55,8 @@ class Column:
         Raises ValueError: a value is of another type.
         """
         if self.kind == TEXT:
+            if self.pattern and not all(map(self.pattern.fullmatch, values)):
+                raise ValueError("A text is not of its column's form.")
             return values
         if self.kind == BOOLEAN:
             true, false, missing = (np.asarray(values == text, bool) for text in TRUTH)
@@ -71,6 +81,8 @@ class Column:
         A row passes here twice, in its worker and where it is stored: an array per cell would cost
         more than the rest of a small trial.
         """
+        if self.pattern:
+            return bool(self.pattern.fullmatch(cell))
         if self.kind == TEXT or not cell:
             return True
         if self.kind == BOOLEAN:
@@ -88,7 +100,13 @@ class Column:
 ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
-    Column("trial_id", TEXT, "identity of the trial, the same on every machine", required=True),
+    Column(
+        "trial_id",
+        TEXT,
+        "identity of the trial, the same on every machine",
+        required=True,
+        pattern=TRIAL_ID,
+    ),
     Column("setting", TEXT, "identity of what is measured, but for M and the trial's number"),
     Column("config", TEXT, "name of the configuration"),
     Column("protocol", TEXT, "protocol of the configuration", required=True),

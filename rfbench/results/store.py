@@ -51,7 +51,7 @@ class Store:
             files.check(file)
         held = ExitStack()
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            files.make_folder(self.folder)
             held.enter_context(files.locked(lock))
         except BlockingIOError:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
@@ -72,7 +72,7 @@ class Store:
             try:
                 yield
             finally:
-                owner.unlink(missing_ok=True)
+                files.remove(owner)
 
     def begun(self) -> set[str]:
         """Return the trials that a run had begun when it was cut off; call it with the lock held.
@@ -84,16 +84,14 @@ class Store:
 
     def begin(self, trial_id: str) -> None:
         """Write down that a trial begins. No disk is forced: the line outlives the process."""
-        files.check(self._begun)
-        with self._begun.open("a") as file:
-            file.write(f"{trial_id}\n")
+        files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
     def keep_begun(self, left: Collection[str]) -> None:
         """End the run: only these trials stay suspects."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
-            self._begun.unlink(missing_ok=True)
+            files.remove(self._begun)
 
     def keep_traceback(self, trial_id: str, text: str) -> None:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
@@ -159,7 +157,7 @@ class Store:
             "The rows before it are on the disk.",
             "Make room, or give another --out, and run the same command again.",
         ):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            files.make_folder(self.folder)
             files.append(self.csv, line_of(row) + b"\n", _HEADER)
 
 
@@ -185,7 +183,7 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     for name, cell in cells.items():
         if not SCHEMA[name].accepts(cell):
             faults.append(
-                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].kind}."
+                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].form}."
             )
             cells[name] = ""
     if faults:

@@ -1,11 +1,20 @@
 """The model file, its card and `rfbench predict`; intervals that hold what they promise."""
 
+import csv
+import tempfile
+from pathlib import Path
+
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
 
+from rfbench import home
+from rfbench.choosing import table
 from rfbench.choosing.model import (
     LEVELS,
     Model,
@@ -22,9 +31,9 @@ from tests.support.command_line import call
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
-    table = towns(200)
+    rows = towns(200)
     model = Model([("prepare", Preparation()), ("predict", Ridge())])
-    model.fit(table.drop(columns="price"), table["price"])
+    model.fit(rows.drop(columns="price"), rows["price"])
     model.half_widths_, model.reading_ = half_widths(np.arange(150.0)), None
     save(
         model, tmp_path / "m", data="towns.csv", data_sha256="0" * 64,
@@ -45,6 +54,14 @@ def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not made here by you"):
+        load(path)
+
+
+def test_without_a_home_every_model_is_one_of_others(path, monkeypatch):
+    monkeypatch.setattr(home, "is_temporary", lambda: True)
+    load(path)  # of this process
+    monkeypatch.setenv("RFBENCH_CACHE", str(path.parent / "another"))
+    with pytest.raises(DataError, match="Without a home folder.*--allow-imports"):
         load(path)
 
 
@@ -117,3 +134,33 @@ def test_intervals_of_other_levels_and_of_classes_are_refused(path):
     model = load(path)
     with pytest.raises(DataError, match=r"0\.42"):
         model.predict_interval(towns(5), 0.42)
+
+
+labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
+
+
+@settings(max_examples=15)
+@example({"+", "-", "=x", "@home", "'a"})
+@example({"\t=1", "\r=1", "a\nb", 'q"', ","})
+@given(st.sets(labels, min_size=2, max_size=6))
+def test_predicted_labels_are_those_of_training(every):
+    X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
+    y = np.repeat(np.array(sorted(every), dtype=object), 2)
+    model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)
+    model.half_widths_, model.reading_ = {}, None
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        top = Path(folder)
+        patch.setenv("RFBENCH_CACHE", str(top / "cache"))
+        save(model, top, columns=["x"])
+        X.to_csv(top / "new.csv", index=False)
+        words = ("predict", top / "model.joblib", top / "new.csv", "--out", top / "p.csv")
+        patch.setattr(table, "read_new_rows", lambda *_, **__: X)
+        call(*words)
+        assert predicted(top / "p.csv") == y.tolist()
+        call(*words, "--spreadsheet")
+        assert not any(each.startswith(("=", "@")) for each in predicted(top / "p.csv"))
+
+
+def predicted(file):
+    with file.open(newline="", encoding="utf-8") as stream:
+        return [row["prediction"] for row in csv.DictReader(stream)]

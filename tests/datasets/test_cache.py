@@ -1,16 +1,25 @@
 import hashlib
 import os
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from scipy import sparse
 
-from rfbench.datasets import cache
+from rfbench import home as home_of_user
+from rfbench.compute import check_folder
+from rfbench.datasets import cache, stored
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.columns import Parsed
+from rfbench.errors import ConfigError
+from tests.support.command_line import call
 
 DENSE = Parsed(
     np.arange(6, dtype=np.uint8).reshape(3, 2), np.array([0, 1, 1]), 2, np.array([4, 4, 5])
@@ -33,7 +42,7 @@ def kept(parsed):
 
 
 def place():
-    return cache.user_folder() / "rows" / SOURCE
+    return cache.user_folder() / "arrays" / SOURCE
 
 
 def same(found, parsed):
@@ -70,10 +79,11 @@ def empty(path):
 
 
 @pytest.mark.parametrize("damage", [lambda path: os.truncate(path, 20), empty, os.remove])
+@pytest.mark.parametrize("number", [0, -1])
 @EACH
-def test_a_torn_cache_is_not_used_and_made_anew(parsed, damage):
+def test_a_torn_cache_is_not_used_and_made_anew(parsed, number, damage):
     kept(parsed)
-    damage(place())
+    damage(sorted(place().iterdir())[number])
     assert cache.found(SOURCE) is None
     same(kept(parsed), parsed)
     same(cache.found(SOURCE), parsed)
@@ -130,3 +140,98 @@ def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
     assert digest({"b": b"2", "a": b"1"}) == first
     assert digest({"a": b"2", "b": b"1"}) != first
     assert digest({"a": b"1", "c": b"2"}) != first
+
+
+class Payload:
+    """A pickle that writes a file when it is loaded."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.file),)
+
+
+@EACH
+def test_nothing_that_is_kept_is_unpickled(parsed, tmp_path):
+    """Neither what an earlier version kept nor an array of objects."""
+    kept(parsed)
+    ran, old = tmp_path / "ran", cache.user_folder() / "rows" / SOURCE
+    old.parent.mkdir()
+    joblib.dump(Payload(ran), old)
+    for file in place().glob("*.npy"):
+        np.save(file, np.array([Payload(ran)] * len(parsed.y), dtype=object), allow_pickle=True)
+    assert cache.found(SOURCE) is None
+    same(kept(parsed), parsed)
+    assert not ran.exists()
+
+
+odd = st.text(st.characters(codec=None), max_size=4)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(st.none() | odd, odd, st.none() | st.floats()), min_size=1))
+def test_every_table_comes_back_as_it_was(lines):
+    words, labels, numbers = zip(*lines, strict=True)
+    X = pd.DataFrame(
+        {
+            "w": pd.Series(list(words), dtype=object),
+            "c": pd.Series(list(labels), dtype=object).astype("category"),
+            "n": pd.Series(list(numbers), dtype=float),
+        }
+    )
+    about = {"classes": {"a": 2}, "note": "\udc80", "task": None}
+    for rows in (X, X.iloc[::-1]):
+        parsed = Parsed(rows, np.arange(len(X)), about=about)
+        with tempfile.TemporaryDirectory() as folder:
+            stored.write(Path(folder) / "a", *stored.parts_of(parsed))
+            found = stored.read(Path(folder) / "a")
+            assert_frame_equal(found.X, rows)
+            assert found.about == about
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([1, "a", None], dtype=object),
+        pd.Series(["a", np.nan, "b"], dtype=object),
+        pd.Categorical([1, 2, 1]),
+        pd.date_range("2024-01-01", periods=3),
+    ],
+)
+def test_a_table_of_anything_else_is_not_kept(column):
+    parsed = replace(DENSE, X=pd.DataFrame({"x": column}))
+    assert kept(parsed) is parsed
+    assert not place().exists()
+
+
+@pytest.mark.parametrize("name", ["RFBENCH_CACHE", "XDG_CACHE_HOME", "HOME", "NUMBA_CACHE_DIR"])
+def test_a_cache_in_the_current_folder_is_refused(name, monkeypatch):
+    for each in ("RFBENCH_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, "here")
+    with pytest.raises(ConfigError, match=f"{name} names the relative folder here"):
+        check_folder()
+    assert f"{name} names the relative folder" in call("list", "samplers", code=2)
+
+
+def test_without_a_home_nothing_is_kept_in_the_current_folder(monkeypatch, tmp_path, caplog):
+    """A container that runs as a user without an entry in its list of users has none."""
+    for name in ("RFBENCH_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(home_of_user, "_temporary", [])
+    monkeypatch.delenv("HOME")
+    monkeypatch.chdir(tmp_path)
+    assert not is_relative(cache.user_folder())
+    assert home_of_user.is_temporary()
+    assert len([r for r in caplog.records if "no home folder" in r.message]) == 1
+    home_of_user.check()
+    assert os.environ["NUMBA_CACHE_DIR"].startswith(str(cache.user_folder()))
+    same(kept(DENSE), DENSE)
+    assert [file.name for file in tmp_path.iterdir()] == ["data"]
+    home_of_user._temporary[-1].cleanup()
+
+
+def is_relative(folder):
+    return not folder.is_absolute() or folder.is_relative_to(Path.cwd())

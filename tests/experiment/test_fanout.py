@@ -7,6 +7,7 @@ nothing, so that one starts in a moment.
 import errno
 import os
 import signal
+import sys
 
 import psutil
 import pytest
@@ -178,7 +179,7 @@ def members(group):
 def test_a_trial_that_is_too_long_is_no_crash(run, trials):
     guilty = trials[2].id
     run.made.limits = Limits(timeout=0.5)
-    run.acts(**{guilty: f"os.write({'int(sys.argv[3])'}, b'where it was'); time.sleep(600)"})
+    run.acts(**{guilty: f"os.write({'int(sys.argv[2])'}, b'where it was'); time.sleep(600)"})
     run.made.run([Job(tuple(trials))])
     statuses = run.statuses
     assert statuses[guilty] == "timeout"
@@ -333,7 +334,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
-    words = [children.sys.executable, "-c", PARENT]
+    words = [sys.executable, "-c", PARENT]
     found = children.subprocess.run(words, stdout=children.subprocess.PIPE, text=True, check=False)
     assert found.returncode == -signal.SIGKILL
     processes = {int(word) for word in found.stdout.split()}

@@ -10,7 +10,7 @@ from rfbench.results import manifest, read
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import machine_id
 from rfbench.results.store import Store
-from tests.support.results import write_folder
+from tests.support.results import named, write_folder
 
 from .conftest import SMALL
 
@@ -19,11 +19,16 @@ FACTS = {
     **{"system": "Linux x86_64", "cpu": "AMD EPYC", "cores": 2, "memory_gib": 23.5},
     **{"free_memory_gib": 3.0, "blas": [CORE, CORE | {"version": "0.4"}], "blas_variables": {}},
 }
-GOOD = {"config": {"name": "a"}, "settings": ["s"], "trials": ["a", "b"], "data": {}}
+GOOD = {
+    "config": {"name": "a"},
+    "settings": ["s"],
+    "trials": [named("a"), named("b")],
+    "data": {},
+}
 
 
-def row(trial_id, **changes):
-    return {"trial_id": trial_id, "setting": "s", **changes}
+def row(word, **changes):
+    return {"trial_id": word, "setting": "s", **changes}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rfbench.figures.kept import features
 from rfbench.figures.measured import measure
 from rfbench.figures.style import settings
 from rfbench.results import read
-from tests.support.results import Write
+from tests.support.results import Write, named
 
 
 def figures_of(folder: Path) -> dict[str, Any]:
@@ -19,8 +19,8 @@ def figures_of(folder: Path) -> dict[str, Any]:
 
 
 def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
-    rows = [{"sampler": "lkrf", "trial": t, "trial_id": f"t{t}", **row} for t in (0, 1)]
-    rows += [{"sampler": "lkrf", "trial": 2, "trial_id": "bad", "status": "failed", **row}]
+    rows = [{"sampler": "lkrf", "trial": t, "trial_id": named(f"t{t}"), **row} for t in (0, 1)]
+    rows += [{"sampler": "lkrf", "trial": 2, "trial_id": named("bad"), "status": "failed", **row}]
     folder = write(rows)
     pd.DataFrame(lines).to_csv(folder / "kept.csv", index=False)
     return folder
@@ -28,7 +28,15 @@ def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
 
 def test_frequencies_at_d_2(write: Write) -> None:
     lines = [
-        {"trial_id": f"t{t}", "trial": t, "M": 100, "w1": w, "w2": -w, "b": b, "weight": weight}
+        {
+            "trial_id": named(f"t{t}"),
+            "trial": t,
+            "M": 100,
+            "w1": w,
+            "w2": -w,
+            "b": b,
+            "weight": weight,
+        }
         for t in (0, 1)
         for w, b, weight in (
             (1.0, 0.01, 0.5),
@@ -37,8 +45,8 @@ def test_frequencies_at_d_2(write: Write) -> None:
             (4.0, math.pi / 2, 0.125),
         )
     ]
-    lines.append(lines[0] | {"trial_id": "bad", "w1": 99.0})
-    lines.append(lines[0] | {"trial_id": "of another configuration", "w1": 99.0})
+    lines.append(lines[0] | {"trial_id": named("bad"), "w1": 99.0})
+    lines.append(lines[0] | {"trial_id": named("of another configuration"), "w1": 99.0})
     folder = folder_with(write, lines, d=2)
     figure = figures_of(folder)["kept_frequencies"]
     plane, offsets = figure.axes
@@ -58,9 +66,9 @@ def test_frequencies_at_d_2(write: Write) -> None:
 
 def test_weights_of_coordinates(write: Write) -> None:
     lines = [
-        {"trial_id": "t0", "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75},
-        {"trial_id": "t0", "trial": 0, "M": 100, "feature": 3, "b": None, "weight": 0.25},
-        {"trial_id": "t1", "trial": 1, "M": 100, "feature": 1, "b": None, "weight": 1.0},
+        {"trial_id": named("t0"), "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75},
+        {"trial_id": named("t0"), "trial": 0, "M": 100, "feature": 3, "b": None, "weight": 0.25},
+        {"trial_id": named("t1"), "trial": 1, "M": 100, "feature": 1, "b": None, "weight": 1.0},
     ]
     folder = folder_with(write, lines, d=5, kernel="linear")
     figure = figures_of(folder)["kept_weights"]
@@ -72,9 +80,13 @@ def test_weights_of_coordinates(write: Write) -> None:
 def test_each_data_set_has_its_figure(write: Write) -> None:
     line = {"trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
     names = {"a": "digits", "b": "eeg[5000 rows]"}
-    rows = [{"sampler": "lkrf", "trial_id": t, "dataset": d, "d": 5} for t, d in names.items()]
+    rows = [
+        {"sampler": "lkrf", "trial_id": named(t), "dataset": d, "d": 5} for t, d in names.items()
+    ]
     folder = write(rows)
-    pd.DataFrame([line | {"trial_id": t} for t in names]).to_csv(folder / "kept.csv", index=False)
+    pd.DataFrame([line | {"trial_id": named(t)} for t in names]).to_csv(
+        folder / "kept.csv", index=False
+    )
     found = figures_of(folder)
     assert list(found) == ["kept_weights_digits", "kept_weights_eeg_5000_rows"]
     titles = [figure.axes[0].get_title() for figure in found.values()]
@@ -86,7 +98,14 @@ def test_without_kept_features_there_is_no_figure(write: Write) -> None:
 
 
 def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
-    line = {"trial_id": "t0", "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
+    line = {
+        "trial_id": named("t0"),
+        "trial": 0,
+        "M": 100,
+        "feature": 1,
+        "b": None,
+        "weight": 0.75,
+    }
     with settings("dark_background"):
         figures = figures_of(folder_with(write, [line], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

@@ -15,7 +15,7 @@ from tests.support.results import write_folder
 
 MANIFEST = {
     "config": {"name": "a", "protocol": "own", "checks": [{"column": "M", "below": 200.0}]},
-    **{"settings": ["s"], "trials": [str(n) for n in range(6)], "data": {"digits": "1e5"}},
+    **{"settings": ["s"], "trials": [f"{n:016x}" for n in range(6)], "data": {"digits": "1e5"}},
     **{"machines": {"0" * 8: {"cpu": "C", "cores": 2, "memory_gib": 3.5, "blas": None}}},
     **{"versions": {"numpy": "2.0"}, "smoke": False},
 }
@@ -24,11 +24,11 @@ CHANGES = 2500 if os.environ.get("RFBENCH_NIGHTLY") else 25  # of each file
 
 @pytest.fixture
 def folder(tmp_path):
-    rows = [{"trial_id": str(n), "setting": "s", "trial": n, "error": n / 7} for n in range(5)]
+    rows = [{"trial_id": f"{n:016x}", "setting": "s", "trial": n, "error": n / 7} for n in range(5)]
     folder = write_folder(tmp_path / "a", rows, {})
     manifest.write(folder, MANIFEST)
     kept_features.write(
-        folder, "0", [{"trial": 0, "w1": 0.1, "w2": n, "weight": 2} for n in (3, 4)]
+        folder, f"{0:016x}", [{"trial": 0, "w1": 0.1, "w2": n, "weight": 2} for n in (3, 4)]
     )
     return folder
 

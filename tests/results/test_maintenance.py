@@ -1,25 +1,25 @@
 import pytest
 
 from rfbench.errors import ResultsError
-from rfbench.results import read
+from rfbench.results import manifest, read
 from rfbench.results.lines import check_of
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import data_key
 from rfbench.results.store import Store
 from tests.support.command_line import call
-from tests.support.results import write_folder
+from tests.support.results import named, write_folder
 
 SPHERES = {data_key("sphere", {"d": d}): f"{d:064}" for d in range(2, 16)}
 MANIFEST = {
     "config": {"seed": 0},
     "settings": ["s"],
-    "trials": ["a", "b", "c", "d"],
+    "trials": [*map(named, "abcd")],
     "data": SPHERES,
 }
 
 
-def row(trial_id, **changes):
-    return {"trial_id": trial_id, "setting": "s", "data_hash": f"{2:064}", **changes}
+def row(word, **changes):
+    return {"trial_id": word, "setting": "s", "data_hash": f"{2:064}", **changes}
 
 
 def folder_of(top, *rows, **changes):
@@ -33,8 +33,10 @@ def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
     )
     assert merge(target, [other]).added == 2
     found = {one["trial_id"]: one for one in rows_of(target)}
-    assert {name: one["status"] for name, one in found.items()} == dict.fromkeys("abcd", "ok")
-    assert found["d"] in rows_of(other)
+    assert {name: one["status"] for name, one in found.items()} == dict.fromkeys(
+        map(named, "abcd"), "ok"
+    )
+    assert found[named("d")] in rows_of(other)
     assert merge(target, [other]).added == 0
     assert "0 rows added" in call("merge", target, other)
 
@@ -86,7 +88,7 @@ def test_merge_compares_what_is_in_both(tmp_path):
     before = Store(target).csv.read_bytes()
     result = merge(target, [other])
     assert (result.added, result.both, len(result.differ)) == (0, 3, 2)
-    assert "b: error 10 here, 10.1 in" in result.differ[0]
+    assert f"{named('b')}: error 10 here, 10.1 in" in result.differ[0]
     assert Store(target).csv.read_bytes() == before
     output = call("merge", target, other, code=1)
     assert "3 trials are in both, 2 of them differ" in output
@@ -107,7 +109,7 @@ def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why
     assert "1 rows added" in (output := call("merge", target, other, code=1))
     assert "1 rows refused" in output
     assert why in output
-    assert [one["trial_id"] for one in rows_of(target)] == ["a", "b"]
+    assert [one["trial_id"] for one in rows_of(target)] == [*map(named, "ab")]
 
 
 def test_merge_refuses_other_versions_of_what_measures(tmp_path):
@@ -132,10 +134,31 @@ def test_merge_finds_parts_wherever_they_lie(tmp_path, named):
 
 def test_a_plan_of_more_trials_comes_with_their_rows(tmp_path):
     target = folder_of(tmp_path / "t", row("a"))
-    more = [*MANIFEST["trials"], "e"]
+    more = [*MANIFEST["trials"], named("e")]
     other = folder_of(tmp_path / "o", row("e"), trials=more)
     assert merge(target, [other]).added == 1
     assert read(target).manifest["trials"] == more
+
+
+@pytest.mark.parametrize("path", ["../../outside/x", "../outside/x", "/outside/x", "A" * 16, ""])
+def test_merge_writes_and_reads_nothing_that_an_identity_names(tmp_path, path):
+    """A row whose identity is a path, in a plan that has it, with predictions and features."""
+    target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
+    csv = Store(other).csv
+    header, line = csv.read_bytes().splitlines()
+    text = line.rpartition(b",")[0].replace(named("b").encode(), path.encode())
+    csv.write_bytes(header + b"\n" + text + b"," + check_of(text) + b"\n")
+    manifest.write(other, MANIFEST | {"trials": [path]})
+    for folder in (tmp_path / "outside", tmp_path / "o" / "outside", other / "predictions"):
+        folder.mkdir()
+        (folder / "x.npz").write_bytes(b"theirs")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ResultsError, match="holds no trials"):
+        merge(target, [other])
+    assert [file for file in sorted(tmp_path.rglob("*")) if file not in before] == [
+        tmp_path / "t" / ".lock"
+    ]
+    assert f"Column trial_id holds '{path}'" in read(other).notes[0]
 
 
 def test_merge_of_a_folder_without_rows(tmp_path):

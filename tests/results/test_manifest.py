@@ -1,9 +1,16 @@
+import functools
 import json
+import operator
+from dataclasses import replace
 
 import pytest
 
+from rfbench import shipped
+from rfbench.analysis import faults
 from rfbench.errors import ResultsError
-from rfbench.results import manifest, read
+from rfbench.leaderboard.rows import _folders
+from rfbench.pages import front
+from rfbench.results import manifest, read, reader
 from tests.support.results import write_folder
 
 GOOD = {"config": {"name": "a"}, "settings": ["s"], "trials": ["t"], "data": {"digits": "0"}}
@@ -25,6 +32,10 @@ BAD = {
     "data": json.dumps(GOOD | {"data": ["digits"]}),
     "machine": json.dumps(GOOD | {"machine": "laptop"}),
     "smoke": json.dumps(GOOD | {"smoke": "no"}),
+    "name": json.dumps(GOOD | {"config": {"name": True}}),
+    "settings within": json.dumps(GOOD | {"settings": [["s"]]}),
+    "trials within": json.dumps(GOOD | {"trials": [{}]}),
+    "variants within": json.dumps(GOOD | {"variants": ["a"]}),
 }
 
 
@@ -86,3 +97,51 @@ def test_data_are_keyed_by_name_and_parameters():
     keys = {manifest.data_key("sphere", {"d": d, "n_train": 9}) for d in range(14)}
     assert len(keys) == 14
     assert manifest.data_key("a", {"x": 1, "b": 2}) == manifest.data_key("a", {"b": 2, "x": 1})
+
+
+PUBLISHED = shipped.folder().parent / "results" / "published"
+OTHERS = (True, 1, "x", None, [[1]], ["x"], {}, {"a": [1]})
+
+
+def places(value, place=()):
+    """Yield the path of every part of a manifest; of lists of the first entry."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value[:1])
+    for key, each in parts:
+        yield (*place, key)
+        if isinstance(each, dict | list):
+            yield from places(each, (*place, key))
+
+
+def test_whatever_stands_in_a_manifest_no_reader_fails(tmp_path):
+    """Every part in the place of every other kind: it is read as a manifest, or not at all."""
+    folder = write_folder(tmp_path / "a", [{"setting": "s"}], {})
+    whole = json.loads((PUBLISHED / "quickstart" / "manifest.json").read_text())
+    del whole["check"]
+    whole |= {"settings": ["s"], "trials": whole["trials"][:2]}
+    whole["config"]["checks"] = [{"column": "M", "below": 200.0}]
+    base = read(folder)
+    for place in places(whole):
+        for other in OTHERS:
+            content = json.loads(json.dumps(whole))
+            part = functools.reduce(operator.getitem, place[:-1], content)
+            part[place[-1]] = other
+            (folder / "manifest.json").write_text(json.dumps(content))
+            sound = manifest.read_if_sound(folder, [])
+            results = replace(base, manifest=sound)
+            try:
+                assert isinstance(sound.get("config", {}).get("name", ""), str)
+                reader._of_the_last_configuration(base.rows, sound, [])
+                manifest.machine_of_older_rows(sound)
+                front.machine(results)
+                front.unfinished(results)
+                faults.checks(results)
+                _folders([results], ("a", "quickstart"))
+            except ResultsError:
+                pass
+            except Exception as error:
+                raise AssertionError(f"{place} is {other!r}: {error!r}") from error
+
+
+def test_every_published_manifest_is_read():
+    for file in PUBLISHED.rglob("manifest.json"):
+        assert manifest.read(file.parent)

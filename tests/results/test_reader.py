@@ -83,7 +83,7 @@ def test_line_ends_and_byte_order_mark_of_other_systems_do_not_matter(tmp_path):
 
 def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
     header = b"trial_id,protocol,dataset,d,sampler,M,trial,status,colour,check"
-    text = b"a,own,digits,64,rks,100,0,ok,blue"
+    text = b"0123456789abcdef,own,digits,64,rks,100,0,ok,blue"
     (tmp_path / "trials.csv").write_bytes(header + b"\n" + text + b"," + check_of(text) + b"\n")
     rows = read(tmp_path).rows
     assert rows["colour"].iloc[0] == "blue"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rfbench.results.schema import COLUMNS
+from rfbench.results.schema import COLUMNS, TRIAL_ID
 from rfbench.results.store import Store
 
 Write = Callable[..., Path]
@@ -52,13 +53,18 @@ ROW: dict[str, Any] = {
 }
 
 
+def named(word: str) -> str:
+    """Return an identity that a row can have; one stays as it is."""
+    return word if TRIAL_ID.fullmatch(word) else hashlib.sha256(word.encode()).hexdigest()[:16]
+
+
 def line(**changes: Any) -> dict[str, Any]:
     """Return `ROW` with changes, and an identity of its own."""
     row = ROW | changes
     row.setdefault("label", row["sampler"])
-    named = ("sampler", "label", "variant", "dataset", "d", "M", "trial", "parameters", "kernel")
-    row.setdefault("trial_id", "/".join(str(row.get(name, "")) for name in named))
-    return row
+    told = ("sampler", "label", "variant", "dataset", "d", "M", "trial", "parameters", "kernel")
+    row.setdefault("trial_id", "/".join(str(row.get(name, "")) for name in told))
+    return row | {"trial_id": named(row["trial_id"])}
 
 
 def write_folder(folder: Path, rows: Iterable[dict[str, Any]], manifest: dict[str, Any]) -> Path:

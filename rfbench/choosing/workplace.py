@@ -1,0 +1,116 @@
+"""Where `choose` works: in a folder beside OUT, whose files take their places in OUT at the end.
+
+OUT may hold files of others. Those that `choose` names are replaced one by one, the card last; they
+are its own if there is a card. All else in OUT stays.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rfbench import files
+from rfbench.errors import ResultsError, writing
+from rfbench.results import manifest, predictions
+from rfbench.results.reader import TRIALS
+from rfbench.results.schema import TRIAL_ID
+from rfbench.results.store import LOG, Store
+
+MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
+# In the order in which they are put into OUT: a row follows its predictions.
+NAMED = (predictions.KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
+MEASURED = NAMED[:5]
+
+
+@contextmanager
+def beside(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
+    """Give a folder to work in; at the end what is in it goes into `out`.
+
+    The folder begins with what `out` has measured before, or with what a run left that was cut
+    off. Without `allow_rows` nothing that was measured stays in `out`.
+
+    Raises ResultsError if `out` has files of another command, or another run is at work;
+    WriteError if a folder cannot be written.
+    """
+    target = out.resolve()
+    above = target.parent / f".{target.name}.choosing"
+    place, lock = above / target.name, above / ".lock"
+    check_own(out)
+    for file in (lock, place / TRIALS):
+        files.check(file, target.parent)
+    with writing(f"{out} cannot be written", todo="Give another folder with --out."):
+        files.make_folder(place)
+        files.make_folder(target)
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    try:
+        with files.locked(lock):
+            if not (place / TRIALS).exists():
+                for file in _files(target, MEASURED if allow_rows else ()):
+                    files.replace(place / file, files.read(target / file, target), place)
+            try:
+                yield place
+                with writing(f"{out} cannot be written", f"What was made is in {place}."):
+                    _publish(place, target, allow_rows)
+            finally:  # a run that was cut off goes on with the rows that it has
+                if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
+                    files.remove_folder(above)
+    except BlockingIOError:
+        raise ResultsError(
+            f"Another `rfbench choose` is at work on {out}.",
+            "Two writers would spoil each other's rows.",
+            "Wait for it, or give another --out.",
+        ) from None
+
+
+def check_own(out: Path) -> None:
+    """Raise ResultsError if `out` has files of the names of `choose` and no card of it."""
+    if out.exists() and not out.is_dir():
+        raise ResultsError(f"{out} is not a folder.", "", "Give another folder with --out.")
+    there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
+    if there and not _is_card(out / CARD):
+        raise ResultsError(
+            f"{out} has {there[0]}, and no {CARD} of `rfbench choose`.",
+            "What another command wrote would be replaced.",
+            "Give another folder with --out.",
+        )
+
+
+def _is_card(file: Path) -> bool:
+    try:
+        card: Any = json.loads(files.read(file))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(card, dict) and {"model_sha256", "take"} <= card.keys()
+
+
+def _content(file: Path) -> bytes:
+    return files.read(file) if file.exists() else b""
+
+
+def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    """Return the files of some names in a folder, relative to it; of a folder those of trials."""
+    found: list[Path] = []
+    for name in names:
+        if (folder / name).is_dir():
+            every = (file.relative_to(folder) for file in (folder / name).iterdir())
+            found += sorted(file for file in every if TRIAL_ID.fullmatch(file.stem))
+        elif os.path.lexists(folder / name):
+            found.append(Path(name))
+    return found
+
+
+def _publish(place: Path, target: Path, allow_rows: bool) -> None:
+    """Put the files that were made into their places, the card last."""
+    if not allow_rows:  # of an earlier run that might leave rows
+        for trial_id in Store(target).done():
+            files.remove(predictions.file_of(target, trial_id), target)
+        files.remove(target / TRIALS, target)
+        files.remove_empty(target / predictions.KEY)
+    for file in _files(place, NAMED):
+        files.move(place / file, target / file, target)

@@ -1,0 +1,140 @@
+"""Rows of a data set as a folder of `.npy` files and `facts.json`, without pickles.
+
+Arrays and the parts of sparse rows are files of their own, which are mapped and not read. The
+numbers of a table are one array with a line per column; its words are codes of different values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rfbench import files
+from rfbench.datasets.columns import Parsed
+
+FACTS = "facts.json"
+Arrays = dict[str, NDArray[Any]]
+SPARSE = ("data", "indices", "indptr")
+
+
+def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write facts and arrays into a new folder, which appears whole or not at all.
+
+    OSError if the folder is there already or cannot be written.
+    """
+    with files.staged(folder) as stage:
+        for name, array in arrays.items():
+            files.save_array(stage / f"{name}.npy", array)
+        files.replace(stage / FACTS, json.dumps(facts, indent=1).encode())
+
+
+def parts_of(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
+    """Return rows as facts, values of JSON, and arrays; None if they are of another kind."""
+    facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
+    arrays = {"y": np.asarray(data.y)}
+    if data.groups is not None:
+        arrays["groups"] = np.asarray(data.groups)
+    X = data.X
+    if isinstance(X, pd.DataFrame):
+        table = _table(X)
+        if table is None:
+            return None
+        facts["columns"], more = table
+    elif isinstance(X, sparse.csr_array):
+        facts["shape"] = list(map(int, X.shape))
+        more = {name: getattr(X, name) for name in SPARSE}
+    elif isinstance(X, np.ndarray):
+        more = {"X": X}
+    else:
+        return None
+    arrays |= more
+    return None if any(array.dtype.hasobject for array in arrays.values()) else (facts, arrays)
+
+
+def read(folder: Path) -> Parsed:
+    """Return the rows of a folder; what is damaged raises almost anything."""
+    facts = json.loads((folder / FACTS).read_bytes())
+    arrays = {
+        file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
+    }
+    X: Any
+    if "columns" in facts:
+        X = _dataframe(facts["columns"], arrays)
+    elif "shape" in facts:
+        X = sparse.csr_array(tuple(arrays[name] for name in SPARSE), shape=facts["shape"])
+    else:
+        X = arrays["X"]
+    y, groups = arrays["y"], arrays.get("groups")
+    if not X.shape[0] == len(y) == len(y if groups is None else groups):
+        raise ValueError("The arrays have different numbers of rows.")
+    return Parsed(X, y, facts["n_given_train"], groups, facts["about"])
+
+
+def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
+    """Return what the columns are, and their arrays; None if one is of another kind."""
+    columns: list[Any] = []
+    numbers, codes = [], []
+    words: list[bytes] = []
+    for name in X:
+        column = X[name]
+        if column.dtype == np.float64:
+            columns.append([name, "numbers"])
+            numbers.append(column.to_numpy())
+            continue
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            own, different = column.cat.codes.to_numpy(), column.cat.categories
+            kind = "ordered" if column.cat.ordered else "categories"
+        elif column.dtype == object:
+            kind, (own, different) = "words", pd.factorize(column)
+        else:
+            return None
+        whole = all(each is None for each in column[column.isna()]) or kind != "words"
+        if not (whole and all(type(each) is str for each in different)):
+            return None
+        columns.append([name, kind, len(different), str(different.dtype)])
+        codes.append(np.asarray(own, dtype=np.int32))
+        words += [word.encode(errors="surrogatepass") for word in different]
+    if not all(type(name) is str for name in X):
+        return None
+    arrays: Arrays = {
+        "numbers": np.array(numbers, dtype=np.float64),
+        "codes": np.array(codes, dtype=np.int32),
+        "words": np.frombuffer(b"".join(words), dtype=np.uint8),
+        "ends": np.cumsum([len(word) for word in words], dtype=np.int64),
+    }
+    if not _is_plain(X.index):
+        arrays["index"] = X.index.to_numpy()
+    return columns, arrays
+
+
+def _is_plain(index: pd.Index[Any]) -> bool:
+    return isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
+
+
+def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
+    """Return the table of `_table`."""
+    content, ends = arrays["words"].tobytes(), [0, *arrays["ends"].tolist()]
+    words = iter(content[a:b].decode(errors="surrogatepass") for a, b in pairwise(ends))
+    numbers, codes = iter(arrays["numbers"]), iter(arrays["codes"])
+    read: dict[str, Any] = {}
+    for name, kind, *different in columns:
+        if kind == "numbers":
+            read[name] = next(numbers)
+            continue
+        count, dtype = different
+        own, values = next(codes), [next(words) for _ in range(count)]
+        if kind == "words":  # the code of a gap is -1
+            read[name] = pd.Series(np.array([*values, None], dtype=object)[own], dtype=object)
+        else:
+            categories = pd.Index(values, dtype=dtype)
+            read[name] = pd.Categorical.from_codes(own, categories, ordered=kind == "ordered")
+    table = pd.DataFrame(read, copy=False)
+    return table.set_axis(arrays["index"]) if "index" in arrays else table

@@ -1,0 +1,60 @@
+"""Starting Python: a file of the current folder is no module, unless the user says so.
+
+With ``-c`` and ``-m`` Python searches the current folder before its own library, so that somebody
+else's ``./json.py`` would run. Every interpreter of rfbench is started by `command`, with
+`environment`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# The current folder stays where the new interpreter has it by itself: from PYTHONPATH, or from an
+# installation that can be edited.
+BEGIN = (
+    "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
+    "sys.path[:] = [each for each, here in given if not here or each in own]\n"
+)
+SAFE = "PYTHONSAFEPATH"
+
+
+def command(code: str, *words: str) -> list[str]:
+    """Return the command that runs code in a new interpreter, with the `sys.path` of this one.
+
+    ``-P`` keeps the current folder out, and the variables PYTHON* of the user stay in force.
+    """
+    given = [(each, _is_here(each)) for each in sys.path]
+    # The folder of rfbench comes last, for a checkout that is run without being installed.
+    given.append((str(Path(__file__).resolve().parents[1]), False))
+    return [sys.executable, "-P", "-c", BEGIN + code, json.dumps(given), *words]
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of a new interpreter; those that it starts itself inherit them."""
+    return os.environ | {SAFE: "1"}
+
+
+@contextlib.contextmanager
+def safe_children() -> Iterator[None]:
+    """Give the variables of `environment` to interpreters that a library starts meanwhile."""
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before
+
+
+def _is_here(entry: str) -> bool:
+    """Tell whether an entry of `sys.path` is the current folder."""
+    with contextlib.suppress(OSError):
+        return not entry or os.path.samefile(entry, os.curdir)
+    return False

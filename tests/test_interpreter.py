@@ -1,0 +1,79 @@
+"""A module in the current folder runs in no process that rfbench starts, nor in one of theirs."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rfbench import interpreter
+from rfbench.experiment import children
+
+# Python's own modules and those of packages, which each new interpreter imports.
+NAMES = (
+    *("json", "pickle", "joblib", "numpy", "multiprocessing", "random", "selectors", "rfbench"),
+    *("threading", "socket", "tempfile", "subprocess", "warnings", "cloudpickle", "sitecustomize"),
+)
+TRACKED = (  # a worker of loky, and the process that watches what it shares
+    "from joblib import Parallel, delayed; import os\n"
+    "from multiprocessing import resource_tracker; resource_tracker.ensure_running()\n"
+    "print(Parallel(2)(delayed(os.getppid)() for _ in range(1)) == [os.getpid()])\n"
+)
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """Go to a folder whose modules write down that they ran."""
+    for name in NAMES:
+        code = f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r})\n"
+        (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def python(code, *words):
+    done = subprocess.run(
+        interpreter.command(code, *words),
+        env=interpreter.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_no_file_of_the_current_folder_runs_in_a_worker(planted):
+    child = children.Child()
+    child.close()
+    assert child.machine
+    assert not (planted / "executed").exists()
+
+
+def test_nor_in_what_a_worker_starts(planted, monkeypatch):
+    """As it would with the path of `python -c`, and with that of `python -m`."""
+    monkeypatch.setattr(sys, "path", ["", os.getcwd(), *sys.path])
+    assert python(TRACKED) == "True\n"
+    assert not (planted / "executed").exists()
+
+
+def test_a_library_may_start_its_workers_safely(planted):
+    """The command line draws with those of joblib."""
+    command = [sys.executable, "-P", "-c"]
+    code = (
+        f"from rfbench import interpreter\nwith interpreter.safe_children():\n    exec({TRACKED!r})"
+    )
+    said = subprocess.run([*command, code], capture_output=True, text=True, check=True)
+    assert said.stdout == "True\n"
+    assert not (planted / "executed").exists()
+
+
+def test_the_path_of_the_parent_is_passed_on(tmp_path, monkeypatch):
+    """Its order stays; the current folder stays if PYTHONPATH names it."""
+    monkeypatch.chdir(tmp_path)
+    here, more = str(tmp_path), str(tmp_path / "more")
+    monkeypatch.setattr(sys, "path", ["", here, more, *sys.path])
+    show = "import json; print(json.dumps(sys.path))"
+    path = json.loads(python(show))
+    assert path[0] == more
+    assert {"", here}.isdisjoint(path)
+    monkeypatch.setenv("PYTHONPATH", here)
+    assert json.loads(python(show))[:2] == [here, more]
