@@ -31,12 +31,12 @@ from rfbench.samplers.feature_map import FittedMap, check_columns, matrix_of
 SIZES = ("n_components", "n_features", "M")
 SEEDS = ("random_state", "seed")
 # How the person states that the bandwidth is a parameter of the method: its name, and its value
-# at a bandwidth s. `NOT_VARIED` in place of the name: the rows are left as they are.
+# at a bandwidth s. In the place of the name: the rows are left as they are, or divided by s.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
-NOT_VARIED = "none"
+NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
-    "parameters of the method."
+    f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _NUMBER = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -114,8 +114,11 @@ class Method:
 
     @property
     def is_sampler(self) -> bool:
-        """Whether it is a class with `_draw`, of rfbench's own interface."""
-        return isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
+        """Whether it is a class with `_draw`, whose bandwidth is that of the kernel."""
+        stated = PARAMETER in self.parameters
+        return (
+            isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures) and not stated
+        )
 
     @property
     def is_transformer(self) -> bool:
@@ -142,7 +145,7 @@ class Method:
 
     @property
     def varied(self) -> str | None:
-        """The parameter that is said to be the bandwidth, ``none``, or None: the rows vary."""
+        """The parameter that is said to be the bandwidth, ``rows`` or ``none``; None: not said."""
         return self.parameters.get(PARAMETER)
 
     @property
@@ -168,7 +171,7 @@ class Method:
 
         Without a formula its exponent is measured, which runs the method.
         """
-        if self.varied in (None, NOT_VARIED):
+        if self.varied in (None, NOT_VARIED, ROWS_VARIED):
             return None
         if (text := self.parameters.get(FORMULA)) is not None:
             return Formula.parsed(text)
@@ -467,7 +470,7 @@ def measured_power(method: Method, name: str, value: Any) -> float:
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
         return abs(near / same - 0.5) if same > 0 else np.inf
 
-    rows = min(2.0 ** np.arange(-8, 9), key=off) * ROWS
+    rows = min(4.0 ** np.arange(-12, 13), key=off) * ROWS
     base = mean_products(rows)
 
     def fits(other: Array) -> bool:
