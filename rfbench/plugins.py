@@ -21,8 +21,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from rfbench.errors import MethodError, nearest
 
 log = logging.getLogger(__name__)
@@ -60,12 +58,12 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     except MethodError:
         raise
     except (Exception, SystemExit) as error:
-        absent = isinstance(error, ValueError) or (
+        absent = not owner or (
             isinstance(error, ModuleNotFoundError) and f"{owner}.".startswith(f"{error.name}.")
         )
         raise MethodError(
             f"{path} cannot be imported.",
-            f"{type(error).__name__}: {error}{_line_of(error)}.",
+            f"{type(error).__name__}: {getattr(error, 'msg', error)}{_line_of(error)}.",
             FORM if absent else "Correct that line, or install what it needs.",
         ) from error
     try:
@@ -113,6 +111,8 @@ class GivenObject:
 
         Without a source, rows of it are measured anew by each process, and the log says so.
         """
+        import joblib
+
         try:
             # In a tuple, since joblib makes other things of a class or a function.
             packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)

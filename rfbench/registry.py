@@ -123,7 +123,7 @@ def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.published(name) in each), None)
     known = [each for registry in several for each in registry]
-    near = nearest(name, [*known, *PRINTED.values()])
+    near = nearest(name, [*PRINTED.values(), *known])  # of two that are alike, the second
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",

@@ -15,7 +15,7 @@ from scipy import stats
 import rfbench
 from rfbench import datasets, kernels, samplers, shipped, solvers
 from rfbench.analysis.frame import of
-from rfbench.errors import ConfigError, ResultsError
+from rfbench.errors import ConfigError, MethodError, ResultsError
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits
@@ -30,6 +30,7 @@ from rfbench.leaderboard.rank import (
     place,
     published,
 )
+from rfbench.leaderboard.ranking import target_of
 from rfbench.leaderboard.rows import log_ratios, rows_of
 from rfbench.leaderboard.rule import NEEDED
 from rfbench.registry import SAMPLERS
@@ -397,49 +398,49 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     assert manifest["config"]["samplers"][0]["role"] == "method"
 
 
-def test_kinds_and_objects_have_the_ratio_of_one(board):
-    """Of the same frequencies; the class has no bandwidth of its own, so no convention is used."""
-    for name in ("Transformer", "function", "module"):
-        said = call("rank", f"{kinds.__file__}:{name}", "--M", 10, "--jobs", 1, "--allow-imports")
-        assert f"{name}: place" in said
-        assert "LaTeX: " in said
-    objects = {"instance": kinds.Transformer(), "class": kinds.Transformer, "f": kinds.function}
-    found = [
-        rfbench.rank(thing, label=label, M=10, n_jobs=1).standing
-        for label, thing in objects.items()
-    ]
-    assert [each.plain.ratio for each in found] == pytest.approx([1.0] * 3, rel=1e-9)
-    for folder in ("Transformer", "function", "module", *objects):
+def test_what_is_said_of_each_kind(board):
+    """Of the same frequencies the ratio is 1; without a search there is no verdict."""
+    words = ("--M", 10, "--jobs", 1, "--allow-imports")
+    said = call("rank", f"{kinds.__file__}:module", *words)
+    assert "module: place" in said
+    objects = {"instance": kinds.Transformer(), "f": kinds.function}
+    found = [rfbench.rank(thing, label=label, M=10, n_jobs=1) for label, thing in objects.items()]
+    ratios = [each.standing.plain.ratio for each in found]
+    assert ratios == pytest.approx([1.0, 1.0], rel=1e-9)
+    assert str(found[0]).startswith("instance: place ")
+    for folder in ("module", *objects):
         line = Path(f"results/rank-{folder}/rank.tex").read_text()
         assert line.startswith(f"{folder} & 1.00 (1.00--1.00)")
 
-
-def test_without_a_search_there_is_no_place_and_no_line_for_an_article(board):
-    path = f"{kinds.__file__}:Transformer"
-    words = ("rank", path, "--M", 10, "--jobs", 1, "--allow-imports")
+    words = ("rank", f"{kinds.__file__}:Transformer", *words)
     said = call(*words, "--set", "bandwidth_parameter=none")
     assert "its bandwidth is not searched, so it will get no place" in said
     assert "Transformer: not compared: its bandwidth was not searched" in said
     assert "--set bandwidth_parameter=NAME" in said
-    assert "than RKS" in said
-    for verdict in ("place 1", "LaTeX", "significan", "to send it"):
-        assert verdict not in said.partition("not compared")[2]
+    verdict = said.partition("not compared")[2]
+    assert "than RKS" in verdict
+    for words_of_verdicts in ("place 1", "LaTeX", "significan", "to send it"):
+        assert words_of_verdicts not in verdict
     assert not list(Path("results/rank-Transformer").glob("rank.*"))
 
-
-def test_a_method_without_a_bandwidth_is_ranked_with_that_remark(board):
-    path = f"{kinds.__file__}:Ranks"
-    said = call("rank", path, "--M", 10, "--jobs", 1, "--allow-imports")
+    said = call("rank", f"{kinds.__file__}:Ranks", "--M", 10, "--jobs", 1, "--allow-imports")
     (line,) = [line for line in said.splitlines() if line.startswith("Ranks: place")]
     assert "it has no bandwidth: rows divided by 4 leave" in line
     assert "LaTeX: Ranks" in said
 
 
-def test_names_are_typed_as_they_are_shown(board):
-    for name in ("ORF", "RLS Nyström", "nystroem-kmeans"):
-        said = call("rank", name, "--M", 10, "--jobs", 1)
-        assert "place" in said
-    said = call("rank", "matern32", code=2)
-    assert "no sampler or kernel 'matern32'" in said
-    assert "gaussian-unhalved" in said
-    assert "Did you mean 'SLS-RFF'" in call("rank", "SLS-RF", code=2)
+def test_names_are_typed_as_they_are_shown():
+    for name, own, parameters in (
+        ("ORF", "orf", {}),
+        ("LS-RFF", "leverage-rff", {}),
+        ("RLS Nyström", "nystroem", {"landmarks": "recursive-rls"}),
+        ("nystroem-kmeans", "nystroem", {"landmarks": "kmeans"}),
+        ("qmc", "qmc", {}),
+        ("laplacian", "laplacian", {}),
+    ):
+        found = target_of(name, {}, None, False)
+        assert (found.path, found.parameters) == (own, parameters)
+    with pytest.raises(MethodError, match=r"no sampler or kernel 'matern32'.* gaussian-unhalved"):
+        target_of("matern32", {}, None, False)
+    with pytest.raises(MethodError, match="Did you mean 'SLS-RFF'"):
+        target_of("SLS-RF", {}, None, False)
