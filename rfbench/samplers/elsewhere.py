@@ -48,6 +48,10 @@ ADAPTER = (
     "Write two lines, `from rfbench.samplers.elsewhere import adapted` and "
     "`mine = adapted(lambda d, M, seed: Net(d, M, seed))`, and name `mine`."
 )
+OTHERWISE = (
+    "Name a sampler, a transformer or a function. Of a solver or an estimator scikit-learn's "
+    "check_estimator tests the interface."
+)
 
 
 @dataclass(frozen=True)
@@ -100,25 +104,18 @@ class Method:
         """Refuse what is no map, and say how it becomes one."""
         if self.is_transformer or self.is_function:
             return
-        callable_object = hasattr(self.thing, "forward") or (
-            callable(self.thing) and not isinstance(self.thing, type)
-        )
+        called = callable(self.thing) and not isinstance(self.thing, type)
         raise MethodError(
             f"{self.name} is no map.",
             "It has no fit with transform, and is no function f(X, M, seed).",
-            ADAPTER
-            if callable_object
-            else "Name a sampler, a transformer or a function. Of a "
-            "solver or an estimator scikit-learn's check_estimator tests the interface.",
+            ADAPTER if called or hasattr(self.thing, "forward") else OTHERWISE,
         )
 
     @property
     def is_sampler(self) -> bool:
         """Whether it is a class with `_draw`, whose bandwidth is that of the kernel."""
-        stated = PARAMETER in self.parameters
-        return (
-            isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures) and not stated
-        )
+        own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
+        return own and PARAMETER not in self.parameters
 
     @property
     def is_transformer(self) -> bool:
@@ -130,13 +127,7 @@ class Method:
         """Whether it is called with rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
             return False
-        try:
-            inspect.signature(self.thing).bind("X", "M", "seed")
-        except TypeError:
-            return False
-        except ValueError:  # a builtin that does not say what it takes
-            return True
-        return True
+        return _fault_of_call(self.thing, {}) is None
 
     @property
     def own(self) -> dict[str, Any]:
@@ -202,6 +193,8 @@ class Method:
         """
         words = {**self.own, **own}
         if self.is_function:
+            if (fault := _fault_of_call(self.thing, words)) is not None:
+                raise MethodError(f"{self.name} has no such parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
         for names, value in ((SIZES, M), (SEEDS, seed)):
             if first := next((name for name in names if name in self.taken), None):
@@ -238,6 +231,17 @@ class Method:
         made.unfitted()  # a wrong parameter is named before anything is fitted
         made.check_parameters()
         return made
+
+
+def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
+    """Return why a function cannot be called with rows, M, a seed and parameters."""
+    try:
+        inspect.signature(function).bind("X", "M", "seed", **words)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # a builtin does not say what it takes
+        return None
+    return None
 
 
 class FunctionFeatures:
@@ -287,7 +291,7 @@ class ForeignFeatures(RandomFeatures):
 
     def unfitted(self, **own: Any) -> Any:
         """Return the method's own object, new for each fit."""
-        return self.method.make(self.n_components, self.random_state, **self.own, **own)
+        return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def fit(self, X: Rows, y: Any = None) -> ForeignFeatures:
         """Fit the method on the rows; it gets the target as it is, if it looks at it."""

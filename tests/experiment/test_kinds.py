@@ -71,7 +71,7 @@ def test_four_kinds_have_the_bandwidth_penalty_and_errors_of_one(experiment_of, 
     assert len(identities) == 4 * len(found)
 
 
-@pytest.mark.parametrize("stated", [{}, {"bandwidth_formula": "1/(2*s^2)"}])
+@pytest.mark.parametrize("stated", [{"gamma": 0.5}, {"bandwidth_formula": "1/(2*s^2)"}])
 def test_a_stated_parameter_is_searched_in_the_place_of_the_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)
@@ -150,8 +150,13 @@ def test_features_that_depend_on_other_rows_are_a_failed_trial(experiment_of):
 
 
 def test_what_is_no_map_is_told_how_it_becomes_one(experiment_of):
-    with pytest.raises(ConfigError, match=r"no map.*mine = adapted"):
-        experiment_of(CLASSES, f"samplers={json.dumps([by_path('Net')])}", allow_imports=True)
+    for entry, sentence in (
+        (by_path("Net"), r"no map.*mine = adapted"),
+        (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
+        (by_path("Transformer", gama=1.0), r"no parameter 'gama'. Did you mean 'gamma'"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            experiment_of(CLASSES, f"samplers={json.dumps([entry])}", allow_imports=True)
 
 
 class Kernels:
