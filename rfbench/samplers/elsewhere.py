@@ -273,7 +273,6 @@ class ForeignFeatures(RandomFeatures):
     Other parameters: those of `RandomFeatures`; kernel and feature map are without effect.
     """
 
-    approximates_kernel: ClassVar[bool] = False
     unbiased: ClassVar[bool] = False
 
     method: Any = field(default=None)
@@ -283,6 +282,11 @@ class ForeignFeatures(RandomFeatures):
     def has_bandwidth(self) -> bool:  # type: ignore[override]
         """Whether the rows, or the parameter that was stated, follow the bandwidth."""
         return bool(self.method.has_bandwidth)
+
+    @property
+    def approximates_kernel(self) -> bool:  # type: ignore[override]
+        """Whether the method says that it estimates a kernel, its `kernel_`."""
+        return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
@@ -307,8 +311,11 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
-        rows = _divided(X[:] if isinstance(X, RowSource) else X, scale)
+        # Rows on disk are refused by what reads them at once, which says what to do.
+        rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (self._target,)))
+        if self.approximates_kernel:  # it says so, and which kernel
+            self.kernel_ = fitted.kernel_
         return ForeignMap.checked(fitted, scale, X)
 
 
@@ -327,18 +334,19 @@ class ForeignMap(FittedMap):
         Rows go through in blocks of any size.
         """
         some = _divided(X[:16], scale)
+        width = matrix_of(fitted.transform(some[:1]), 1).shape[1]
         whole = matrix_of(fitted.transform(some), some.shape[0])
         alone = matrix_of(fitted.transform(some[:5]), some[:5].shape[0])
+        for block in (whole, alone):
+            check_columns(block.shape[1], width)
         tolerance = 1e-4 * np.abs(whole).max()  # a float32 product depends on its shape
-        if whole.shape[1] == alone.shape[1] and not np.allclose(
-            whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True
-        ):
+        if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
                 "The features of a row depend on the rows that go through with it.",
                 "Features are computed for some rows at a time, and for test rows apart.",
                 "Learn means, scales and ranks in a transformer's fit; draw from the seed.",
             )
-        return cls(fitted, scale, whole.shape[1])
+        return cls(fitted, scale, width)
 
     @property
     def n_columns(self) -> int:
