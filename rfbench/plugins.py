@@ -1,4 +1,4 @@
-"""Methods from outside: a class named by its import path, or in a file.
+"""Methods from outside: named by an import path, in a file, or given as an object in Python.
 
 Importing runs code: `rfbench.permissions` decides before what may be imported.
 """
@@ -9,12 +9,23 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
+import linecache
+import logging
+import pickle
 import sys
+import traceback
+import uuid
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rfbench.errors import MethodError
+from rfbench.errors import MethodError, nearest
+
+log = logging.getLogger(__name__)
+GIVEN = "python"  # before the colon of the name of an object that was given in Python
+FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
@@ -33,20 +44,136 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     """
     colon = ":" in path
     owner, _, name = path.rpartition(":" if colon else ".")
+    if colon and owner == GIVEN:
+        raise MethodError(
+            f"{name} was given as an object in Python.",
+            "No file or package is known that has it.",
+            "Run the Python code that gives it.",
+        )
     try:
         if colon and owner.endswith(".py"):
             module = _module_of_file(file_of(path, folder))
         else:
             module = importlib.import_module(owner)
-        return getattr(module, name)
     except MethodError:
         raise
     except (Exception, SystemExit) as error:
+        absent = not owner or (
+            isinstance(error, ModuleNotFoundError) and f"{owner}.".startswith(f"{error.name}.")
+        )
         raise MethodError(
             f"{path} cannot be imported.",
-            f"{type(error).__name__}: {error}.",
-            "Write package.module.Name, or folder/file.py:Name.",
+            f"{type(error).__name__}: {getattr(error, 'msg', error)}{_line_of(error)}.",
+            FORM if absent else "Correct that line, or install what it needs.",
         ) from error
+    try:
+        return getattr(module, name)
+    except AttributeError as error:
+        public = [each for each in vars(module) if not each.startswith("_")]
+        raise MethodError(
+            f"{path} cannot be imported.",
+            f"AttributeError: {owner} has no '{name}'.{nearest(name, public)}",
+        ) from error
+
+
+def _line_of(error: BaseException) -> str:
+    """Return the place of an error in a person's code: file, number and text of the line."""
+    if isinstance(error, SyntaxError):
+        return f" ({error.filename}, line {error.lineno}: {(error.text or '').strip()})"
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [at for at in frames if "importlib" not in at.filename and at.filename != __file__]
+    if not theirs:
+        return ""
+    # The last frame of the file that was named: what a library does below it is not theirs.
+    at = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
+    line = linecache.getline(at.filename, at.lineno or 0).strip()
+    return f" ({at.filename}, line {at.lineno}: {line})"
+
+
+@dataclass(frozen=True)
+class GivenObject:
+    """An object given in Python, as it travels to the process that uses it.
+
+    Attributes
+    ----------
+    content : bytes
+        A pickle, loaded by `load` alone.
+    identity : str
+        A hash of the source of its class, or of the function, and of its parameters.
+    """
+
+    content: bytes
+    identity: str
+
+    @classmethod
+    def of(cls, thing: Any) -> GivenObject:
+        """Pack an object; MethodError if it cannot be pickled.
+
+        Without a source, rows of it are measured anew by each process, and the log says so.
+        """
+        import joblib
+
+        try:
+            # In a tuple, since joblib makes other things of a class or a function.
+            packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)
+            content = pickle.dumps(packed)
+        except Exception as error:
+            raise MethodError(
+                f"{thing!r} cannot be sent to the processes that measure it.",
+                f"{type(error).__name__}: {error}.",
+                "Keep no open files and locks in it, or name its class by an import path.",
+            ) from error
+        try:
+            identity = str(joblib.hash([_source_of(thing), _state_of(thing)]))[:16]
+        except Exception as error:
+            identity = f"only here {uuid.uuid4().hex[:16]}"
+            log.warning(
+                "The source of %s is not known (%s): another process cannot resume its rows.",
+                getattr(thing, "__name__", type(thing).__name__),
+                error,
+            )
+        return cls(content, identity)
+
+    def load(self) -> Any:
+        """Return the object; each process loads it once."""
+        return _loaded(self.content)
+
+
+@functools.lru_cache(maxsize=8)
+def _loaded(content: bytes) -> Any:
+    return pickle.loads(content)[0]
+
+
+def _source_of(thing: Any) -> list[str]:
+    """Return the sources of a function, or of a class and its bases that no package has."""
+    if not isinstance(thing, type):
+        code = getattr(thing, "__code__", None)
+        thing = thing if code is not None else type(thing)
+    if not isinstance(thing, type):
+        return [inspect.getsource(thing)]
+    known = {"builtins", "abc", "typing", "sklearn", "numpy"}
+    return [
+        inspect.getsource(cls) for cls in thing.__mro__ if cls.__module__.split(".")[0] not in known
+    ] or [f"{thing.__module__}.{thing.__qualname__} {_package(thing.__module__.split('.')[0])}"]
+
+
+def _state_of(thing: Any) -> Any:
+    """Return what an object was built with, with the sources of the objects among it."""
+    if isinstance(thing, type):
+        return None
+    if (code := getattr(thing, "__code__", None)) is not None:
+        free = [cell.cell_contents for cell in thing.__closure__ or ()]
+        return [code.co_freevars, thing.__defaults__, [_part(each) for each in free]]
+    if hasattr(thing, "get_params"):
+        state = thing.get_params(deep=False)
+    else:
+        state = getattr(thing, "__dict__", {})
+    return {name: _part(each) for name, each in state.items()}
+
+
+def _part(value: Any) -> Any:
+    theirs = hasattr(value, "__code__") or hasattr(value, "get_params") or isinstance(value, type)
+    return [_source_of(value), _state_of(value)] if theirs else value
 
 
 def file_of(path: str, folder: Path | None) -> Path:

@@ -7,12 +7,12 @@ order is that of tables and legends.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rfbench import plugins
-from rfbench.errors import unknown
+from rfbench.errors import MethodError, nearest
 
 if TYPE_CHECKING:
     from rfbench.kernels import Kernel
@@ -93,8 +93,10 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         return len(self.places)
 
     def published(self, name: str) -> str:
-        """Return the published name of a name."""
-        return self.aliases.get(name, name)
+        """Return the published name of a name: of an alias, or as papers print it (SLS-RFF)."""
+        name = self.aliases.get(name, name)
+        own = name if name in self.places else unprinted(name)
+        return own if own in self.places else name
 
     def find(self, name: str) -> Any:
         """Return a thing by any of its names.
@@ -108,7 +110,25 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         name = self.published(name)
         if name in self.places:
             return self[name]
-        raise unknown(self.kind, name, self.places)
+        raise unknown_name((self,), name)
+
+
+def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
+    """Return the error of a name that is in none of these, with the nearest one of all.
+
+    A kernel in the place of a sampler, or the other way round, is told as such.
+    """
+    several = list(registries)
+    kinds = " or ".join(registry.kind for registry in several)
+    others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
+    elsewhere = next((each for each in others if each.published(name) in each), None)
+    known = [each for registry in several for each in registry]
+    near = nearest(name, [*PRINTED.values(), *known])  # of two that are alike, the second
+    return MethodError(
+        f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
+        f"There are {', '.join(known)}.",
+        f"{name} is a {elsewhere.kind}: name it as one." if elsewhere is not None else "",
+    )
 
 
 SAMPLERS: Registry[type[RandomFeatures]] = Registry(
@@ -222,3 +242,13 @@ def printed(method: str) -> str:
     while name not in PRINTED and "-" in name:
         name = name.rpartition("-")[0]
     return PRINTED.get(name, name) + method[len(name) :]
+
+
+def unprinted(name: str) -> str:
+    """Return the name in rows of a method that is named as its paper prints it.
+
+    >>> unprinted("SLS-RFF"), unprinted("ls-rff"), unprinted("mine")
+    ('surrogate-leverage', 'leverage-rff', 'mine')
+    """
+    folded = name.casefold()
+    return next((own for own, shown in PRINTED.items() if shown.casefold() == folded), name)

@@ -154,6 +154,17 @@ def test_compare_is_the_paired_difference(ran):
     assert_allclose(times["difference"], times["mean_first"] - times["mean_second"])
 
 
+def test_a_comparison_is_printed_with_its_means(ran):
+    table = rfbench.compare(ran, "EERF", "RKS")  # as their papers print them
+    head, line = str(table).splitlines()[:2]
+    for name in ("mean_first", "mean_second", "difference", "low", "high", "p"):
+        assert name in head.split()
+    assert f"{table['mean_first'][0]:.4g}" in line.split()
+    assert "..." not in str(table)
+    assert isinstance(table["p"], pd.Series)
+    assert str(table[["p"]]).split()[0] == "p"
+
+
 def test_compare_refuses_what_cannot_be_compared(ran):
     with pytest.raises(ResultsError, match="eerf"):
         rfbench.compare(ran, "erf", "rks")

@@ -192,8 +192,16 @@ def test_rows_are_written_to_disk_as_the_page_on_data_has_it(place):
     np.testing.assert_array_equal(np.load("flats_on_disk/y.npy"), table["price"])
 
 
+def test_an_object_becomes_a_function_by_the_two_lines_of_the_page():
+    (code,) = [block for block in blocks("python") if "adapted" in block]
+    assert len(code.strip().split("\n\n")) == 2 == len(code.split("\n\n"))
+    made = {"Net": lambda d, M, seed: lambda X: np.full((len(X), M), float(d))}
+    exec(code, made)
+    np.testing.assert_array_equal(made["mine"](np.zeros((2, 3)), 4, 0), np.full((2, 4), 3.0))
+
+
 def test_each_block_of_python_is_run():
-    assert len(blocks("python")) == 2
+    assert len(blocks("python")) == 3
 
 
 @pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))

@@ -114,3 +114,37 @@ def test_a_solver_that_is_none(tmp_path):
 
 def test_what_an_installed_class_is_known_by():
     assert plugins.identity("sklearn.svm.SVC").startswith("scikit-learn ")
+
+
+def broken(tmp_path, text):
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(MethodError) as raised:
+        plugins.load_object("mine.py:Antithetic", tmp_path)
+    return raised.value
+
+
+def test_an_error_in_a_person_s_file_names_its_line_and_no_form_of_the_path(tmp_path):
+    for text, why in (
+        ("import numpy\nimport nothing_here\n", "No module named 'nothing_here'"),
+        ("import numpy as np\nx = np.zros(3)\n", "module 'numpy' has no attribute 'zros'"),
+        ("import json\nx = json.loads('{')\n", "JSONDecodeError: Expecting property name"),
+        ("import numpy\ndef f(:\n", "SyntaxError: invalid syntax"),
+    ):
+        error = broken(tmp_path, text)
+        line = text.splitlines()[1]
+        assert why in error.why
+        assert f"({tmp_path / 'mine.py'}, line 2: {line})" in error.why
+        assert "package.module.Name" not in str(error)
+
+
+def test_a_wrong_name_gets_a_suggestion_and_a_wrong_path_its_form(tmp_path):
+    error = broken(tmp_path, "class Antithetics:\n    pass\n")
+    assert error.why == "AttributeError: mine.py has no 'Antithetic'. Did you mean 'Antithetics'?"
+    for path in ("numpyy.random.Name", "word.Thing", "mine.p:Thing"):
+        with pytest.raises(MethodError, match=r"Write package\.module\.Name"):
+            plugins.load_object(path)
+
+
+def test_an_object_of_python_has_no_path():
+    with pytest.raises(MethodError, match="was given as an object in Python"):
+        plugins.load_object("python:Mine")

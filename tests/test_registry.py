@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import samplers
 from rfbench.errors import MethodError
-from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS
+from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS, unprinted
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
 
@@ -66,3 +66,18 @@ def test_a_thing_has_one_published_name_and_others():
 def test_an_unknown_name_is_answered_with_the_nearest(known, wrong, near):
     with pytest.raises(MethodError, match=f"'{wrong}'.*'{near}'"):
         known.find(wrong)
+
+
+def test_names_are_typed_as_papers_print_them():
+    for name, shown in PRINTED.items():
+        assert unprinted(shown) == unprinted(shown.upper()) == name
+        if name in SAMPLERS:
+            assert SAMPLERS.find(shown) is SAMPLERS[name]
+    assert KERNELS.published("RKS") == "RKS"
+
+
+def test_a_kernel_in_the_place_of_a_sampler_is_told_as_such():
+    with pytest.raises(MethodError, match="no sampler 'gaussian'.*gaussian is a kernel"):
+        SAMPLERS.find("gaussian")
+    with pytest.raises(MethodError, match="no kernel 'orf'.*orf is a sampler"):
+        KERNELS.find("orf")

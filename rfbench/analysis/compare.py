@@ -12,6 +12,7 @@ from rfbench.analysis.paired import Trials, is_time
 from rfbench.analysis.statistics import ALPHA, holm, paired_t
 from rfbench.analysis.summary import metrics
 from rfbench.errors import ResultsError, unknown
+from rfbench.registry import unprinted
 from rfbench.results import Results
 
 PLACE = ["dataset", "protocol", "d", "M"]
@@ -19,11 +20,28 @@ COLUMNS = [
     *PLACE, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
+MOST_LINES = 60  # that are printed
+
+
+class Comparison(pd.DataFrame):
+    """The lines of `compare`; `print` shows the means and what was compared in full."""
+
+    @property
+    def _constructor(self) -> type[Comparison]:
+        return Comparison
+
+    def __repr__(self) -> str:
+        if list(self.columns) != COLUMNS:
+            return super().__repr__()
+        told = [name for name in COLUMNS if name not in ("p_holm", "note")]
+        varying = [name for name in told if not self[name].isin([None, ""]).all()]
+        shown = pd.DataFrame(self)[varying].dropna(axis="columns", how="all")
+        return shown.to_string(index=False, float_format="{:.4g}".format, max_rows=MOST_LINES)
 
 
 def compare(
     results: Results, first: str, second: str, metric: str | None = None, *, alpha: float = ALPHA
-) -> pd.DataFrame:
+) -> Comparison:
     """Compare two methods where they ran the same trials.
 
     Parameters
@@ -39,10 +57,10 @@ def compare(
 
     Returns
     -------
-    DataFrame
-        One line per data set, size and swept setting that both have: the means of both and of
-        ``difference`` (first less second) over their common trials, the interval ``low`` to
-        ``high``, ``trials``, the two-sided ``p`` of the paired t-test (see
+    Comparison
+        A DataFrame: one line per data set, size and swept setting that both have, with the means of
+        both and of ``difference`` (first less second) over their common trials, the interval
+        ``low`` to ``high``, ``trials``, the two-sided ``p`` of the paired t-test (see
         `rfbench.analysis.statistics.paired_t`), Holm's correction of it over the lines, and a
         ``note`` where the test is not defined. Times are compared on one machine only.
 
@@ -50,8 +68,10 @@ def compare(
     """
     collection = frame.of([results])
     lines = collection.groups
+    known = {*lines["method"], *lines["alias"]}
+    first, second = (name if name in known else unprinted(name) for name in (first, second))
     for name in (first, second):
-        if not lines[["method", "alias"]].isin([name]).any(axis=None):
+        if name not in known:
             raise unknown("method", name, dict.fromkeys(lines["method"]), ResultsError)
     timed = metric is not None and metric in frame.SUMS and is_time(metric)
     shown = {} if timed else metrics(results, metric)
@@ -75,6 +95,6 @@ def compare(
             f"{first} and {second} have no trial in common.",
             "A comparison needs both on the same data set, size and split.",
         )
-    lined_up = pd.DataFrame(compared, columns=[name for name in COLUMNS if name != "p_holm"])
+    lined_up = Comparison(compared, columns=[name for name in COLUMNS if name != "p_holm"])
     lined_up["p_holm"] = holm(lined_up["p"])
-    return lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"})
+    return Comparison(lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"}))

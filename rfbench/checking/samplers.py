@@ -12,7 +12,7 @@ import pickle
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,8 @@ from rfbench.checking.closed_forms import kernel_of
 from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.registry import KERNELS
-from rfbench.samplers import RandomFeatures
+from rfbench.samplers.base import RandomFeatures, looks_at_target
+from rfbench.samplers.elsewhere import TO_STATE, Method, measured_power
 
 Check = Callable[..., None]
 
@@ -36,8 +37,6 @@ NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
 for _rows in (ROWS, NEW_ROWS):
     _rows.setflags(write=False)  # what writes into its rows is an error that names the line
 MAPS = ("offset", "paired")
-SIZES = ("n_components", "n_features", "M")
-SEEDS = ("random_state", "seed")
 WIDTHS = ("bandwidth", "length_scale", "lengthscale", "sigma", "gamma")
 POLYNOMIAL = ("gamma", "degree", "coef0")
 
@@ -73,7 +72,10 @@ class MapSubject:
         """What is promised of it."""
         if self.own:
             return OF_EVERY_MAP + OF_SAMPLERS
-        return OF_EVERY_MAP if isinstance(self.thing, type) else OF_EVERY_MAP[:2]
+        # A function has nothing to clone or to pickle.
+        return tuple(
+            c for c in OF_EVERY_MAP if c != clones_and_copies or self.method.is_transformer
+        )
 
     @property
     def claims_none(self) -> str:
@@ -84,41 +86,64 @@ class MapSubject:
             return "it says that its estimates have a bias (unbiased)"
         return ""
 
+    @cached_property
+    def method(self) -> Method:
+        """The same as `rfbench run` and `rank` use it."""
+        return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
+
     def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
         """Return the parameter that says a bandwidth, if none is given, and the bandwidth.
 
-        It is the first of `WIDTHS` that the map takes; without one, rows are in bandwidths.
+        It is the one that was stated, as in a configuration; else the one of `WIDTHS` that the map
+        takes. Without one, rows are in bandwidths.
         """
-        taken = inspect.signature(self.thing).parameters
-        name = next((name for name in WIDTHS if name in taken), None)
-        if name is None or kernel == "polynomial":
+        method = self.method
+        if not self.own and method.formula is not None:
+            s = bandwidth or BANDWIDTH
+            return {str(method.varied): method.formula(s)}, s
+        names = [name for name in WIDTHS[: 1 if self.own else None] if name in method.taken]
+        if not names or kernel == "polynomial":
             return {}, bandwidth or 1.0
-        # scikit-learn's gamma is factor / s^power of a bandwidth s.
-        factor, power = (0.5 if kernel == "gaussian" else 1.0), (2 if "gaussian" in kernel else 1)
+        names = [name for name in names if name in self.options] or names
+        if len(names) > 1:
+            why = "Which one is the bandwidth is not guessed."
+            raise MethodError(f"{method.name} takes {' and '.join(names)}.", why, TO_STATE)
+        (name,) = names
         given, s = self.options.get(name), bandwidth or BANDWIDTH
+        factor, power = (1.0, -1.0) if name != "gamma" else self._gamma(kernel)
         if given is None:
-            return {name: factor / s**power if name == "gamma" else s}, s
-        own = (factor / given) ** (1 / power) if name == "gamma" else float(given)
-        return {}, bandwidth or own
+            return {name: factor / s**power}, s
+        return {}, bandwidth or float((factor / given) ** (1 / power))
+
+    def _gamma(self, kernel: str) -> tuple[float, float]:
+        """Return f and p of gamma = f / s^p: the p that is measured, the f of scikit-learn."""
+        power = self._power or (2.0 if "gaussian" in kernel else 1.0)
+        return (0.5 if kernel == "gaussian" and power == 2 else 1.0), power
+
+    @cached_property
+    def _power(self) -> float | None:
+        """The p of gamma as it is measured; None where it cannot be."""
+        try:
+            return -measured_power(self.method, "gamma", self.options.get("gamma", 1.0))
+        except Exception:  # what it raises is told by the promises
+            return None
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
-        """Build a class with those of the usual names that it takes."""
-        taken = inspect.signature(self.thing).parameters
-        usual = {**dict.fromkeys(SIZES, M), **dict.fromkeys(SEEDS, seed)}
-        usual = {name: value for name, value in usual.items() if name in taken}
-        width, _ = self.width(self.kernels_served[0])
-        return self.thing(**{**usual, **width, **self.options, **options})
+        """Build an object with fit and transform, with those of the usual names that it takes."""
+        options = {**self.width(self.kernels_served[0])[0], **options}
+        if not self.own:
+            return self.method.make(M, seed, **options)
+        usual = {"n_components": M, "random_state": seed}
+        usual = {name: value for name, value in usual.items() if name in self.method.taken}
+        return self.thing(**{**usual, **self.options, **options})
 
     def fit(self, made: Any, X: Any = ROWS, y: Any = TARGET) -> Any:
-        """Fit what was built, a sampler with the target only where it needs one."""
-        return made.fit(X) if self.own and not self.thing.needs_target else made.fit(X, y)
+        """Fit what was built, with the target only if it says that it looks at it."""
+        return made.fit(X, *((y,) if looks_at_target(made) else ()))
 
     def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
         """Return the features of new rows after a fit."""
-        if isinstance(self.thing, type):
-            return np.asarray(dense(self.fit(self.make(**options), X).transform(new)))
-        words = {**self.width(self.kernels_served[0])[0], **self.options}
-        return np.asarray(self.thing(new, 8, 0, **words))
+        return np.asarray(dense(self.fit(self.make(**options), X).transform(new)))
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
         """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
@@ -131,16 +156,17 @@ class MapSubject:
     def _claim(self, name: str, kernel: str, bandwidth: float | None) -> MapClaim:
         width, s = self.width(kernel, bandwidth)
         own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.own else {}
-        words, of_kernel = {**self.options, **width, **own}, {}
+        words: dict[str, Any] = {**self.method.own, **width, **own}
+        of_kernel: dict[str, Any] = {}
         if kernel == "polynomial":
-            taken = inspect.signature(self.thing).parameters
+            method = self.method
             of_kernel = {
-                each: words.get(each, taken[each].default) for each in POLYNOMIAL if each in taken
+                each: words.get(each, method.default(each))
+                for each in POLYNOMIAL
+                if each in method.taken
             }
 
         def draw(X: Any, M: int, seed: int) -> Any:
-            if not isinstance(self.thing, type):
-                return self.thing(X, M, seed, **words)
             made = self.fit(self.make(M, seed, **words), X, np.arange(len(X)) % 2)
             constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
             return dense(made.transform(X)), constant
@@ -176,14 +202,9 @@ def subject_of(
         kernels = [name for name, each in KERNELS.items() if thing.serves(each)]
         declared = getattr(thing, "declaration", None)
         differs = {**(declared.contract if declared else {}), **differs}
-    elif not callable(thing) or (isinstance(thing, type) and not hasattr(thing, "transform")):
-        raise MethodError(
-            f"{getattr(thing, '__name__', repr(thing))} is no map.",
-            "It has no fit with transform, and is no function.",
-            "Name a sampler, a transformer or a function f(X, M, seed). Of a solver or an "
-            "estimator scikit-learn's check_estimator tests the interface.",
-        )
-    return MapSubject(thing, options or {}, **{"kernels_served": kernels, **differs})
+    subject = MapSubject(thing, options or {}, **{"kernels_served": kernels, **differs})
+    subject.method  # noqa: B018 - it refuses what is no map
+    return subject
 
 
 class Promise(NamedTuple):
@@ -287,13 +308,13 @@ def clones_and_copies(subject: MapSubject) -> None:
 def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
     """Use products that take both; do not index X with a dense mask.
 
-    A map from elsewhere may refuse CSR rows.
+    A map from elsewhere may refuse CSR rows, by an error of any kind.
     """
     rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (ROWS, NEW_ROWS))
     for of in (sparse.csr_array, sparse.csr_matrix):
         try:
             features = subject.features(of(rows), of(new))
-        except (TypeError, ValueError):
+        except Exception:
             if subject.own:
                 raise
             return

@@ -6,28 +6,29 @@ there is no such method, or it cannot be built with these parameters.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from rfbench import plugins
 from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerSpec
 from rfbench.errors import MethodError
-from rfbench.parameters import build, taken_by
+from rfbench.parameters import build, resolve_parameters, taken_by
 from rfbench.registry import SAMPLERS, SOLVERS
-from rfbench.samplers import RandomFeatures
-from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.base import RandomFeatures, looks_at_target
+from rfbench.samplers.elsewhere import Method
 from rfbench.solvers import ExternalSolver, Solver, solver_class
 from rfbench.solvers.base import LOO
 
-COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
-_EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
 
-
-def class_of(spec: SamplerSpec) -> Any:
-    """Return the class of a sampler, registered or imported."""
-    return plugins.load_class(spec.name, spec.folder) if spec.imported else SAMPLERS.find(spec.name)
+def method_of(spec: SamplerSpec) -> Method:
+    """Return what a sampler's entry names, ready to be built: registered, imported or given."""
+    if spec.given is not None:
+        thing = spec.given.load()
+    elif spec.imported:
+        thing = plugins.load_object(spec.name, spec.folder)
+    else:
+        thing = SAMPLERS.find(spec.name)
+    return Method(thing, spec.label, spec.parameters)
 
 
 def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
@@ -37,14 +38,14 @@ def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
     `rfbench.samplers.base.looks_at_target`; ``keeps_some``: whether it decides how many features
     there are. An imported class is asked like a registered one.
     """
-    cls = class_of(spec)
-    asked = cls
-    if not hasattr(cls, "needs_target"):
-        asked = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0)
+    method = method_of(spec)
+    asked = method.thing
+    if not method.is_sampler:
+        asked = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0, method=method)
     return {
-        "has_bandwidth": bool(getattr(cls, "has_bandwidth", False)),
+        "has_bandwidth": method.has_bandwidth,
         "looks_at_target": looks_at_target(asked),
-        "keeps_some": bool(getattr(cls, "keeps_some", False)),
+        "keeps_some": bool(getattr(asked, "keeps_some", False)),
     }
 
 
@@ -76,21 +77,22 @@ def sampler_of(
     n: int,
     random_state: int,
     bandwidth: float | None = None,
-) -> Any:
+    method: Method | None = None,
+) -> RandomFeatures:
     """Return an unfitted sampler with M features for n rows of d columns.
 
-    A bandwidth replaces the experiment's rule. A transformer from elsewhere takes M and the random
-    state only.
+    A bandwidth replaces the experiment's rule. A `method` that was resolved before is not imported
+    anew.
     """
-    cls = class_of(spec)
-    fixed: dict[str, Any] = {"n_components": M, "random_state": random_state}
-    if issubclass(cls, RandomFeatures):
-        fixed |= _kernel(experiment, bandwidth) | {"feature_map": experiment.feature_map}
-    elif not (hasattr(cls, "fit") and hasattr(cls, "transform")):
-        raise MethodError(f"{spec.name} is not a transformer.", "It has no fit and transform.", "")
+    method = method or method_of(spec)
+    shared = {
+        "n_components": M,
+        "random_state": random_state,
+        "feature_map": experiment.feature_map,
+        **_kernel(experiment, bandwidth),
+    }
     own = resolve_parameters(spec.parameters, M=M, d=d, n=n)
-    own = _with_threads(own, experiment) if spec.imported else own
-    return build(cls, spec.label, {**_taken(cls, fixed), **own})
+    return method.build(shared, _with_threads(own, experiment) if spec.imported else own)
 
 
 def solver_of(
@@ -142,23 +144,3 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the constructor takes of it."""
     return {word: value for word, value in fixed.items() if word in taken_by(cls.__init__)}
-
-
-def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
-    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers.
-
-    Numbers of things (a pool's size, rows) are rounded. What is no finite number stays text, which
-    the method refuses.
-    """
-    numbers = {"M": M, "d": d, "n": n}
-
-    def value_of(key: str, value: Any) -> Any:
-        match = _EXPRESSION.fullmatch(value) if isinstance(value, str) else None
-        if match is None:
-            return value
-        product = float(match[1] or 1) * numbers[match[2]]
-        if not math.isfinite(product):
-            return value
-        return round(product) if key in COUNTS or product == int(product) else product
-
-    return {key: value_of(key, value) for key, value in parameters.items()}

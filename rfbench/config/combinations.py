@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.config.build import class_of, sampler_of, solver_answers, solver_of
+from rfbench.config.build import method_of, sampler_of, solver_answers, solver_of
 from rfbench.config.messages import at
 from rfbench.config.schema import (
     NO_SOLVER,
@@ -22,7 +22,7 @@ from rfbench.datasets.dataset import check_parameters
 from rfbench.datasets.split import is_given
 from rfbench.errors import ConfigError, unknown
 from rfbench.registry import KERNELS
-from rfbench.samplers import RandomFeatures
+from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
@@ -109,7 +109,8 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
     """Refuse two labels of one method with equal parameters: one trial cannot be both."""
     labels: dict[str, str] = {}
     for spec in experiment.samplers:
-        method = json.dumps([spec.name, spec.imported, spec.parameters], sort_keys=True)
+        given = spec.given and spec.given.identity
+        method = json.dumps([spec.name, given, spec.imported, spec.parameters], sort_keys=True)
         if method in labels:
             raise ConfigError(
                 f"{labels[method]} and {spec.label} are {spec.name} with the same parameters.",
@@ -144,7 +145,11 @@ def _check_bandwidths(experiment: Experiment) -> None:
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
-    own = [spec.label for spec in experiment.samplers if "bandwidth" in spec.parameters]
+    own = [
+        spec.label
+        for spec in experiment.samplers
+        if "bandwidth" in spec.parameters and method_of(spec).is_sampler
+    ]
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
         "there is no solver": solver.name == NO_SOLVER,
@@ -181,7 +186,7 @@ def _check_sizes(experiment: Experiment) -> None:
 
 
 def _keeps_some(spec: SamplerSpec) -> bool:
-    return bool(getattr(class_of(spec), "keeps_some", False))
+    return bool(getattr(method_of(spec).thing, "keeps_some", False))
 
 
 def _check_kept_features(experiment: Experiment) -> None:
@@ -210,11 +215,12 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
     """Refuse a sampler where it cannot be used."""
-    has = isinstance(built, RandomFeatures) and hasattr(built, "bandwidth")
+    has = built.has_bandwidth or not isinstance(built, ForeignFeatures)
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(
             f"{sampler.label} has no bandwidth that could be chosen.",
-            todo="Write `bandwidth: median`, say.",
+            f"It takes no number of features by a name that is known: {', '.join(SIZES)}.",
+            "Give the parameter that it has, `NAME: M`, or write `bandwidth: median`, say.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(

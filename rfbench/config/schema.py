@@ -30,6 +30,7 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError, DataError, nearest
 from rfbench.escaping import one_line
+from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
 NO_SOLVER = "none"
@@ -248,21 +249,30 @@ class SamplerSpec(MethodSpec):
     # In a comparison; no part of identities. Rows of role validation are no test.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
+    # The object itself, where it was given in Python; no text has one.
+    given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
             return {key: given for key, given in value.items() if key != ANSWERS}
+        if callable(value) or hasattr(value, "fit"):
+            value = {"class": value}
         flat = dict(_single_key(value, "eerf"))
         imported = "class" in flat
         name = flat.pop("class") if imported else flat.pop("name", None)
+        given = {}
+        if imported and not isinstance(name, str) and (callable(name) or hasattr(name, "fit")):
+            given = {"given": GivenObject.of(name)}
+            name = f"{GIVEN}:{getattr(name, '__name__', type(name).__name__)}"
         if isinstance(name, str) and not imported:
             name = SAMPLERS.published(name)
         label = flat.pop("label", None)
         role = {"role": flat.pop("role")} if "role" in flat else {}
         return {
             **role,
+            **given,
             "name": name,
             "imported": imported,
             "label": label if label is not None else str(name).split(".")[-1].split(":")[-1],

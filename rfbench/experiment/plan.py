@@ -13,7 +13,13 @@ import numpy as np
 
 import rfbench
 from rfbench import datasets, papers, plugins, solvers
-from rfbench.config.build import answers_of, chooses_on_training_rows, solver_answers, solver_of
+from rfbench.config.build import (
+    answers_of,
+    chooses_on_training_rows,
+    method_of,
+    solver_answers,
+    solver_of,
+)
 from rfbench.config.schema import (
     NO_SOLVER,
     BandwidthGrid,
@@ -239,7 +245,11 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
     identity: dict[str, Any] = {"name": spec.name, "parameters": parameters}
     if spec.imported:
-        identity["code"] = plugins.identity(spec.name, spec.folder)
+        known = spec.given.identity if spec.given else plugins.identity(spec.name, spec.folder)
+        identity["code"] = known
+        method = method_of(spec)
+        if not method.is_sampler and method.has_bandwidth:
+            identity["bandwidth"] = "of the rows"  # before, it had no effect
     elif (revision := getattr(SAMPLERS.find(spec.name), "revision", 1)) > 1:
         identity["revision"] = revision
     return identity

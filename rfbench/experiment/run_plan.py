@@ -13,6 +13,7 @@ from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan
+from rfbench.registry import unprinted
 from rfbench.results.manifest import data_key
 
 SMOKE_ROWS = 400
@@ -57,6 +58,8 @@ def meeting(
     left = list(trials)
     for key, values in wanted.items():
         seen = {str(ONLY_KEYS[key](trial)) for trial in left}
+        if key in ("sampler", "label"):
+            values = [value if value in seen else unprinted(value) for value in values]
         absent = [value for value in values if value not in seen]
         if absent and (each or len(absent) == len(values)):
             raise ConfigError(

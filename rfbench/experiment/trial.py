@@ -10,7 +10,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
 from rfbench.compute import waves
-from rfbench.config.build import sampler_of, solver_of
+from rfbench.config.build import method_of, sampler_of, solver_of
 from rfbench.config.schema import NO_SOLVER, BandwidthGrid, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
@@ -34,8 +34,8 @@ from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
-from rfbench.samplers import RandomFeatures
 from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.elsewhere import Method
 from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.metric import Metrics, remembering
 from rfbench.solvers import ExternalSolver, Solver
@@ -101,7 +101,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     try:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
-        measured = measure(trial, context)
+        measured = measure(trial, context, resolved(trial))
         beside = {key: measured.pop(key, None) for key in (kept_features.KEY, predictions.KEY)}
         row.update({column: plain(value) for column, value in measured.items()})
         row.update({key: content for key, content in beside.items() if content}, status="ok")
@@ -147,18 +147,31 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
-def measure(trial: Trial, context: Context) -> dict[str, Any]:
+Methods = Mapping[str, Method]
+"""What the labels of samplers name: resolved once per trial, and built anew for each fit."""
+
+
+def resolved(trial: Trial) -> Methods:
+    """Return the methods of a trial; what is measured of one is measured here."""
+    specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
+    methods = {spec.label: method_of(spec) for spec in specs}
+    for method in methods.values():
+        method.formula  # noqa: B018 - before any clock runs
+    return methods
+
+
+def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
     """Do the work of a trial and return the measured columns."""
     experiment, M = trial.experiment, trial.M
     prepared = context.prepared(trial)
     X, clock = prepared.X_train, Clock()
     metrics: Metrics = {}  # learnt once in the search; the features below learn theirs anew
     with remembering(metrics):
-        bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, clock)
+        bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, methods, clock)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     if solver is None or solver.uses_features:
-        features, chosen = _fit_sampler(trial, context, bandwidth, clock)
+        features, chosen = _fit_sampler(trial, context, methods, bandwidth, clock)
         M = M or chosen
     design = design_of(X[:1], features)
     measured: dict[str, Any] = {
@@ -179,7 +192,9 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
                 np.asarray(drawn.transform(rows), dtype=np.float64),
                 getattr(drawn.feature_map_, "kernel_constant", 0.0),
             )
-            for drawn in itertools.chain([features], _drawn_again(trial, M, context, bandwidth))
+            for drawn in itertools.chain(
+                [features], _drawn_again(trial, M, context, methods, bandwidth)
+            )
         ]
         measured.update(
             {name: float(np.mean([errors[name] for errors in every])) for name in every[0]}
@@ -190,10 +205,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        refit = _refit(trial, context, bandwidth)
+        refit = _refit(trial, context, methods, bandwidth)
         with remembering(metrics):
             _fit(solver, features, prepared, clock, refit)
-        noted = features.notes_ if isinstance(features, RandomFeatures) else []
+        noted = [] if features is None else features.notes_
         decided = decisions(solver, prepared, clock)
         scores = score(solver, prepared, decided)
         chance = chance_note(scores, prepared)
@@ -217,7 +232,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
                 more, measured[predictions.KEY] = _predictions(solver, prepared, decided)
                 measured |= more
         if experiment.refit_time:
-            measured |= _times_of_a_fit(trial, M, context, bandwidth, solver)
+            measured |= _times_of_a_fit(trial, M, context, methods, bandwidth, solver)
         if experiment.train_error:
             with Clock.stopped():
                 measured["train_error"] = training_error(solver, prepared)
@@ -237,7 +252,12 @@ def _chosen(estimator: Any) -> dict[str, str]:
 
 
 def _times_of_a_fit(
-    trial: Trial, M: int | None, context: Context, bandwidth: float | None, solver: Any
+    trial: Trial,
+    M: int | None,
+    context: Context,
+    methods: Methods,
+    bandwidth: float | None,
+    solver: Any,
 ) -> dict[str, float]:
     """Fit once more with the settings that were chosen, and return what that alone takes.
 
@@ -254,11 +274,11 @@ def _times_of_a_fit(
         solver = _solver(trial, prepared, bandwidth)
         features = None
         if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, bandwidth, clock)
+            features, _ = _fit_sampler(trial, context, methods, bandwidth, clock)
     else:
         model = getattr(solver.estimator, "best_estimator_", solver.estimator)
         solver = type(solver)(clone(model), classification=solver.classification)
-        features, _ = _fit_sampler(trial, context, bandwidth, clock)
+        features, _ = _fit_sampler(trial, context, methods, bandwidth, clock)
     _fit(solver, features, prepared, clock, None)
     return {
         "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
@@ -286,7 +306,7 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 
 
 def _chosen_bandwidth(
-    trial: Trial, context: Context, clock: Clock
+    trial: Trial, context: Context, methods: Methods, clock: Clock
 ) -> tuple[float | None, bool | None, list[str]]:
     """Return the bandwidth with the smallest loss on the validation rows of the penalty.
 
@@ -309,8 +329,8 @@ def _chosen_bandwidth(
     def measure_loss(value: float) -> None:
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, value, spent)
-        refit = _refit(trial, context, value)
+            features, _ = _fit_sampler(trial, context, methods, value, spent)
+        refit = _refit(trial, context, methods, value)
         _fit(solver, features, prepared, spent, refit)
         losses[value], folds[value] = float(solver.selection_loss_), solver.fold_losses_
 
@@ -338,6 +358,7 @@ def _chosen_bandwidth(
 def _fit_sampler(
     trial: Trial,
     context: Context,
+    methods: Methods,
     bandwidth: float | None,
     clock: Clock,
     some_rows: tuple[Rows, Any] | None = None,
@@ -351,23 +372,24 @@ def _fit_sampler(
     X, y = some_rows or (prepared.X_train, prepared.y_train)
     M = trial.M
     if M is None:
-        M = int(_built(trial, trial.reference, 1, prepared, bandwidth, seed).fit(X, y).kept_)
-    sampler = _built(trial, trial.sampler, M, prepared, bandwidth, seed)
-    fit = sampler.fit_forming if isinstance(sampler, RandomFeatures) else sampler.fit
+        M = int(
+            _built(trial, trial.reference, methods, 1, prepared, bandwidth, seed).fit(X, y).kept_
+        )
+    sampler = _built(trial, trial.sampler, methods, M, prepared, bandwidth, seed)
     targets = (y,) if looks_at_target(sampler) else ()
     with clock.part("pp"):
-        fit(X, *targets)
+        sampler.fit_forming(X, *targets)
     return sampler, M
 
 
 def _drawn_again(
-    trial: Trial, M: int | None, context: Context, bandwidth: float | None
+    trial: Trial, M: int | None, context: Context, methods: Methods, bandwidth: float | None
 ) -> Iterator[Any]:
     """Yield the further draws of features over which the kernel errors of a trial are means."""
     prepared, seed = context.prepared(trial), _seed_of_features(trial)
     for repeat in range(1, trial.experiment.kernel_error_repeats):
         own = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-        sampler = _built(trial, trial.sampler, M or 1, prepared, bandwidth, own)
+        sampler = _built(trial, trial.sampler, methods, M or 1, prepared, bandwidth, own)
         if looks_at_target(sampler):
             raise MethodError(
                 f"{trial.sampler.name} looks at the target.",
@@ -382,13 +404,30 @@ def _seed_of_features(trial: Trial) -> int:
 
 
 def _built(
-    trial: Trial, spec: SamplerSpec, M: int, rows: Prepared, bandwidth: float | None, seed: int
+    trial: Trial,
+    spec: SamplerSpec,
+    methods: Methods,
+    M: int,
+    rows: Prepared,
+    bandwidth: float | None,
+    seed: int,
 ) -> Any:
     n, d = rows.X_train.shape
-    return sampler_of(trial.experiment, spec, M=M, d=d, n=n, random_state=seed, bandwidth=bandwidth)
+    return sampler_of(
+        trial.experiment,
+        spec,
+        M=M,
+        d=d,
+        n=n,
+        random_state=seed,
+        bandwidth=bandwidth,
+        method=methods[spec.label],
+    )
 
 
-def _refit(trial: Trial, context: Context, bandwidth: float | None) -> Refit | None:
+def _refit(
+    trial: Trial, context: Context, methods: Methods, bandwidth: float | None
+) -> Refit | None:
     """Return how the features of a fold that chooses are fitted; None: like all the others.
 
     With the same random numbers, on other rows: those of the fold play no part. Nor do they in how
@@ -397,7 +436,7 @@ def _refit(trial: Trial, context: Context, bandwidth: float | None) -> Refit | N
     if trial.features_in_folds != NESTED:
         return None
     return lambda rows, targets, clock: _fit_sampler(
-        trial, context, bandwidth, clock, (rows, targets)
+        trial, context, methods, bandwidth, clock, (rows, targets)
     )[0]
 
 

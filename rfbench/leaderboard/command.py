@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,7 @@ from rfbench.cli.options import OUT, WHOLE, parameter, setting
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from rfbench.leaderboard.rank import Ranked, Standing
+    from rfbench.leaderboard.rank import Ranked
 
 
 @click.command()
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "quick"]),
     default="all",
     show_default=True,
-    help="quick: ten representative ones, in about a minute.",
+    help="quick: ten representative ones, in about a minute, without a test of significance.",
 )
 @setting("settings", "KEY=VALUE", "A parameter of TARGET", type=parameter)
 @click.option("--label", help="Name in rows and tables; default: that of the class.")
@@ -50,106 +47,44 @@ def rank(
     It is checked, then measured on the leaderboard's tables, splits and trials, with the same
     search; the others are the published rows. A kernel is measured with plain random features,
     a solver on them. An interrupted run resumes with the same command. TARGET is a name of
-    `rfbench list samplers` or `list kernels`, FILE.PY:CLASS, or package.module.Class.
+    `rfbench list samplers` or `list kernels`, FILE.PY:NAME or package.module.Name: a sampler, a
+    transformer of scikit-learn's interface, or a function f(X, M, seed). The search divides the
+    rows by the bandwidth, and the parameters of TARGET stand for 1; or it varies a parameter that
+    you state. All tables take minutes for a method as fast as rks, half an hour and more for one
+    as slow as varpro.
 
     \b
     Examples:
-      rfbench rank mine.py:Antithetic --tables quick --allow-imports
-      rfbench rank sorf --M 100 --times
+      rfbench rank mine.py:Antithetic --allow-imports
+      rfbench rank sklearn.kernel_approximation.RBFSampler
+      rfbench rank mine.py:Mine --set bandwidth_parameter=gamma --allow-imports
+      rfbench rank sorf --M 100 --tables quick --times
     """
-    from rfbench import files, shipped, slices
+    from rfbench import slices
     from rfbench.cli.progress import progress
-    from rfbench.experiment import runner
-    from rfbench.experiment.run_plan import plan_run
-    from rfbench.leaderboard import figure, quick
-    from rfbench.leaderboard.rank import MEDIAN, experiments, place, published
-    from rfbench.leaderboard.rows import baseline_of
-    from rfbench.leaderboard.rule import NEEDED
-    from rfbench.pages.templates import render
-    from rfbench.results import reader
-    from rfbench.results.store import Store
+    from rfbench.leaderboard import ranking
 
-    named = _target(target, dict(settings), label, allow_imports)
-    others, stale = published(shipped.published() or Path("results") / "published")
-    if stale:
-        echo(f"left out: {stale} published rows of other settings than today's", err=True)
-    if named.label in set(others["method"]):
-        named = replace(named, label=f"{named.label}-here")
-    baseline, few = str(baseline_of(others)), tables == "quick"
-    here = others[(others["M"] == M) & (others["table"].isin(quick.QUICK) | (not few))]
-    every = here.loc[here["method"] == baseline, "table"].unique()
-    asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
-    if asked[0].bandwidth == MEDIAN:
-        why = "it has none, it is given, or this is no sampler of rfbench's interface"
-        echo(f"its bandwidth is not searched: {why}", err=True)
-    folder = out / f"rank-{named.label}"
-    plan = plan_run(asked, folder)
-    done = Store(folder).done()
-    missing = sum(trial.id not in done for trial in plan.trials)
-    if missing:
+    say = partial(echo, err=True)
+
+    def before(named: Ranked) -> None:
         for line in slices.ask("check", named.thing, named.parameters):
-            echo(line, err=True)
-        echo(_forecast(here, baseline, (1 + times) * missing / len(plan.trials)), err=True)
-    workers = jobs or os.cpu_count() or 1
-    with progress(folder.name, missing, len(plan.trials) - missing) as ended:
-        summary = runner.run(plan, n_jobs=workers, on_row=ended)
-    for text in list(dict.fromkeys(summary.messages))[:3]:
-        echo(text, err=True, mark="failed: ")
-    if summary.interrupted:
-        echo("interrupted: the same command resumes", err=True)
+            say(line)
+
+    found = ranking.rank(
+        target,
+        M=M,
+        tables=tables,
+        parameters=dict(settings),
+        label=label,
+        times=times,
+        n_jobs=jobs,
+        out=out,
+        allow_imports=allow_imports,
+        say=say,
+        before=before,
+        watch=progress,
+    )
+    if found.standing is None:
+        say(found.text)
         raise click.exceptions.Exit(1)
-    found = place(others, reader.read(folder), named.label, M)
-    for form in ("png", "pdf"):
-        files.replace(folder / f"rank.{form}", figure.costs([found.size], named.label, form))
-    files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
-    echo(
-        render(
-            "leaderboard/rank.txt.j2",
-            p=found,
-            baseline=baseline,
-            needed=NEEDED,
-            row=_row(found),
-            folder=folder,
-            quick=quick if few else None,
-            flag=" --allow-imports" if allow_imports else "",
-            code=f" and {target.partition(':')[0]}" if ".py:" in target else "",
-        ),
-        nl=False,
-    )
-
-
-def _target(
-    target: str, parameters: dict[str, Any], label: str | None, allow_imports: bool
-) -> Ranked:
-    from rfbench import plugins
-    from rfbench.leaderboard.rank import Ranked
-    from rfbench.parameters import is_path
-    from rfbench.permissions import check_permission
-    from rfbench.registry import KERNELS, SAMPLERS
-
-    if is_path(target):
-        check_permission(target, parameters, anything=allow_imports)
-        thing = plugins.load_class(target)
-    else:
-        thing = KERNELS[target] if target in KERNELS else SAMPLERS.find(target)
-    return Ranked(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
-
-
-def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
-    """Say how long it takes: a share of what methods took where they were measured."""
-    from rfbench.pages.words import seconds
-
-    spent = share * (rows["search"] + rows["cpu_test"]).groupby(rows["method"]).sum()
-    dearest = str(spent.idxmax())
-    return (
-        f"about {seconds(spent[baseline])} of CPU time if it is as fast as {baseline}, "
-        f"{seconds(spent[dearest])} if it is as slow as {dearest}"
-    )
-
-
-def _row(found: Standing) -> str:
-    from rfbench.escaping import in_latex
-
-    numbers = f"{found.plain.ratio:.2f} ({found.plain.low:.2f}--{found.plain.high:.2f})"
-    ranked = f"{found.place} of {len(found.size.methods)}"
-    return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"
+    echo(found.text)

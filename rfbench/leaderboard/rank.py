@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ from rfbench.leaderboard.rows import (
 from rfbench.parameters import is_path
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
-from rfbench.samplers import RandomFeatures
+from rfbench.samplers.elsewhere import Method, heeds_rows
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
 MEDIAN = "median"  # the bandwidth where none is searched for
+SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
 SHARED = ("alphas", "alpha_convention", "selection", "intercept")  # what solvers have in common
 
 
@@ -48,17 +50,17 @@ class Ranked:
 
     Attributes
     ----------
-    path : str
-        A registered name, or the import path of a class.
-    thing : type
-        The class.
+    path : str, type, transformer or callable
+        A registered name or an import path; or the thing itself, given in Python.
+    thing : type, transformer or callable
+        What it names.
     parameters : mapping
         What it is built with.
     label : str
         What rows call it.
     """
 
-    path: str
+    path: Any
     thing: Any
     parameters: Mapping[str, Any]
     label: str
@@ -66,10 +68,32 @@ class Ranked:
     @property
     def kind(self) -> str:
         """Whether it is a ``kernel``, a ``solver`` or a ``sampler``."""
-        if issubclass(self.thing, Kernel):
+        if isinstance(self.thing, type) and issubclass(self.thing, Kernel):
             return "kernel"
         predicts = hasattr(self.thing, "predict") and not hasattr(self.thing, "transform")
         return "solver" if predicts else "sampler"
+
+    @cached_property
+    def bandwidth(self) -> str:
+        """How its bandwidth is treated: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
+
+        A map has none if rows divided by 4 leave the products of its features unchanged.
+        """
+        if self.kind == "kernel":
+            return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH
+        if self.kind == "solver":
+            searched = issubclass(self.thing, Solver) and "bandwidth" not in self.parameters
+            return SEARCHED if searched else NOT_SEARCHED
+        method = Method(self.thing, self.label, self.parameters)
+        searched = method.has_bandwidth and not (
+            method.is_sampler
+            and ("bandwidth" in self.parameters or "bandwidth" not in method.taken)
+        )
+        # A class with `_draw`, or a person, says it; of others it is measured.
+        said = method.is_sampler or method.varied is not None
+        if not (searched and said) and not _heeds_rows(method):
+            return NO_BANDWIDTH
+        return SEARCHED if searched else NOT_SEARCHED
 
     def fits(self, document: Mapping[str, Any]) -> bool:
         """Whether it can be run there: a solver is for classes or for numbers."""
@@ -79,11 +103,12 @@ class Ranked:
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what it changes of a configuration of the leaderboard.
 
-        A bandwidth that is given, or that the code does not have, is not searched for. ConfigError
-        if a kernel has parameters.
+        ConfigError if a kernel has parameters.
         """
-        named = {"class" if is_path(self.path) else "name": self.path}
+        by_class = not isinstance(self.path, str) or is_path(self.path)
+        named = {"class" if by_class else "name": self.path}
         plain = [{"name": BASELINE_SAMPLER, "label": self.label, "role": METHOD}]
+        unsearched = self.bandwidth == NOT_SEARCHED
         if self.kind == "kernel":
             if self.parameters:
                 raise ConfigError(
@@ -91,20 +116,27 @@ class Ranked:
                     "Its bandwidth is searched for.",
                     "Leave --set out, and write them into a class of your own.",
                 )
-            return {"kernel": self.path, "samplers": plain}
-        if self.kind == "solver":
+            changed: dict[str, Any] = {"kernel": self.path, "samplers": plain}
+            unsearched = self.bandwidth == NO_BANDWIDTH
+        elif self.kind == "solver":
             shared = {key: document["solver"][key] for key in SHARED if _takes(self.thing, key)}
             if "alphas" in shared:
                 shared["alphas"] = grids.expand(shared["alphas"])
             changed = {"solver": {**named, **shared, **self.parameters}, "samplers": plain}
-            searched = issubclass(self.thing, Solver)
         else:
             own = {**named, **self.parameters, "label": self.label, "role": METHOD}
             changed = {"samplers": [own]}
-            # A transformer from elsewhere gets no bandwidth, see `rfbench.config.build.sampler_of`.
-            takes = issubclass(self.thing, RandomFeatures) and _takes(self.thing, "bandwidth")
-            searched = takes and "bandwidth" not in self.parameters
-        return changed if searched else {**changed, "bandwidth": MEDIAN}
+            foreign = not Method(self.thing, self.label, self.parameters).is_sampler
+            unsearched |= foreign and self.bandwidth == NO_BANDWIDTH
+        return {**changed, "bandwidth": MEDIAN} if unsearched else changed
+
+
+def _heeds_rows(method: Method) -> bool:
+    """Tell whether the size of rows matters; yes where the method does not run on a few rows."""
+    try:
+        return heeds_rows(method)
+    except Exception:  # its trials say why
+        return True
 
 
 def _takes(thing: Any, name: str) -> bool:
@@ -197,6 +229,8 @@ class Standing:
         Data sets with its error over the baseline's, the smallest first.
     left_out : int
         Trials that did not end well, or are of other data than the published ones.
+    bandwidth : str
+        See `Ranked.bandwidth`: without a search there is no verdict.
     """
 
     size: Size
@@ -207,6 +241,7 @@ class Standing:
     rival: str
     tables: tuple[tuple[str, float], ...]
     left_out: int
+    bandwidth: str = SEARCHED
 
     def those(self, verdict: str) -> list[str]:
         """Return the others that it is better than, worse than, or neither (open), by the rule."""

@@ -17,6 +17,11 @@ def commands() -> dict[str, str]:
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
+def public() -> dict[str, str]:
+    """Name what Python has of it."""
+    return {"rank": "rfbench.leaderboard.ranking:rank"}
+
+
 def report(verification: Verification, out: Path) -> Addition:
     """Write the page with its facts and figure, and what the front page says of it."""
     from rfbench.leaderboard import answers, page

@@ -21,7 +21,7 @@ from rfbench.pages import grids, latex
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, absent, number, span, spread
-from rfbench.registry import printed
+from rfbench.registry import printed, unprinted
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
@@ -69,6 +69,7 @@ def render(
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
         known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
+        methods = [name if name in known else unprinted(name) for name in methods]
         for name in methods:
             if name not in known:
                 raise unknown("method", name, known, ResultsError)

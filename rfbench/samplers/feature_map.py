@@ -21,6 +21,40 @@ if TYPE_CHECKING:
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
+def matrix_of(features: Any, n: int) -> FloatArray:
+    """Return what a transformer made of n rows as an array of shape (n, columns)."""
+    block: FloatArray = np.asarray(dense(features))
+    if block.ndim != 2 or len(block) != n or not block.shape[1]:
+        raise MethodError(
+            f"A transformer made an array of shape {block.shape} of {n} rows.",
+            "It has to return a row of columns for each.",
+        )
+    check_real(block, "A transformer made features")
+    return block
+
+
+def check_real(values: NDArray[Any], what: str) -> None:
+    """Raise MethodError where values are no real numbers; `what` begins the sentence.
+
+    To write complex numbers, or words, into an array of floats would change them in silence.
+    """
+    if values.dtype.kind not in "fiub":
+        raise MethodError(
+            f"{what} of the type {values.dtype}.",
+            "They have to be real numbers.",
+            "Take their real part, or two columns of a complex one: real and imaginary.",
+        )
+
+
+def check_columns(n_columns: int, expected: int) -> None:
+    """Raise MethodError where a transformer returns another number of columns than before."""
+    if n_columns != expected:
+        raise MethodError(
+            f"A transformer returned {n_columns} columns, and {expected} columns before.",
+            "All rows need the same columns, those of training and of test.",
+        )
+
+
 class FittedMap(ABC):
     """What a sampler's `fit` leaves behind: the solvers stream rows through it.
 

@@ -15,9 +15,13 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
-from rfbench.kernels import dense
 from rfbench.rows import some
-from rfbench.samplers.feature_map import FittedMap, FormedFeatures
+from rfbench.samplers.feature_map import (
+    FittedMap,
+    FormedFeatures,
+    check_columns,
+    matrix_of,
+)
 
 BLOCK_BYTES = 2**19
 
@@ -48,7 +52,7 @@ class Design:
         elif self._map is not None:
             self.n_columns = self._map.n_columns
         else:
-            self.n_columns = _matrix(features.transform(X[:1]), 1).shape[1]
+            self.n_columns = matrix_of(features.transform(X[:1]), 1).shape[1]
 
     @property
     def n(self) -> int:
@@ -72,7 +76,7 @@ class Design:
             self._map.transform_into(rows, out)
         else:
             features = rows if self.features is None else self.features.transform(rows)
-            block = _matrix(features, rows.shape[0])
+            block = matrix_of(features, rows.shape[0])
             check_columns(block.shape[1], self.n_columns)
             out[...] = block
         check_finite(out, "The features")
@@ -171,31 +175,6 @@ class FormedDesign(Design):
             return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
 
 
-def _matrix(features: Any, n: int) -> FloatArray:
-    """Return what a transformer made of n rows as an array of shape (n, columns)."""
-    block: FloatArray = np.asarray(dense(features))
-    if block.ndim != 2 or len(block) != n or not block.shape[1]:
-        raise MethodError(
-            f"A transformer made an array of shape {block.shape} of {n} rows.",
-            "It has to return a row of columns for each.",
-        )
-    check_real(block, "A transformer made features")
-    return block
-
-
-def check_real(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError where values are no real numbers; `what` begins the sentence.
-
-    To write complex numbers, or words, into an array of floats would change them in silence.
-    """
-    if values.dtype.kind not in "fiub":
-        raise MethodError(
-            f"{what} of the type {values.dtype}.",
-            "They have to be real numbers.",
-            "Take their real part, or two columns of a complex one: real and imaginary.",
-        )
-
-
 def check_finite(values: FloatArray, what: str) -> None:
     """Raise MethodError where values are NaN or infinite; `what` begins the sentence.
 
@@ -208,15 +187,6 @@ def check_finite(values: FloatArray, what: str) -> None:
             f"{what} are not finite.",
             "The rows or the sampler have NaN or infinity.",
             "Look for missing values, and scale the data.",
-        )
-
-
-def check_columns(n_columns: int, expected: int) -> None:
-    """Raise MethodError where a transformer returns another number of columns than before."""
-    if n_columns != expected:
-        raise MethodError(
-            f"A transformer returned {n_columns} columns, and {expected} columns before.",
-            "All rows need the same columns, those of training and of test.",
         )
 
 

@@ -15,7 +15,8 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.samplers.base import looks_at_target
-from rfbench.solvers.design import check_columns, check_real, design_of
+from rfbench.samplers.feature_map import check_columns, check_real
+from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import ONCE, whole_groups
 
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early

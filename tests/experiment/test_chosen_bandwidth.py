@@ -168,7 +168,7 @@ def test_where_nothing_can_choose_it_is_refused(experiment_of, overrides, word):
 
 
 def test_a_transformer_without_a_bandwidth_is_refused(experiment_of):
-    text = TUNED.replace("- rks", "- {class: sklearn.kernel_approximation.SkewedChi2Sampler}")
+    text = TUNED.replace("- rks", "- {class: sklearn.preprocessing.StandardScaler}")
     with pytest.raises(ConfigError, match="no bandwidth"):
         experiment_of(text, allow_imports=True)
 

@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +12,31 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from rfbench import datasets, kernels, plugins, samplers, shipped, solvers
+import rfbench
+from rfbench import datasets, kernels, samplers, shipped, solvers
 from rfbench.analysis.frame import of
-from rfbench.errors import ConfigError, ResultsError
+from rfbench.errors import ConfigError, MethodError, ResultsError
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, Trial
 from rfbench.experiment.worker import Limits
 from rfbench.leaderboard import quick
-from rfbench.leaderboard.rank import MEDIAN, Ranked, experiments, place, published
+from rfbench.leaderboard.rank import (
+    MEDIAN,
+    NO_BANDWIDTH,
+    NOT_SEARCHED,
+    SEARCHED,
+    Ranked,
+    experiments,
+    place,
+    published,
+)
+from rfbench.leaderboard.ranking import target_of
 from rfbench.leaderboard.rows import log_ratios, rows_of
 from rfbench.leaderboard.rule import NEEDED
+from rfbench.registry import SAMPLERS
 from rfbench.results import reader
 from tests.leaderboard.comparisons import rows
+from tests.support import kinds
 from tests.support.command_line import call
 from tests.support.frames import results
 from tests.support.nightly import nightly
@@ -31,6 +45,7 @@ from tests.support.results import write_folder
 ROWS = Path(__file__).parents[2] / "results" / "published"
 RKS = Ranked("rfbench.samplers.RKS", samplers.RKS, {}, "RKS")
 asked_of = functools.partial(experiments, allow_imports=True)
+KINDS = ("Drawn", "Transformer", "function", "module")
 TIMES = {"cpu_pp": 0.1, "cpu_features": 0.1, "cpu_train": 0.3, "cpu_test": 0.02}
 PARTS = {"rks": 1.0, "orf": 0.5, "qmc": 2.0, "boosting": 0.4}
 
@@ -123,14 +138,43 @@ def test_a_solver_takes_the_place_of_ridge_on_plain_features():
     assert [(spec.name, spec.label) for spec in made.samplers] == [("rks", "mine")]
 
 
-def test_a_transformer_without_a_bandwidth_is_not_searched_for_one():
-    from sklearn.kernel_approximation import Nystroem
+def ranked(thing, **parameters):
+    return Ranked(thing, thing, parameters, "mine")
 
-    ranked = Ranked("sklearn.kernel_approximation.Nystroem", Nystroem, {"gamma": 0.1}, "Nystroem")
-    (made,) = asked_of(ranked, 400, ["airfoil"])
-    assert made.bandwidth == "median"
-    (searched,) = asked_of(RKS, 400, ["airfoil"])
-    assert searched.bandwidth.widen
+
+def test_methods_of_every_kind_are_searched_as_our_own_are():
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+    (ours,) = asked_of(RKS, 400, ["airfoil"])
+    assert ours.bandwidth.widen
+    things = [Nystroem, RBFSampler, RBFSampler(gamma=2.0), *map(kinds.__dict__.get, KINDS)]
+    for thing in things:
+        (made,) = asked_of(ranked(thing), 400, ["airfoil"])
+        same = made.model_dump(exclude={"samplers", "title"})
+        assert same == ours.model_dump(exclude={"samplers", "title"})
+    for stated in ({"gamma": 0.1}, {"bandwidth_parameter": "gamma"}):
+        assert ranked(RBFSampler, **stated).bandwidth == SEARCHED
+
+
+def test_no_bandwidth_is_what_rows_of_another_size_show():
+    from sklearn.svm import LinearSVC
+
+    elm, pairs, rks = (SAMPLERS[name] for name in ("elm", "pairs", "rks"))
+    assert ranked(kinds.Ranks).bandwidth == ranked(pairs).bandwidth == NO_BANDWIDTH
+    assert ranked(kernels.ArcCosine1).bandwidth == NO_BANDWIDTH
+    for one in (
+        ranked(elm),
+        ranked(rks, bandwidth=2.0),
+        ranked(kinds.Sized),  # its number of features is not known
+        ranked(kinds.Transformer, bandwidth_parameter="none"),
+        ranked(LinearSVC),
+    ):
+        assert one.bandwidth == NOT_SEARCHED, one.thing
+        (made,) = asked_of(replace(one, path=f"{one.thing.__module__}.{one.thing.__qualname__}"),
+                           400, ["vehicle"])  # fmt: skip
+        assert made.bandwidth == MEDIAN
+    assert ranked(kinds.Sized, D="M").bandwidth == SEARCHED
+    assert ranked(elm, bandwidth_parameter="rows").bandwidth == SEARCHED
 
 
 def test_a_kernel_is_ranked_on_plain_features():
@@ -257,20 +301,6 @@ def test_so_many_tables_find_a_difference_as_large_as_its_spread():
     assert [needed(methods) for methods in (2, 19)] == [11, NEEDED]
 
 
-@pytest.mark.parametrize("given", [{}, {"bandwidth": 2.0}])
-def test_no_bandwidth_is_searched_for_that_a_transformer_does_not_get(tmp_path, given):
-    (tmp_path / "mine.py").write_text(
-        "import sklearn.base\n"
-        "class Mine(sklearn.base.TransformerMixin, sklearn.base.BaseEstimator):\n"
-        "    def __init__(self, n_components=5, bandwidth=1.0): pass\n"
-        "    def fit(self, X, y=None): return self\n"
-        "    def transform(self, X): return X\n"
-    )
-    path = f"{tmp_path}/mine.py:Mine"
-    (made,) = asked_of(Ranked(path, plugins.load_class(path), given, "Mine"), 400, ["airfoil"])
-    assert made.bandwidth == MEDIAN
-
-
 def test_a_kernel_takes_no_parameters():
     ranked = Ranked("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
     with pytest.raises(ConfigError, match="takes no parameters"):
@@ -349,6 +379,8 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     assert "0 % higher error (0 to 0 %) than RKS; " in said
     assert "of CPU time if it is as fast as rks" in said
     assert "significance is not tested with 1 table: it takes 26" in said
+    before, _, _ = said.partition("trials to run")
+    assert "significance will not be tested: it takes 26 tables, here are 1" in before
     assert "significantly" not in said
     assert "times the CPU time of RKS" in said
     folder = Path("results/rank-Mine")
@@ -364,3 +396,51 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     assert "1 agree" in said
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["config"]["samplers"][0]["role"] == "method"
+
+
+def test_what_is_said_of_each_kind(board):
+    """Of the same frequencies the ratio is 1; without a search there is no verdict."""
+    words = ("--M", 10, "--jobs", 1, "--allow-imports")
+    said = call("rank", f"{kinds.__file__}:module", *words)
+    assert "module: place" in said
+    objects = {"instance": kinds.Transformer(), "f": kinds.function}
+    found = [rfbench.rank(thing, label=label, M=10, n_jobs=1) for label, thing in objects.items()]
+    ratios = [each.standing.plain.ratio for each in found]
+    assert ratios == pytest.approx([1.0, 1.0], rel=1e-9)
+    assert str(found[0]).startswith("instance: place ")
+    for folder in ("module", *objects):
+        line = Path(f"results/rank-{folder}/rank.tex").read_text()
+        assert line.startswith(f"{folder} & 1.00 (1.00--1.00)")
+
+    words = ("rank", f"{kinds.__file__}:Transformer", *words)
+    said = call(*words, "--set", "bandwidth_parameter=none")
+    assert "its bandwidth is not searched, so it will get no place" in said
+    assert "Transformer: not compared: its bandwidth was not searched" in said
+    assert "--set bandwidth_parameter=NAME" in said
+    verdict = said.partition("not compared")[2]
+    assert "than RKS" in verdict
+    for words_of_verdicts in ("place 1", "LaTeX", "significan", "to send it"):
+        assert words_of_verdicts not in verdict
+    assert not list(Path("results/rank-Transformer").glob("rank.*"))
+
+    said = call("rank", f"{kinds.__file__}:Ranks", "--M", 10, "--jobs", 1, "--allow-imports")
+    (line,) = [line for line in said.splitlines() if line.startswith("Ranks: place")]
+    assert "it has no bandwidth: rows divided by 4 leave" in line
+    assert "LaTeX: Ranks" in said
+
+
+def test_names_are_typed_as_they_are_shown():
+    for name, own, parameters in (
+        ("ORF", "orf", {}),
+        ("LS-RFF", "leverage-rff", {}),
+        ("RLS Nyström", "nystroem", {"landmarks": "recursive-rls"}),
+        ("nystroem-kmeans", "nystroem", {"landmarks": "kmeans"}),
+        ("qmc", "qmc", {}),
+        ("laplacian", "laplacian", {}),
+    ):
+        found = target_of(name, {}, None, False)
+        assert (found.path, found.parameters) == (own, parameters)
+    with pytest.raises(MethodError, match=r"no sampler or kernel 'matern32'.* gaussian-unhalved"):
+        target_of("matern32", {}, None, False)
+    with pytest.raises(MethodError, match="Did you mean 'SLS-RFF'"):
+        target_of("SLS-RF", {}, None, False)

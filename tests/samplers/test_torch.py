@@ -8,6 +8,7 @@ from rfbench.checking.samplers import NEW_ROWS, ROWS
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import RKS
+from rfbench.samplers.elsewhere import adapted
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 
 torch = pytest.importorskip("torch")
@@ -77,3 +78,21 @@ def test_gradients_are_those_of_differences(name, kernel, feature_map):
     features = fitted(name, kernel, feature_map).feature_map_.as_torch()
     rows = tensors(NEW_ROWS[:3], requires_grad=True)
     assert torch.autograd.gradcheck(features, (rows,))
+
+
+def test_a_module_becomes_a_function_of_rows_m_and_a_seed():
+    """By `adapted`: rows take the type of the module's numbers, and no gradient comes back."""
+
+    class Net(torch.nn.Module):
+        def __init__(self, d, M, seed):
+            super().__init__()
+            generator = torch.Generator().manual_seed(seed)
+            self.weight = torch.nn.Parameter(torch.randn(d, M, generator=generator))
+
+        def forward(self, rows):
+            return torch.cos(rows @ self.weight) / self.weight.shape[1] ** 0.5
+
+    found = adapted(Net)(ROWS, 6, 3)
+    weight = Net(ROWS.shape[1], 6, 3).weight.detach().numpy()
+    assert found.dtype == weight.dtype == np.float32
+    assert_allclose(found, np.cos(ROWS @ weight) / 6**0.5, atol=1e-5)

@@ -1,0 +1,280 @@
+"""The steps of `rfbench rank`: find the method, measure it, compare it, write what came out."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rfbench import config, files, plugins, shipped
+from rfbench.clock import PARTS
+from rfbench.errors import ConfigError
+from rfbench.escaping import in_latex
+from rfbench.experiment import runner
+from rfbench.experiment.run_plan import plan_run
+from rfbench.leaderboard import figure, quick
+from rfbench.leaderboard.rank import (
+    NOT_SEARCHED,
+    Ranked,
+    Standing,
+    experiments,
+    place,
+    published,
+)
+from rfbench.leaderboard.rows import NAME, baseline_of
+from rfbench.leaderboard.rule import NEEDED
+from rfbench.pages.templates import render
+from rfbench.pages.words import seconds
+from rfbench.parameters import is_path
+from rfbench.permissions import check_permission
+from rfbench.registry import KERNELS, SAMPLERS, unknown_name, unprinted
+from rfbench.results import reader
+from rfbench.results.store import Store
+from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
+
+log = logging.getLogger(__name__)
+TABLES = ("all", "quick")
+# After so many trials the forecast is renewed; the first ones wait for loops to be compiled.
+RENEWED = (5, 20, 80)
+OnRow = Callable[[dict[str, Any]], None]
+Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A method among the published ones; ``print`` shows it.
+
+    Attributes
+    ----------
+    standing : Standing or None
+        None: the run was interrupted.
+    folder : Path
+        Its rows, `rank.png`, `rank.pdf` and, if it has a place, `rank.tex`.
+    text : str
+    messages : tuple of str
+        Why trials failed.
+    """
+
+    standing: Standing | None
+    folder: Path
+    text: str
+    messages: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def rank(
+    target: Any,
+    *,
+    M: int = 400,
+    tables: str = "all",
+    parameters: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    times: bool = False,
+    n_jobs: int | None = None,
+    out: str | Path = "results",
+    allow_imports: bool = False,
+    say: Callable[[str], None] = log.info,
+    before: Callable[[Ranked], None] | None = None,
+    watch: Watch | None = None,
+) -> Ranking:
+    """Rank a sampler, a kernel or a solver among the published methods.
+
+    Parameters
+    ----------
+    target : str, type, transformer or callable
+        A name of `rfbench list samplers` or `list kernels`, an import path; or a class, a
+        transformer of scikit-learn's interface or a function f(X, M, seed) itself.
+    M : int
+        Number of features.
+    tables : {'all', 'quick'}
+        'quick': ten, on which significance is not tested.
+    parameters : mapping, optional
+        Of the target.
+    label : str, optional
+        Its name in rows and tables.
+    times : bool
+        Measure the baseline here too, to compare times.
+    n_jobs : int, optional
+        Worker processes, by default one per core.
+    out : path
+        Its rows land in ``OUT/rank-LABEL``; the same call resumes.
+    allow_imports : bool
+        Import any class, which runs its code.
+    say : callable
+        Gets a line of text on the way.
+    before : callable, optional
+        Called with what is ranked before it is measured.
+    watch : callable, optional
+        From the folder's name, the number of trials to run and of those that are there, the
+        context that gets each row.
+
+    Raises
+    ------
+    RfbenchError
+        There is no such method or table, or no trial can be compared.
+    """
+    if tables not in TABLES:
+        raise ConfigError(f"tables is {tables!r}.", "", f"It is one of {', '.join(TABLES)}.")
+    named = target_of(target, dict(parameters or {}), label, allow_imports)
+    others, stale = published(shipped.published() or Path("results", "published"))
+    if stale:
+        say(f"left out: {stale} published rows of other settings than today's")
+    if named.label in set(others["method"]):
+        named = replace(named, label=f"{named.label}-here")
+    baseline, few = str(baseline_of(others)), tables == "quick"
+    here = others[(others["M"] == M) & (others["table"].isin(quick.QUICK) | (not few))]
+    every = here.loc[here["method"] == baseline, "table"].unique()
+    if len(every) < NEEDED:
+        why = f"it takes {NEEDED} tables, here are {len(every)}"
+        say(f"significance will not be tested: {why}{'; --tables all has more' * few}")
+    asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
+    if named.bandwidth == NOT_SEARCHED:
+        say(f"its bandwidth is not searched, so it will get no place: {_to_state(named)}")
+    folder = Path(out) / f"rank-{named.label}"
+    plan = plan_run(asked, folder)
+    done = Store(folder).done()
+    missing = [trial for trial in plan.trials if trial.id not in done]
+    pace = Pace(here, baseline, say)
+    if missing:
+        if before:
+            before(named)
+        say(pace.forecast((1 + times) * len(missing) / len(plan.trials)))
+    watched = watch or (lambda *_: nullcontext(lambda row: None))
+    with watched(folder.name, len(missing), len(plan.trials) - len(missing)) as ended:
+
+        def on_row(row: dict[str, Any]) -> None:
+            ended(row)
+            pace.renew(row, [(trial.dataset.name, trial.number) for trial in missing])
+
+        summary = runner.run(plan, n_jobs=n_jobs or os.cpu_count() or 1, on_row=on_row)
+    messages = tuple(dict.fromkeys(summary.messages))
+    for text in messages[:3]:
+        say(f"failed: {text}")
+    if summary.interrupted:
+        return Ranking(None, folder, "interrupted: the same command resumes", messages)
+    found = replace(place(others, reader.read(folder), named.label, M), bandwidth=named.bandwidth)
+    text = render(
+        "leaderboard/rank.txt.j2",
+        p=found,
+        baseline=baseline,
+        needed=NEEDED,
+        row=_row(found),
+        folder=folder,
+        quick=quick if few else None,
+        flag=" --allow-imports" if allow_imports else "",
+        code=f" and {target.partition(':')[0]}" if ".py:" in str(target) else "",
+        state=_to_state(named),
+    )
+    _write(found, folder, named.label)
+    return Ranking(found, folder, text.rstrip("\n"), messages)
+
+
+def target_of(
+    target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
+) -> Ranked:
+    """Return what is ranked.
+
+    Raises MethodError: there is no such thing, or it is not permitted.
+    """
+    if not isinstance(target, str):
+        name = getattr(target, "__name__", type(target).__name__)
+        named = Ranked(target, target, parameters, label or name)
+        if named.kind == "sampler":
+            return named
+        return replace(named, path=f"{target.__module__}.{target.__qualname__}")
+    if is_path(target):
+        check_permission(target, parameters, anything=allow_imports)
+        thing = plugins.load_object(target)
+        return Ranked(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
+    variant = _variants().get(unprinted(target), {})
+    name = variant.get("name", target)
+    for registry in (KERNELS, SAMPLERS):
+        if (own := registry.published(name)) in registry:
+            rest = {key: value for key, value in variant.items() if key != "name"}
+            return Ranked(own, registry[own], {**rest, **parameters}, label or unprinted(target))
+    raise unknown_name((SAMPLERS, KERNELS), target)
+
+
+def _variants() -> dict[str, dict[str, Any]]:
+    """Return, of the leaderboard's methods with a label of their own, name and parameters."""
+    found = {}
+    for document in config.documents(shipped.locate(NAME)).values():
+        for entry in document.value["samplers"]:
+            if isinstance(entry, dict) and len(entry) == 1:
+                ((name, own),) = entry.items()
+                if isinstance(own, dict) and "label" in own:
+                    rest = {key: own[key] for key in own if key not in ("label", "role")}
+                    found[own["label"]] = {"name": name, **rest}
+    return found
+
+
+def _to_state(named: Ranked) -> str:
+    """Return how the person states what is needed for a search."""
+    if "bandwidth" in named.parameters:
+        return "Leave the bandwidth out of its parameters."
+    if named.kind == "solver":
+        return "Inherit rfbench.solvers.Solver, whose validation loss chooses it."
+    return TO_STATE.replace(f"`{PARAMETER}: NAME`", f"`--set {PARAMETER}=NAME`")
+
+
+class Pace:
+    """How long the trials take, from those of others before and from the first ones that ended."""
+
+    def __init__(self, rows: pd.DataFrame, baseline: str, say: Callable[[str], None]) -> None:
+        spent = rows["search"] + rows["cpu_test"]
+        self._methods = spent.groupby(rows["method"]).sum()
+        plain = rows[rows["method"] == baseline]
+        self._usual = spent[plain.index].groupby([plain["table"], plain["trial"]]).sum().to_dict()
+        self._baseline, self._say = baseline, say
+        self._count, self._spent, self._ended = 0, 0.0, 0.0
+
+    def forecast(self, share: float) -> str:
+        """Say how long a share of what methods took would take."""
+        spent = share * self._methods
+        dearest = str(spent.idxmax())
+        return (
+            f"about {seconds(spent[self._baseline])} of CPU time if it is as fast as "
+            f"{self._baseline}, {seconds(spent[dearest])} if it is as slow as {dearest}"
+        )
+
+    def renew(self, row: Mapping[str, Any], asked: list[tuple[str, int]]) -> None:
+        """Say how long the rest takes, when the first trials of those `asked` for have ended."""
+        table = str(row["dataset"]).partition("[")[0]
+        if row["status"] != "ok" or row["label"] == self._baseline:
+            return
+        self._count += 1
+        self._spent += sum(float(row.get(f"cpu_{part}") or 0.0) for part in PARTS)
+        self._ended += self._usual.get((table, row["trial"]), math.nan)
+        if self._count in RENEWED and self._ended > 0:
+            ratio = self._spent / self._ended
+            left = max(0.0, sum(self._usual.get(each, 0.0) for each in asked) - self._ended)
+            self._say(
+                f"after {self._count} trials: {ratio:.1f} times the CPU time of {self._baseline}, "
+                f"about {seconds(ratio * left)} of CPU time left"
+            )
+
+
+def _write(found: Standing, folder: Path, label: str) -> None:
+    """Write picture and line of a method; one without a search has neither."""
+    if found.bandwidth == NOT_SEARCHED:
+        for name in ("rank.png", "rank.pdf", "rank.tex"):
+            files.remove(folder / name)
+        return
+    for form in ("png", "pdf"):
+        files.replace(folder / f"rank.{form}", figure.costs([found.size], label, form))
+    files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
+
+
+def _row(found: Standing) -> str:
+    numbers = f"{found.plain.ratio:.2f} ({found.plain.low:.2f}--{found.plain.high:.2f})"
+    ranked = f"{found.place} of {len(found.size.methods)}"
+    return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

@@ -1,0 +1,500 @@
+"""Methods from elsewhere as samplers: one function turns what a person names into one.
+
+A method is a class with `_draw`, a transformer of scikit-learn's interface (class or instance), or
+a function ``f(X, M, seed)`` that returns the features of rows. `adapted` makes such a function of a
+module of torch or of a function of JAX. By default the rows are divided by the bandwidth s, and the
+method's own parameters stand for s = 1: that needs no convention, and is the same for all kinds.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.errors import MethodError
+from rfbench.kernels import dense
+from rfbench.parameters import build, estimator, resolve_parameters, taken_by
+from rfbench.rows import RowSource
+from rfbench.samplers.base import RandomFeatures, Streams, looks_at_target
+from rfbench.samplers.feature_map import FittedMap, check_columns, matrix_of
+
+# The usual names of the number of features and of the seed; the first one that is taken counts.
+SIZES = ("n_components", "n_features", "M")
+SEEDS = ("random_state", "seed")
+# How the person states that the bandwidth is a parameter of the method: its name, and its value
+# at a bandwidth s. In the place of the name: the rows are left as they are, or divided by s.
+PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
+NOT_VARIED, ROWS_VARIED = "none", "rows"
+TO_STATE = (
+    f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
+    f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
+)
+_SIZE = re.compile(r"(.*\*\s*)?M")
+_NUMBER = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
+_POWER = r"s(?:\s*(?:\^|\*\*)\s*([0-9.]+))?"
+_PRODUCT = re.compile(rf"(?:{_NUMBER}\s*\*\s*)?{_POWER}")
+_QUOTIENT = re.compile(rf"{_NUMBER}\s*/\s*(\(?)\s*(?:{_NUMBER}\s*\*\s*)?{_POWER}\s*(\)?)")
+
+ADAPTER = (
+    "Write two lines, `from rfbench.samplers.elsewhere import adapted` and "
+    "`mine = adapted(lambda d, M, seed: Net(d, M, seed))`, and name `mine`."
+)
+OTHERWISE = (
+    "Name a sampler, a transformer or a function. Of a solver or an estimator scikit-learn's "
+    "check_estimator tests the interface."
+)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The value of a parameter at the bandwidth s, factor * s^power."""
+
+    factor: float
+    power: float
+
+    def __call__(self, s: float) -> float:
+        """Return the value."""
+        return float(self.factor * s**self.power)
+
+    @classmethod
+    def parsed(cls, text: Any) -> Formula:
+        """Read ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``; MethodError if it is none of these."""
+        if match := _PRODUCT.fullmatch(str(text).strip()):
+            return cls(float(match[1] or 1), float(match[2] or 1))
+        match = _QUOTIENT.fullmatch(str(text).strip())
+        # Without brackets, 1/2*s would be read as s/2 by some and as 1/(2s) by others.
+        if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
+            raise MethodError(f"{FORMULA} is {text!r}.", "It has to be a power of s.", TO_STATE)
+        return cls(float(match[1]) / float(match[3] or 1), -float(match[4] or 1))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A sampler before it is built, whoever wrote it and in whichever form.
+
+    Attributes
+    ----------
+    thing : type, transformer or callable
+        A class with `_draw`, a transformer's class or an instance, or a function f(X, M, seed).
+    name : str
+        What messages call it.
+    parameters : mapping
+        What it is built with, and what is stated of its bandwidth.
+
+    Raises
+    ------
+    MethodError
+        It is none of these.
+    """
+
+    thing: Any
+    name: str
+    parameters: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no map, and say how it becomes one."""
+        if self.is_transformer or self.is_function:
+            return
+        called = callable(self.thing) and not isinstance(self.thing, type)
+        raise MethodError(
+            f"{self.name} is no map.",
+            "It has no fit with transform, and is no function f(X, M, seed).",
+            ADAPTER if called or hasattr(self.thing, "forward") else OTHERWISE,
+        )
+
+    @property
+    def is_sampler(self) -> bool:
+        """Whether it is a class with `_draw`, whose bandwidth is that of the kernel."""
+        own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
+        return own and PARAMETER not in self.parameters
+
+    @property
+    def is_transformer(self) -> bool:
+        """Whether it has scikit-learn's interface."""
+        return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is called with rows, a number of features and a seed."""
+        if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
+            return False
+        return _fault_of_call(self.thing, {}) is None
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The parameters, without what is stated of the bandwidth."""
+        return {k: v for k, v in self.parameters.items() if k not in (PARAMETER, FORMULA)}
+
+    @property
+    def varied(self) -> str | None:
+        """The parameter that is said to be the bandwidth, ``rows`` or ``none``; None: not said."""
+        return self.parameters.get(PARAMETER)
+
+    @property
+    def takes_size(self) -> bool:
+        """Whether it makes as many features as it is asked for, so far as names say it."""
+        named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
+        return self.is_function or named or any(name in SIZES for name in self.taken)
+
+    @property
+    def has_bandwidth(self) -> bool:
+        """Whether a bandwidth changes its features, by what is known without running it.
+
+        What makes no number of features that is asked for (a scaler, a selection of columns) gets
+        the rows as they are.
+        """
+        if self.is_sampler:
+            return bool(self.thing.has_bandwidth)
+        return self.varied != NOT_VARIED and (self.takes_size or self.varied is not None)
+
+    @functools.cached_property
+    def formula(self) -> Formula | None:
+        """The value of the parameter that is said to be the bandwidth; None: the rows vary.
+
+        Without a formula its exponent is measured, which runs the method.
+        """
+        if self.varied in (None, NOT_VARIED, ROWS_VARIED):
+            return None
+        if (text := self.parameters.get(FORMULA)) is not None:
+            return Formula.parsed(text)
+        value = self.own.get(self.varied, self.default(self.varied))
+        return Formula(float(value), measured_power(self, self.varied, value))
+
+    @property
+    def taken(self) -> list[str]:
+        """The names of the parameters that it takes."""
+        if isinstance(self.thing, type):
+            cls: Any = self.thing
+            return [name for name in taken_by(cls.__init__) if name != "self"]
+        if hasattr(self.thing, "get_params"):
+            return list(self.thing.get_params(deep=False))
+        return list(inspect.signature(self.thing).parameters)[3:] if self.is_function else []
+
+    def default(self, name: str) -> Any:
+        """Return the value of a parameter that is not given; None where there is none."""
+        if isinstance(self.thing, type) or self.is_function:
+            found = inspect.signature(self.thing).parameters.get(name)
+            return None if found is None else found.default
+        return self.thing.get_params(deep=False).get(name)
+
+    def make(self, M: int, seed: Any, /, **own: Any) -> Any:
+        """Return a new object with fit and transform, as its author wrote it.
+
+        `own` are parameters that win over the method's. MethodError names one that is wrong.
+        """
+        words = {**self.own, **own}
+        if self.is_function:
+            if (fault := _fault_of_call(self.thing, words)) is not None:
+                raise MethodError(f"{self.name} has no such parameter.", f"{fault}.")
+            return FunctionFeatures(self.thing, M, seed, words)
+        for names, value in ((SIZES, M), (SEEDS, seed)):
+            if first := next((name for name in names if name in self.taken), None):
+                words.setdefault(first, value)
+        if isinstance(self.thing, type):
+            return build(self.thing, self.name, words)
+        try:
+            return clone(self.thing).set_params(**words)
+        except (TypeError, ValueError) as error:
+            raise MethodError(
+                f"{self.name} cannot be made anew: {error}",
+                "Each fit gets a fresh copy, as scikit-learn's `clone` makes it.",
+                "Inherit sklearn.base.BaseEstimator, or give the class.",
+            ) from error
+
+    def build(self, shared: Mapping[str, Any], own: Mapping[str, Any]) -> RandomFeatures:
+        """Return an unfitted sampler.
+
+        Parameters
+        ----------
+        shared : mapping
+            ``n_components``, ``random_state``, and the kernel, the bandwidth and the feature map
+            that all methods have in common.
+        own : mapping
+            The method's own parameters, with their numbers in the place of M, d and n.
+        """
+        if self.is_sampler:
+            taken = taken_by(self.thing.__init__)
+            words = {word: value for word, value in shared.items() if word in taken}
+            sampler: RandomFeatures = build(self.thing, self.name, {**words, **own})
+            return sampler
+        own = {name: value for name, value in own.items() if name in self.own}
+        made = ForeignFeatures(**{**shared, "method": self, "own": own})
+        made.unfitted()  # a wrong parameter is named before anything is fitted
+        made.check_parameters()
+        return made
+
+
+def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
+    """Return why a function cannot be called with rows, M, a seed and parameters."""
+    try:
+        inspect.signature(function).bind("X", "M", "seed", **words)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # a builtin does not say what it takes
+        return None
+    return None
+
+
+class FunctionFeatures:
+    """A function ``f(X, M, seed)`` in the form of a transformer."""
+
+    def __init__(
+        self, function: Callable[..., Any], M: int, seed: int, words: Mapping[str, Any]
+    ) -> None:
+        self.function, self.M, self.seed, self.words = function, M, seed, words
+
+    def fit(self, X: Rows, y: Any = None) -> FunctionFeatures:
+        """Learn nothing."""
+        return self
+
+    def transform(self, X: Rows) -> Any:
+        """Return what the function makes of the rows."""
+        return self.function(X, self.M, self.seed, **self.words)
+
+
+@estimator
+class ForeignFeatures(RandomFeatures):
+    """A method from elsewhere as a sampler.
+
+    Parameters
+    ----------
+    method : Method
+    own : mapping
+        Its own parameters.
+    Other parameters: those of `RandomFeatures`; kernel and feature map are without effect.
+    """
+
+    unbiased: ClassVar[bool] = False
+
+    method: Any = field(default=None)
+    own: Any = field(default=None)
+
+    @property
+    def has_bandwidth(self) -> bool:  # type: ignore[override]
+        """Whether the rows, or the parameter that was stated, follow the bandwidth."""
+        return bool(self.method.has_bandwidth)
+
+    @property
+    def approximates_kernel(self) -> bool:  # type: ignore[override]
+        """Whether the method says that it estimates a kernel, its `kernel_`."""
+        return bool(getattr(self.method.thing, "approximates_kernel", False))
+
+    @property
+    def needs_target(self) -> bool:  # type: ignore[override]
+        """Whether it looks at the target, as far as it says so."""
+        return looks_at_target(self.unfitted())
+
+    def unfitted(self, **own: Any) -> Any:
+        """Return the method's own object, new for each fit."""
+        return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
+
+    def fit(self, X: Rows, y: Any = None) -> ForeignFeatures:
+        """Fit the method on the rows; it gets the target as it is, if it looks at it."""
+        self._target = y
+        try:
+            super().fit(X, y)
+        finally:
+            del self._target
+        return self
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
+        formula, s = self.method.formula, self.bandwidth_
+        scale = s if self.has_bandwidth and formula is None else 1.0
+        varied = {} if formula is None else {self.method.varied: formula(s)}
+        fitted = self.unfitted(**varied)
+        # Rows on disk are refused by what reads them at once, which says what to do.
+        rows = X if isinstance(X, RowSource) else _divided(X, scale)
+        fitted.fit(rows, *(() if targets is None else (self._target,)))
+        if self.approximates_kernel:  # it says so, and which kernel
+            self.kernel_ = fitted.kernel_
+        return ForeignMap.checked(fitted, scale, X)
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignMap(FittedMap):
+    """What a fitted method makes of rows over `scale`; `width` columns."""
+
+    fitted: Any
+    scale: float
+    width: int
+
+    @classmethod
+    def checked(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
+        """Return the map; MethodError if the features of a row depend on the other rows.
+
+        Rows go through in blocks of any size.
+        """
+        some = _divided(X[:16], scale)
+        width = matrix_of(fitted.transform(some[:1]), 1).shape[1]
+        whole = matrix_of(fitted.transform(some), some.shape[0])
+        alone = matrix_of(fitted.transform(some[:5]), some[:5].shape[0])
+        for block in (whole, alone):
+            check_columns(block.shape[1], width)
+        tolerance = 1e-4 * np.abs(whole).max()  # a float32 product depends on its shape
+        if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
+            raise MethodError(
+                "The features of a row depend on the rows that go through with it.",
+                "Features are computed for some rows at a time, and for test rows apart.",
+                "Learn means, scales and ranks in a transformer's fit; draw from the seed.",
+            )
+        return cls(fitted, scale, width)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns."""
+        return self.width
+
+    def astype(self, dtype: Any) -> ForeignMap:
+        """Return the map itself: its types are its author's."""
+        return self
+
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        block = matrix_of(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
+        check_columns(block.shape[1], self.width)
+        out[...] = block
+
+
+def _divided(rows: Any, scale: float) -> Any:
+    return rows if scale == 1.0 else rows / scale
+
+
+class adapted:
+    """Make a function f(X, M, seed) of objects with ``forward`` or ``__call__``.
+
+    Parameters
+    ----------
+    build : callable
+        ``build(d, M, seed)`` returns the object for rows of d columns: a module of torch, or a
+        function of JAX or numpy that returns the features of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def net(d, M, seed):
+    ...     W = np.random.default_rng(seed).standard_normal((d, M))
+    ...     return lambda X: np.cos(X @ W)
+    >>> adapted(net)(np.zeros((2, 3)), 4, 0).shape
+    (2, 4)
+    """
+
+    def __init__(self, build: Callable[[int, int, Any], Any]) -> None:
+        self.build = build
+        self._last: tuple[Any, Any] = (None, None)
+
+    def __call__(self, X: Any, M: int, seed: Any) -> Any:
+        """Return the features of the rows X, shape (n, d), as an array of numpy."""
+        key = (X.shape[1], M, seed)
+        if self._last[0] != key:
+            self._last = (key, self.build(*key))
+        made = self._last[1]
+        call = made if callable(made) else made.forward
+        if hasattr(made, "state_dict"):  # a module of torch: rows of its type, where it is
+            import torch
+
+            arrays = [*made.parameters(), *made.buffers()]
+            rows = torch.as_tensor(np.array(X))
+            like = next((each for each in arrays if each.is_floating_point()), rows)
+            with torch.no_grad():
+                return call(rows.to(like)).cpu().numpy()
+        return np.asarray(call(X))
+
+
+# Measurements of a method: is there a bandwidth, and how does a parameter vary it?
+
+PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
+ROWS = np.random.default_rng(11).standard_normal((2 * PAIRS, COLUMNS))
+LABELS = (np.linalg.norm(ROWS, axis=1) > 2.0).astype(int)
+POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+UNCHANGED = 1e-5  # of the largest product: the rounding of float32
+OF_SAMPLERS = {"n_components": FEATURES, "random_state": 0}
+ERRORS = 4.0  # standard errors that a mean may be off: 1 of 16,000 at a pair
+
+
+def _resolved(method: Method) -> dict[str, Any]:
+    return resolve_parameters(method.own, M=FEATURES, d=COLUMNS, n=2 * PAIRS)
+
+
+def _products(fitted: Callable[[], Any], rows: Array) -> Array:
+    """Return the products of the features of pairs of rows, shape (PAIRS,), after a fit on all."""
+    made = fitted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made.fit(rows, *((LABELS,) if looks_at_target(made) else ()))
+        Z = np.asarray(dense(made.transform(rows)), dtype=np.float64)
+    return np.asarray((Z[:PAIRS] * Z[PAIRS:]).sum(axis=1))
+
+
+def heeds_rows(method: Method) -> bool:
+    """Tell whether the products of features change if all rows are divided by 4.
+
+    A method whose products do not has no bandwidth. The method runs on rows of its own.
+    """
+
+    def made() -> Any:
+        if not method.is_sampler:
+            return method.make(FEATURES, 0, **_resolved(method))
+        return method.build({**OF_SAMPLERS, "bandwidth": 1.0}, _resolved(method))
+
+    before, after = (_products(made, rows) for rows in (ROWS, ROWS / 4))
+    return bool((np.abs(after - before) > UNCHANGED * np.abs(before).max()).any())
+
+
+def measured_power(method: Method, name: str, value: Any) -> float:
+    """Return the p of a parameter that is proportional to s^p if s is the bandwidth.
+
+    The parameter times 2^p on rows times 2 has to give the mean products that it gives on the rows
+    themselves, of the same pairs and seeds, within their standard errors, for one p alone. No
+    kernel is assumed, but that it depends on x - y.
+
+    Raises
+    ------
+    MethodError
+        The value is no number above 0, the method looks at the target, its kernel depends on where
+        rows are, or no power or several fit.
+    """
+
+    def unknown(why: str) -> MethodError:
+        return MethodError(f"How {name} follows the bandwidth is not known.", why, TO_STATE)
+
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise unknown(f"It is {value!r}, which is no number above 0.")
+    if looks_at_target(method.make(FEATURES, 0, **_resolved(method))):
+        raise unknown("The method looks at the target.")
+
+    def mean_products(rows: Array, times: float = 1.0, count: int = SEED_COUNT) -> Array:
+        words = {**_resolved(method), name: float(value) * times}
+        make = functools.partial(method.make, FEATURES, **words)
+        return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
+
+    # Rows at distances at which the kernel is about half of what it is at 0.
+    def off(scale: float) -> float:
+        pairs, itself = scale * ROWS, scale * np.tile(ROWS[:PAIRS], (2, 1))
+        near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
+        return abs(near / same - 0.5) if same > 0 else np.inf
+
+    rows = min(4.0 ** np.arange(-12, 13), key=off) * ROWS
+    base = mean_products(rows)
+
+    def fits(other: Array) -> bool:
+        differences = other - base
+        error = differences.std(axis=0, ddof=1) / np.sqrt(SEED_COUNT)
+        limit = ERRORS * error + UNCHANGED * np.abs(base).max()
+        return bool((np.abs(differences.mean(axis=0)) <= limit).all())
+
+    if not fits(mean_products(rows + 3.0 * np.std(rows))):
+        raise unknown("Its kernel depends on where the rows are, not on their differences alone.")
+    fitting = [p for p in POWERS if fits(mean_products(2.0 * rows, 2.0**p))]
+    if len(fitting) != 1:
+        words = ", ".join(f"s^{p:g}" for p in fitting) or "no power of s"
+        raise unknown(f"Measured on the same pairs and seeds, {words} would fit.")
+    return fitting[0]

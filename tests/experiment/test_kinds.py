@@ -1,0 +1,241 @@
+"""A method in any form gets the same search: the numbers are those of the class with `_draw`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rfbench import api
+from rfbench.errors import ConfigError
+from rfbench.experiment.plan import plan
+from rfbench.kernels import Gaussian
+from rfbench.samplers.elsewhere import Formula, Method, heeds_rows, measured_power
+from tests.support import kinds
+from tests.support.trials import measured
+
+KINDS = {
+    "Drawn": "rks",  # a class with `_draw`
+    "Transformer": "rks",
+    "function": "rks",
+    "module": "rks",
+}
+GRID = "bandwidth={cv: [0.5*median, median, 2*median], widen: true}"
+CLASSES = """\
+dataset: digits
+rows: 150
+test_rows: 80
+split: {test_size: 0.3}
+solver: {name: ridge, alphas: "log:1e-8:1e4:13", selection: cv5}
+M: [20, 40]
+trials: 2
+samplers: [rks]
+"""
+NUMBERS = CLASSES.replace("dataset: digits", "dataset: {sklearn: diabetes}")
+CHOSEN = ("bandwidth", "at_edge", "alpha", "selection", "columns", "M", "n_train", "n_test")
+MEASURED = ("selection_loss", "error", "mse", "rmse", "r2")
+IDENTITY = ("trial_id", "setting")
+
+
+def by_path(name, **parameters):
+    return {"class": f"{kinds.__file__}:{name}", "label": name, **parameters}
+
+
+def rows_by_label(experiment_of, text, samplers, *overrides):
+    listed = json.dumps(["rks", *samplers])
+    experiment = experiment_of(text, f"samplers={listed}", *overrides, allow_imports=True)
+    found = {}
+    for row in measured(experiment):
+        assert row["status"] == "ok", row["message"]
+        found.setdefault(row["label"], {})[row["M"], row["trial"]] = row
+    return found
+
+
+def assert_alike(row, other, but=()):
+    for column in CHOSEN:
+        if column not in but:
+            assert row[column] == other[column], column
+    for column in MEASURED:
+        if column in other and column not in but:
+            assert row[column] == pytest.approx(other[column], rel=1e-9), column
+
+
+@pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
+@pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
+def test_four_kinds_have_the_bandwidth_penalty_and_errors_of_one(experiment_of, text, search):
+    found = rows_by_label(experiment_of, text, [by_path(name) for name in KINDS], search)
+    assert set(found) == {"rks", *KINDS}
+    for name, expected in KINDS.items():
+        for at, row in found[name].items():
+            assert_alike(row, found[expected][at])
+    identities = {row["trial_id"] for rows in found.values() for row in rows.values()}
+    assert len(identities) == 4 * len(found)
+
+
+@pytest.mark.parametrize("stated", [{"gamma": 0.5}, {"bandwidth_formula": "1/(2*s^2)"}])
+def test_a_stated_parameter_is_searched_in_the_place_of_the_rows(experiment_of, stated):
+    own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
+    found = rows_by_label(experiment_of, CLASSES, [own], GRID)
+    for at, row in found["Transformer"].items():
+        assert_alike(row, found["rks"][at])
+
+
+def test_the_number_of_features_may_have_a_name_of_its_own(experiment_of):
+    found = rows_by_label(experiment_of, CLASSES, [by_path("Sized", D="M")], GRID)
+    for at, row in found["Sized"].items():
+        assert_alike(row, found["rks"][at])
+    with pytest.raises(ConfigError, match="NAME: M"):
+        experiment_of(CLASSES, f"samplers={json.dumps([by_path('Sized')])}", GRID,
+                      allow_imports=True)  # fmt: skip
+
+
+def test_rows_stay_as_they_are_for_columns_that_are_no_features(experiment_of):
+    """As published rows have them, whatever the bandwidth is."""
+    path = {"class": "sklearn.preprocessing.FunctionTransformer", "label": "linear"}
+    rows = [
+        rows_by_label(experiment_of, NUMBERS, [path], f"bandwidth={b}")["linear"] for b in (1, 3)
+    ]
+    for at, row in rows[0].items():
+        assert_alike(row, rows[1][at], but=("bandwidth",))
+
+
+def test_objects_of_python_are_measured_as_their_classes_are(tmp_path, monkeypatch):
+    """An instance and a closure in processes of their own, a class here; the run resumes."""
+    monkeypatch.chdir(tmp_path)
+
+    def closure(X, M, seed):
+        return kinds.function(X, M, seed)
+
+    things = [kinds.Transformer(gamma=0.5), closure]
+    content = {
+        "dataset": "digits", "rows": 150, "test_rows": 80, "split": {"test_size": 0.3},
+        "bandwidth": "cv", "M": 20, "trials": 1,
+        "solver": {"name": "ridge", "alphas": [1e-3, 1.0], "selection": "cv5"},
+        "samplers": ["rks", *things],
+    }  # fmt: skip
+    here = measured(api.read_config({**content, "samplers": [*things, kinds.Drawn]}))
+    results = api.run(content, name="objects", n_jobs=1)
+    rows = results.rows.set_index("label")
+    assert set(rows["status"]) == {"ok"}, list(rows["message"])
+    assert set(rows.index) == {"rks", "Transformer", "closure"}
+    assert rows["bandwidth"].nunique() == 1
+    assert list(rows["error"]) == [here[0]["error"]] * 3 == [row["error"] for row in here]
+    assert rows["trial_id"].nunique() == 3
+    ids = {row["label"]: row["trial_id"] for row in here}
+    assert all(ids[label] == rows.at[label, "trial_id"] for label in ("Transformer", "closure"))
+    before = (results.folder / "trials.csv").read_bytes()
+    api.run(content, name="objects", n_jobs=1)
+    assert (results.folder / "trials.csv").read_bytes() == before
+    other = api.read_config({**content, "samplers": [kinds.Transformer(gamma=0.6)]})
+    assert plan(other)[0].id not in set(rows["trial_id"])
+
+
+def test_without_a_source_a_run_cannot_resume_and_says_so(caplog):
+    written = {}
+    exec("def odd(X, M, seed):\n    return X", written)
+    content = {"dataset": "digits", "split": {"test_size": 0.3}, "M": 5, "trials": 1}
+    first, second = (
+        plan(api.read_config({**content, "samplers": [written["odd"]]}))[0].id for _ in range(2)
+    )
+    assert first != second
+    assert "another process cannot resume its rows" in caplog.text
+
+
+def test_features_that_depend_on_other_rows_are_a_failed_trial(experiment_of):
+    experiment = experiment_of(
+        CLASSES, f"samplers={json.dumps([by_path('centred')])}", "M=20", allow_imports=True
+    )
+    for row in measured(experiment):
+        assert row["status"] == "failed"
+        assert "depend on the rows that go through with it" in row["message"]
+
+
+def test_what_is_no_map_is_told_how_it_becomes_one(experiment_of):
+    for entry, sentence in (
+        (by_path("Net"), r"no map.*mine = adapted"),
+        (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
+        (by_path("Transformer", gama=1.0), r"no parameter 'gama'. Did you mean 'gamma'"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            experiment_of(CLASSES, f"samplers={json.dumps([entry])}", allow_imports=True)
+
+
+class Kernels:
+    """Exact features of kernels of which the width is a power of a parameter, by name."""
+
+    @staticmethod
+    def of(power):
+        def features(X, M, seed, width=1.0):
+            W = np.random.default_rng(seed).standard_normal((M, X.shape[1]))
+            return np.sqrt(2 / M) * np.cos(X @ W.T / width ** (1 / power) + waves_of(M, seed))
+
+        return features
+
+
+def waves_of(M, seed):
+    return np.random.default_rng([seed, 1]).uniform(0, 2 * np.pi, M)
+
+
+@pytest.mark.parametrize(
+    ("power", "value"),
+    [(-2.0, 1.0), (-1.0, 1e-3), (-0.5, 30.0), (0.5, 1e-3), (1.0, 30.0), (2.0, 1.0)],
+)
+def test_the_exponent_of_a_parameter_is_measured_whatever_its_value(power, value):
+    method = Method(Kernels.of(power), "features", {})
+    assert measured_power(method, "width", value) == power
+
+
+def dot_products(X, M, seed, gamma=1.0):
+    W = np.random.default_rng(seed).choice([-1.0, 1.0], (M, X.shape[1]))
+    return np.sqrt(gamma / M) * (X @ W.T)
+
+
+def no_effect(X, M, seed, gamma=1.0):
+    return kinds.function(X, M, seed)
+
+
+@pytest.mark.parametrize(
+    ("thing", "value", "why"),
+    [
+        (dot_products, 1.0, "depends on where the rows are"),
+        (no_effect, 1.0, "no power of s would fit"),
+        (kinds.Transformer, "scale", "no number above 0"),
+        (kinds.Transformer, [1.0, 2.0], "no number above 0"),
+        (kinds.Transformer, True, "no number above 0"),
+    ],
+)
+def test_what_is_not_measured_is_asked_for(thing, value, why):
+    with pytest.raises(ValueError, match=f"{why}.*bandwidth_formula"):
+        measured_power(Method(thing, "mine", {}), "gamma", value)
+
+
+def test_a_formula_is_a_power_of_s():
+    values = {
+        "s": 3.0, "2*s^2": 18.0, "1/s": 1 / 3, "1/(2*s^2)": 1 / 18, "0.5/s^2": 1 / 18,
+        "1e-1 * s**0.5": 0.1 * 3**0.5,
+    }  # fmt: skip
+    for text, value in values.items():
+        assert Formula.parsed(text)(3.0) == pytest.approx(value)
+    for text in ("1/2*s", "s+1", "exp(s)", "1/(2*s^2", "", "__import__('os')", 2):
+        with pytest.raises(ValueError, match="power of s"):
+            Formula.parsed(text)
+
+
+def test_a_method_without_a_bandwidth_is_found_by_its_products():
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+    from rfbench.registry import SAMPLERS
+
+    none = [kinds.Ranks, SAMPLERS["pairs"], SAMPLERS["swim"]]
+    some = [*map(kinds.__dict__.get, KINDS), RBFSampler, Nystroem, SAMPLERS["rks"], SAMPLERS["elm"]]
+    assert [heeds_rows(Method(each, "x", {})) for each in none] == [False] * len(none)
+    assert [heeds_rows(Method(each, "x", {})) for each in some] == [True] * len(some)
+
+
+def test_a_transformer_s_kernel_is_that_of_the_bandwidth():
+    """Products of many features against the closed form at two bandwidths."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    for s in (1.0, 2.5):
+        shared = {"n_components": 20_000, "random_state": 0, "bandwidth": s}
+        made = Method(kinds.function, "f", {}).build(shared, {}).fit(X)
+        Z = made.transform(X)
+        assert np.abs(Z @ Z.T - Gaussian(s)(X, X)).max() < 0.03
