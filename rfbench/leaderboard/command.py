@@ -157,7 +157,9 @@ def _forecast(rows: pd.DataFrame, baseline: str, share: float) -> str:
 
 def _row(found: Standing) -> str:
     from rfbench.escaping import in_latex
+    from rfbench.leaderboard.page import words
+    from rfbench.pages.words import DASH
 
-    numbers = f"{found.plain.ratio:.2f} ({found.plain.low:.2f}--{found.plain.high:.2f})"
+    numbers = words(found.plain).replace(DASH, "--")
     ranked = f"{found.place} of {len(found.size.methods)}"
     return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"
