@@ -23,13 +23,13 @@ CONSTANT_KERNEL = 0.05  # relative spectral error of plain features, times the r
 FEWEST = 5  # trials: with fewer not even a sign test could be significant
 POWER = 0.8
 
-AGREES, CLOSE, DIFFERS, NOT_CLEAR = "agrees", "close", "differs", "not clear"
-TOO_NOISY = "too noisy in the paper"
-AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
+AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
+REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
+NOT_CLEAR = "not clear"  # of a claim
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
-COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
+COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
 JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
 
 
@@ -58,7 +58,7 @@ def of_numbers(
     agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
     close = np.where(relative, np.log(CLOSE_RATIO), CLOSE_POINTS)
     cases = [size + half <= agrees, size + half <= close, size - half > close]
-    return np.select(cases, [AGREES, CLOSE, DIFFERS], NOT_CLEAR)
+    return np.select(cases, [AGREES, CLOSE, DIFFERS], UNDECIDED)
 
 
 def intervals(
@@ -108,12 +108,13 @@ def too_noisy(
     """Say which numbers cannot be expected to agree, because the paper's own spread is too wide.
 
     With ever more trials of ours the interval is the paper's own. Where both true means are equal
-    it then lies within the bounds of agreement in less than `POWER` of the cases.
+    it then lies within the bounds of agreement in less than `POWER` of the cases. The difference
+    that was measured plays no part: the others can be decided, whatever came of them.
 
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `intervals`; without a standard error the answer is no.
+        See `intervals`; of a number without a standard error it is not known: the answer is no.
     relative : array of bool
         See `of_numbers`.
     """

@@ -135,9 +135,7 @@ def gather(collection: Collection) -> dict[str, Answer]:
         common = pd.DataFrame(measured).dropna().index
         if len(common):
             made[key] = {
-                name: Compared(
-                    ratio_of(logs[common]), p_value(logs[common].to_numpy(dtype=np.float64))
-                )
+                name: Compared(ratio_of(logs[common]), p_value(logs[common]))
                 for name, logs in measured.items()
             }
     answered = {key: Answer(compared) for key, compared in adjusted(made).items()}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
@@ -77,7 +77,7 @@ def signed_ranks(differences: Values) -> Values:
     return np.asarray(np.sign(differences) * rankdata(np.abs(differences), axis=0))
 
 
-def p_value(logs: Values) -> float:
+def p_value(logs: ArrayLike) -> float:
     """Return the two-sided p-value of one comparison over data sets, Wilcoxon's.
 
     1 if the signed ranks and the mean point to different sides, or no error differs.
@@ -89,7 +89,7 @@ def p_value(logs: Values) -> float:
     """
     from scipy.stats import wilcoxon
 
-    differences = rounded(logs)
+    differences = rounded(np.asarray(logs, dtype=np.float64))
     if not signed_ranks(differences).sum() * differences.mean() > 0:
         return 1.0
     return float(wilcoxon(differences, zero_method="pratt").pvalue)

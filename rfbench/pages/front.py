@@ -26,12 +26,21 @@ from rfbench.results import Results
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many numbers have each verdict, a line per class of provenance."""
-    seen = [v for v in ledger.COUNTED if v in verdicts.COMPARED or any(c[v] for c in counts)]
+    seen = verdicts.COMPARED
     rows = [
-        [*_class(each), str(each.compared), *(str(each[verdict]) for verdict in seen)]
+        [
+            *_class(each),
+            *(
+                str(number)
+                for of in (each, each.of_decidable)
+                for number in (of.compared, *(of[verdict] for verdict in seen))
+            ),
+            str(each.unspread),
+        ]
         for each in counts
     ]
-    return Grid(["numbers", "our settings", "protocol", "compared", *seen], rows)
+    head = ["numbers", "our settings", "protocol", "all", *seen, "decidable", *seen, "no spread"]
+    return Grid(head, rows)
 
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
@@ -115,10 +124,10 @@ def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -
         "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
         "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
         "one_findings": [
-            (name, text)
+            (name, protocol, text)
             for name in papers.papers()
             if name in here
-            for text in papers.paper(name).provenance.one_finding.values()
+            for protocol, text in papers.paper(name).provenance.one_finding.items()
         ],
         "called": ledger.CALLED,
         "name": papers.claim_name,

@@ -230,7 +230,7 @@ class Provenance(_PaperSection):
     trials: dict[str, int] = {}
     one_draw_of_rows: bool = False  # whether all of the paper's trials share it, and ours do not
     contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
-    one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, which count once
+    one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, a remark
     strongest_answer: str = ""  # of the paper, in one sentence
 
     @field_validator("settings")

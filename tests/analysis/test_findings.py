@@ -46,7 +46,7 @@ def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
     place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place, source="table")
+    return table.assign(**place, source="table", decidable=True, published_spread=1.0)
 
 
 def test_numbers_are_counted_by_their_verdicts_class_by_class():
@@ -54,24 +54,27 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
         [
             ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
             ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
-            ("printed", "blind", verdicts.AT_CHANCE, -9.0, 9, 2),
+            ("printed", "blind", verdicts.DIFFERS, -9.0, 9, 2),
             ("matched", "matched", verdicts.CLOSE, 0.8, 9, 0),
-            ("matched", "matched", verdicts.NOT_CLEAR, 0.4, 9, 1),
+            ("matched", "matched", verdicts.UNDECIDED, 0.4, 9, 1),
             ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
         ]
     )
     table.loc[0, "unit"] = "1"  # kernel errors and the like count too
+    table.loc[2, "decidable"] = False
     found = findings.numbers(SimpleNamespace(own=table))
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
-    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
+    assert counts == [(("table", "blind"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
+    (blind, _) = (each.of_decidable for each in found.facts["counts"])
+    assert (blind.compared, blind.near, blind["differs"]) == (2, 1, 1)
     assert [(bar.name, bar.value) for bar in found.bars] == [
-        ("p, printed in tables, text and readings made beforehand: 1 of 2", 50),
+        ("p, printed in tables, text and readings made beforehand: 1 of 3", pytest.approx(100 / 3)),
         ("p, printed in tables, tuned to match: 1 of 2", 50),
     ]
-    assert statements([found])[0].sentence.count("1 of 2") == 2
-    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not judged"))) is None
+    assert statements([found])[0].sentence.count("1 of 2") == 1
+    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not run"))) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):
