@@ -157,7 +157,7 @@ def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the entries of the claims that are judged, one per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose, outcome.claim.bounds,
-         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.verdict)
+         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
         if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
     ]  # fmt: skip
@@ -173,13 +173,13 @@ def holds(outcome: Outcome) -> bool:
     """Whether a claim counts as holding.
 
     It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
-    were not tuned to match the numbers, and the numbers that it compares are not others than
-    the paper's (`Outcome.differing`).
+    were not tuned to match the numbers, over all that the paper leaves open (`Outcome.unvaried`),
+    and the numbers that it compares are not others than the paper's (`Outcome.differing`).
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
     own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
-        own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
+        own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
 
 
@@ -255,7 +255,7 @@ def facts(verification: Verification) -> dict[str, Any]:
         "numbers": lines(of_numbers(verification), OF_NUMBERS),
         "claims": lines(of_claims(every), OF_CLAIMS),
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in every if holds(o)},
+        "holding": {"/".join(o.claim.key): [o.protocol, o.label] for o in every if holds(o)},
     }
 
 

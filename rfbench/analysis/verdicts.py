@@ -30,7 +30,11 @@ HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
+UNVARIED = ", not varied"  # the mark of a verdict that rests on readings that were not varied
+JUDGED = (
+    HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
+    IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
+)  # fmt: skip
 
 
 def of_numbers(
@@ -153,17 +157,21 @@ def side(comparison: ClaimComparison) -> str:
 def of_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim; the parameters are those of `Outcome`.
 
-    What lies outside its bounds contradicts the paper only where it does not hang on anything that
-    the paper leaves open.
+    One rule for both outcomes: what depends on settings that the paper leaves open neither fails
+    nor holds. A claim fails by any comparison that is outside and does not depend on them, and
+    holds by all comparisons together.
     """
     if not comparisons:
         return CANNOT
     if outside := [comparison for comparison in comparisons if lies_outside(comparison)]:
-        if all(comparison.depends_on for comparison in outside):
+        firm = sum(not comparison.depends_on for comparison in outside)
+        if not firm:
             return DEPENDS
-        return FAILS if 2 * len(outside) > len(comparisons) else IN_PART
+        return FAILS if 2 * firm > len(comparisons) else IN_PART
     if not all(map(lies_inside, comparisons)):
         return NOT_CLEAR
+    if any(comparison.depends_on for comparison in comparisons):
+        return DEPENDS
     if tested == wanted:
         return HOLDS
     return HOLDS_TESTED if tested else NOT_CLEAR

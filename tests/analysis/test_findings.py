@@ -78,7 +78,9 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
 
 
 def outcome(claim, protocol, verdict, differing=()):
-    return SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict, differing=differing)
+    return SimpleNamespace(
+        claim=claim, protocol=protocol, verdict=verdict, label=verdict, differing=differing
+    )
 
 
 def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
@@ -89,6 +91,7 @@ def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
         outcome(by_id["E2"], "printed", verdicts.FAILS),
         outcome(by_id["E2"], "matched", verdicts.HOLDS),  # tuned to match
         outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
+        outcome(by_id["S5"], "printed", verdicts.HOLDS + verdicts.UNVARIED),
         outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
         outcome(by_id["Q2"], "code", verdicts.HOLDS_TESTED),
@@ -96,7 +99,7 @@ def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
     assert [o.claim.id for o in every if ledger.holds(o)] == ["E1", "Q2"]
     found = findings.claims(SimpleNamespace(outcomes=every))
     assert [(each.of[2], each.tested) for each in found.facts["counts"]] == [
-        ("blind", 3), ("code", 1)
+        ("blind", 4), ("code", 1)
     ]  # fmt: skip
     assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
     assert statements([found])[0].sentence.count(": E1;") == 1
