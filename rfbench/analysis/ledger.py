@@ -57,7 +57,8 @@ class Count:
         The same of the numbers that the papers' own spread and trials could decide; of claims it is
         empty.
     unspread : int
-        How many of these have no printed spread, and count as decidable for want of it.
+        How many of these have no printed standard error (no spread, or no number of trials), and
+        count as decidable for want of it.
     """
 
     of: tuple[str, ...]
@@ -105,7 +106,7 @@ def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
     if "decidable" not in entries:
         return Count(of, tuple(protocols), _seen(entries))
     ours = entries["decidable"].astype(bool) & entries["verdict"].isin(verdicts.COMPARED)
-    unspread = int(entries.loc[ours, "published_spread"].isna().sum())
+    unspread = int(entries.loc[ours, "published_error"].isna().sum())
     return Count(of, tuple(protocols), _seen(entries), _seen(entries[ours]), unspread)
 
 

@@ -118,7 +118,7 @@ def too_noisy(
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `intervals`; of a number without a standard error it is not known: the answer is no.
+        See `intervals`; without a standard error it is not known: the answer is no.
     relative : array of bool
         See `of_numbers`.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,24 +70,25 @@ class Compared:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question: its comparisons by name, and the one that decides."""
+    """The answer to a question, from its comparisons by name."""
 
     compared: Mapping[str, Compared]
-    verdict: str = field(init=False)
-    name: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        lower = {name: one for name, one in self.compared.items() if one.verdict == LOWER}
-        # Nothing is better only if every option is significantly worse.
-        all_higher = all(one.verdict == HIGHER for one in self.compared.values())
-        among = lower or self.compared
-        best = min(among, key=lambda name: among[name].ratio.median)
-        object.__setattr__(self, "verdict", LOWER if lower else HIGHER if all_higher else OPEN)
-        object.__setattr__(self, "name", best)
+    @property
+    def verdict(self) -> str:
+        """Lower if any option is; higher only if every option is."""
+        every = {one.verdict for one in self.compared.values()}
+        return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
+
+    @property
+    def name(self) -> str:
+        """The option with the smallest median, among those with the verdict of the answer."""
+        among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
+        return min(among, key=lambda name: among[name].ratio.median)
 
     @property
     def best(self) -> Compared:
-        """The comparison with the smallest median, among those that are significantly lower."""
+        """The comparison of that option."""
         return self.compared[self.name]
 
 

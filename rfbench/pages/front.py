@@ -39,7 +39,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
         ]
         for each in counts
     ]
-    head = ["numbers", "our settings", "protocol", "all", *seen, "decidable", *seen, "no spread"]
+    head = ["numbers", "our settings", "protocol", "all", *seen, "decidable", *seen, "unknown"]
     return Grid(head, rows)
 
 

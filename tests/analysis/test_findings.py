@@ -46,7 +46,7 @@ def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
     place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place, source="table", decidable=True, published_spread=1.0)
+    return table.assign(**place, source="table", decidable=True, published_error=1.0)
 
 
 def test_numbers_are_counted_by_their_verdicts_class_by_class():

@@ -154,5 +154,8 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
             three = of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
             names = ("near", "undecided", "different")
             assert three == tuple(size(found.get(name, [])) for name in names), key
+        without = [every[line["number"]].standard_error is None for line in lines.to_dict("records")
+                   if (line["source"], line["settings"]) == key]  # fmt: skip
+        assert each.unspread == sum(without)
     tables = ledger.tables(held)[list(verdicts.COMPARED)].to_numpy().sum()
     assert tables == sum(each.compared for each in counts.values())
