@@ -26,21 +26,16 @@ from rfbench.results import Results
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many numbers have each verdict, a line per class of provenance."""
-    seen = verdicts.COMPARED
-    rows = [
-        [
-            *_class(each),
-            *(
-                str(number)
-                for of in (each, each.of_decidable)
-                for number in (of.compared, *(of[verdict] for verdict in seen))
-            ),
-            str(each.unspread),
-        ]
-        for each in counts
-    ]
-    head = ["numbers", "our settings", "protocol", "all", *seen, "decidable", *seen, "unknown"]
-    return Grid(head, rows)
+    rows = []
+    for each in counts:
+        of = each.of_decidable
+        decided = (of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS])
+        seen = (each[verdict] for verdict in verdicts.COMPARED)
+        numbers = (each.compared, *seen, *decided, each.unspread)
+        rows.append([*_class(each), *map(str, numbers)])
+    of_these = ("near", verdicts.UNDECIDED, "differ")
+    head = ["all", *verdicts.COMPARED, "decidable", *(f"of these {word}" for word in of_these)]
+    return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
