@@ -175,7 +175,10 @@ class Outcome:
     @property
     def depends_on(self) -> tuple[str, ...]:
         """What the paper leaves open and the verdict depends on."""
-        keys = (one.depends_on for one in self.comparisons if self.verdict == DEPENDS)
+        if self.verdict != DEPENDS:
+            return ()
+        decide = list(filter(lies_outside, self.comparisons)) or self.comparisons
+        keys = (one.depends_on for one in decide)
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 
     @property
