@@ -116,8 +116,6 @@ def _lines(
         error, ours = unit * theirs.std(ddof=1) / n**0.5, unit * means.sem()
         half = verdicts.intervals(error, n, ours, len(means))
         verdict = verdicts.of_numbers(difference, half)
-        if verdict == verdicts.NOT_CLEAR and verdicts.too_noisy(error, n):
-            verdict = np.array(verdicts.TOO_NOISY)
     yield (
         *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
         *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),

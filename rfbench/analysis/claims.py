@@ -121,6 +121,24 @@ def own(claim: Claim) -> OneOff:
     return function
 
 
+def comparisons_of(
+    claim: Claim, selection: Selection, protocol: str, dataset: str
+) -> list[ClaimComparison]:
+    """Return the comparisons of a claim on a data set under a protocol of an audit, untested.
+
+    Settings and protocols that its parts ask for are those of the configuration as it is: what an
+    audit varies differs from them.
+    """
+    parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
+    asked = claim.model_copy(update={"parts": parts})
+    found = _collect(asked, selection, protocol, stand_in=False).quantities
+    return [
+        ClaimComparison(**vars(quantity), part=number)
+        for number, quantity in found
+        if quantity.target == dataset
+    ]
+
+
 def _counts(part: Part, protocol: str) -> bool:
     return not part.protocols or protocol in part.protocols
 
@@ -229,24 +247,22 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
 
 
 def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
-    """Say what a comparison comes to over what the paper does not print, and what it depends on."""
-    part = claim.parts[comparison.part]
-    span = None
-    if comparison.against and comparison.x and part.along == "M" and part.scale == "difference":
-        methods = part.method, comparison.against
-        at = claim.paper, part.items, comparison.target
-        span = unprinted(*at, methods, comparison.x, part.metric)
-    if span:  # from the reading's own effect
-        span = replace(span, low=comparison.effect + span.low, high=comparison.effect + span.high)
-    keys = [
-        unprinted.key for unprinted in claim.depends_on
-        if not unprinted.datasets or comparison.target in unprinted.datasets
-    ]  # fmt: skip
-    low = -math.inf if part.low is None else part.low
-    high = math.inf if part.high is None else part.high
-    if span and span.low <= high and span.high >= low and comparison.excess > 0:
-        keys += span.varied
-    return replace(comparison, over_gaps=span, depends_on=tuple(dict.fromkeys(keys)))
+    """Add what the effect comes to over what the paper does not print, and what it depends on.
+
+    It depends if it is on both sides of a bound within that range, on whichever the reading is.
+    """
+    span, part = unprinted(claim, comparison), claim.parts[comparison.part]
+    if span is None:
+        return comparison
+    low, high = comparison.effect + span.low, comparison.effect + span.high
+    if part.scale == "ratio":
+        low, high = (comparison.effect * math.exp(change) for change in (span.low, span.high))
+    changes = any(low < bound < high for bound in (part.low, part.high) if bound is not None)
+    return replace(
+        comparison,
+        over_gaps=replace(span, low=low, high=high),
+        depends_on=span.varied if changes else (),
+    )
 
 
 def one_sided_share(values: Values, high: float) -> tuple[float, float]:
@@ -281,7 +297,8 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
     decides; ``tested`` of ``datasets`` are there; ``reason`` says why the data decide nothing;
     ``on_stand_ins`` is the verdict on stand-ins alone; ``low`` and ``high`` are the
-    ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open.
+    ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open. A verdict
+    is marked if that was not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
@@ -309,7 +326,7 @@ def _line(outcome: Outcome) -> dict[str, object]:
     return {
         **{name: getattr(claim, name) for name in ("id", "paper", "where", "claim")},
         "protocol": outcome.protocol,
-        "verdict": outcome.verdict,
+        "verdict": outcome.label,
         "effect": outcome.effect,
         "p_value": outcome.p,
         "comparisons": len(outcome.comparisons),

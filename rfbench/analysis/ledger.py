@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -22,8 +22,6 @@ from rfbench.escaping import json_value
 from rfbench.papers.models import MATCHED, PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
-APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE)
-COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
 OURS = "ours"
@@ -55,11 +53,19 @@ class Count:
         Under which the entries were measured.
     verdicts : dict
         Numbers of entries by their verdict.
+    decidable : dict
+        The same of the numbers that the papers' own spread and trials could decide; of claims it is
+        empty.
+    unspread : int
+        How many of these have no printed standard error (no spread, or no number of trials), and
+        count as decidable for want of it.
     """
 
     of: tuple[str, ...]
     protocols: tuple[str, ...]
     verdicts: Mapping[str, int]
+    decidable: Mapping[str, int] = field(default_factory=dict)
+    unspread: int = 0
 
     def __getitem__(self, verdict: str) -> int:
         return self.verdicts.get(verdict, 0)
@@ -71,13 +77,18 @@ class Count:
 
     @property
     def compared(self) -> int:
-        """Numbers that are judged: near, not clear, or different."""
+        """Numbers that were measured: near, undecided, or different."""
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
     def near(self) -> int:
         """Numbers that agree or are close."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
+
+    @property
+    def of_decidable(self) -> Count:
+        """The count of the decidable numbers alone."""
+        return replace(self, verdicts=self.decidable)
 
     @property
     def tested(self) -> int:
@@ -91,23 +102,27 @@ def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
         raise ResultsError("A total is of one class of provenance.", f"These are: {named}.")
-    seen = entries["verdict"].value_counts(sort=False).to_dict()
-    protocols = entries["protocol"].unique().tolist()
-    return Count(
-        tuple(classes.iloc[0]), tuple(protocols), {str(k): int(n) for k, n in seen.items()}
-    )
+    protocols, of = entries["protocol"].unique().tolist(), tuple(classes.iloc[0])
+    if "decidable" not in entries:
+        return Count(of, tuple(protocols), _seen(entries))
+    ours = entries["decidable"].astype(bool) & entries["verdict"].isin(verdicts.COMPARED)
+    unspread = int(entries.loc[ours, "published_error"].isna().sum())
+    return Count(of, tuple(protocols), _seen(entries), _seen(entries[ours]), unspread)
+
+
+def _seen(entries: pd.DataFrame) -> dict[str, int]:
+    seen = entries["verdict"].value_counts(sort=False)
+    return {str(verdict): int(n) for verdict, n in seen.items()}
 
 
 def numbers(verification: Verification) -> pd.DataFrame:
     """Return the entries of published numbers on the papers' own data, without times.
 
-    One line per number and protocol; a number that a paper prints twice stands once. What is not
-    judged is not counted: all that is measured under `ours`, and the numbers of a protocol for
-    which one finding stands.
+    One line per number and protocol; a number that a paper prints twice counts once. All but those
+    that are measured under `ours`, which is something else than the paper measured.
     """
     own = verification.own
-    entries = own[(own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OURS)]
-    return entries[entries["verdict"] != verdicts.NOT_JUDGED]
+    return own[(own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OURS)]
 
 
 def of_numbers(verification: Verification) -> list[Count]:
@@ -143,7 +158,7 @@ def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the entries of the claims that are judged, one per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose, outcome.claim.bounds,
-         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.verdict)
+         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
         if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
     ]  # fmt: skip
@@ -159,13 +174,13 @@ def holds(outcome: Outcome) -> bool:
     """Whether a claim counts as holding.
 
     It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
-    were not tuned to match the numbers, and the numbers that it compares are not others than
-    the paper's (`Outcome.differing`).
+    were not tuned to match the numbers, over all that the paper leaves open (`Outcome.unvaried`),
+    and the numbers that it compares are not others than the paper's (`Outcome.differing`).
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
     own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
-        own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
+        own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
 
 
@@ -175,19 +190,22 @@ def tables(verification: Verification) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED` and `APART`;
-        ``numbers``, ``compared``, ``distance`` (the mean size of the differences of those in
-        points, NaN without any) and ``away`` (the same of the numbers without a unit, in percent of
-        the published ones); ``shown``, how many were measured and not judged;
+        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED`;
+        ``numbers``, ``compared``, of these ``decidable`` and ``at_chance``; ``distance`` (the mean
+        size of the differences of those in points, NaN without any) and ``away`` (the same of the
+        numbers without a unit, in percent of the published ones);
+        ``shown``, how many were measured and not judged;
         ``stand_in``, how many were measured on stand-ins instead.
     """
     judged = verification.numbers[verification.numbers["unit"] != SECONDS]
     key = [*TABLE, "protocol"]
     own, others = judged[~judged["stand_in"]], judged[judged["stand_in"]]
     by = [own[name] for name in key]
-    counted = pd.DataFrame({v: own["verdict"] == v for v in COUNTED})
-    compared = counted[list(verdicts.COMPARED)].any(axis=1)
+    counted = pd.DataFrame({v: own["verdict"] == v for v in verdicts.COMPARED})
+    compared = counted.any(axis=1)
     table = counted.assign(numbers=own["same_as"] == "", compared=compared)
+    for name in ("decidable", "at_chance"):
+        table[name] = compared & own[name].astype(bool)
     table = table.groupby(by, sort=False).sum()
     shown = (own["verdict"] == verdicts.NOT_JUDGED) & (own["same_as"] == "")
     distance = own["difference"].abs().where(compared | shown)
@@ -228,6 +246,7 @@ def facts(verification: Verification) -> dict[str, Any]:
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
         return [
             {**dict(zip(names, each.of, strict=True)), "protocols": each.protocols, **each.verdicts}
+            | ({"decidable": each.decidable, "unspread": each.unspread} if each.decidable else {})
             for each in counts
         ]
 
@@ -237,7 +256,7 @@ def facts(verification: Verification) -> dict[str, Any]:
         "numbers": lines(of_numbers(verification), OF_NUMBERS),
         "claims": lines(of_claims(every), OF_CLAIMS),
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in every if holds(o)},
+        "holding": {"/".join(o.claim.key): [o.protocol, o.label] for o in every if holds(o)},
     }
 
 

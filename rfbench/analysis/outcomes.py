@@ -11,8 +11,18 @@ from typing import Literal
 import pandas as pd
 
 from rfbench.analysis.paired import Quantity
-from rfbench.analysis.verdicts import CANNOT, lies_inside, lies_outside
-from rfbench.papers.models import Claim, Part
+from rfbench.analysis.verdicts import (
+    CANNOT,
+    DEPENDS,
+    FAILS,
+    HOLDS,
+    HOLDS_TESTED,
+    IN_PART,
+    UNVARIED,
+    lies_inside,
+    lies_outside,
+)
+from rfbench.papers.models import PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
 RANGES = (
@@ -22,9 +32,10 @@ RANGES = (
 
 @dataclass(frozen=True)
 class EffectRange:
-    """By how much the difference of two methods changes over the keys that a paper does not print.
+    """By how much the effect of a comparison changes over the keys that a paper does not print.
 
-    `low` and `high` are means of paired differences to the reading, in the same trials.
+    `low` and `high` are the smallest and the largest change from the reading, in the same trials;
+    of a quotient, of its logarithm.
     """
 
     low: float
@@ -33,9 +44,8 @@ class EffectRange:
     varied: tuple[str, ...]
 
 
-# Of a paper, its items, a data set, two methods, M and a metric: the range of the first method's
-# metric less the second's, from that of the reading; None if it was not varied.
-Effect = Callable[[str, Sequence[str], str, tuple[str, str], int, str], EffectRange | None]
+# Of a claim and one of its comparisons: the range of its effect; None if nothing was varied.
+Effect = Callable[[Claim, "ClaimComparison"], EffectRange | None]
 
 
 def not_varied(*_: object) -> None:
@@ -80,7 +90,12 @@ class ClaimComparison(Quantity):
     p_inside: float = math.nan  # of a mean that is not within its bounds
     p_outside: float = math.nan  # of one that is not outside, Holm's correction over the claim
     over_gaps: EffectRange | None = None  # of the effect, over what the paper does not print
-    depends_on: tuple[str, ...] = ()  # what of that may bring it within its bounds
+    depends_on: tuple[str, ...] = ()  # what was varied, if its side of a bound changes with it
+
+    @property
+    def name(self) -> str:
+        """What an audit of the claim calls it: the part, the other method, the place."""
+        return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property
     def trials(self) -> int:
@@ -130,6 +145,26 @@ class Outcome:
         return sum(map(lies_outside, self.comparisons))
 
     @property
+    def unvaried(self) -> bool:
+        """Whether the verdict rests on a reading of the text that was not varied.
+
+        A claim that holds rests on each of its comparisons. One that fails rests on those outside:
+        on one of them that stays there over all that the paper leaves open.
+        """
+        if self.protocol != PRINTED:
+            return False
+        if self.verdict in (HOLDS, HOLDS_TESTED):
+            return any(one.over_gaps is None for one in self.comparisons)
+        outside = filter(lies_outside, self.comparisons)
+        firm = any(one.over_gaps and not one.depends_on for one in outside)
+        return self.verdict in (IN_PART, FAILS) and not firm
+
+    @property
+    def label(self) -> str:
+        """The verdict, with a mark if it is `unvaried`."""
+        return self.verdict + UNVARIED * self.unvaried
+
+    @property
     def least_favourable(self) -> list[ClaimComparison]:
         """All comparisons: the one that decides, then those outside, farthest first."""
         return sorted(
@@ -139,10 +174,11 @@ class Outcome:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """What the paper leaves open and comparisons outside their bounds hang on."""
-        keys = (
-            comparison.depends_on for comparison in self.comparisons if lies_outside(comparison)
-        )
+        """What the paper leaves open and the verdict depends on."""
+        if self.verdict != DEPENDS:
+            return ()
+        decide = list(filter(lies_outside, self.comparisons)) or self.comparisons
+        keys = (one.depends_on for one in decide)
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 
     @property

@@ -18,7 +18,8 @@ from rfbench.papers.models import PLAIN, SECONDS, TUNED
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
-    "verdict", "source", "settings", "page", "row", "column", "cell", "checked",
+    "verdict", "decidable", "at_chance", "source", "settings", "page", "row", "column", "cell",
+    "checked",
 ]  # fmt: skip
 PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
 CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
@@ -44,12 +45,13 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     DataFrame
         First the papers' own data, a line per number and protocol; then the stand-ins, a line per
         number, protocol and stand-in that was measured. `COLUMNS` (``half_width`` is that of the
-        interval of the difference) and: ``unit``, ``same_as``, ``stand_in``, ``number`` (its place
+        interval of the difference; ``decidable``, whether the paper's own spread is narrow enough,
+        see `rfbench.analysis.verdicts.too_noisy`; ``at_chance``, a remark: at this size no method
+        beats a constant) and: ``unit``, ``same_as``, ``stand_in``, ``number`` (its place
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
-        ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
-        method beats a constant).
+        ``error_metric`` (what stands for ``error``).
 
     Raises ResultsError if there is no such paper.
     """
@@ -73,26 +75,15 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         for each in selection.collection.experiments
     }
     every["repeats"] = every["folder"].map(repeats).astype(float)
-    judged, noisy = _judged(every)
+    judged, every["decidable"] = _judged(every)
     triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [
             every["trials"] == 0,
-            every["stand_in"]
-            | (every["unit"] == SECONDS)
-            | (every["protocol"] == TUNED)
-            | np.array([each in provenance[name].one_finding for name, _, each in triples], bool),
+            every["stand_in"] | (every["unit"] == SECONDS) | (every["protocol"] == TUNED),
             every["same_as"] != "",
-            every["at_chance"],
-            noisy & (judged == verdicts.NOT_CLEAR),
         ],
-        [
-            verdicts.NOT_RUN,
-            verdicts.NOT_JUDGED,
-            verdicts.REPEATED,
-            verdicts.AT_CHANCE,
-            verdicts.TOO_NOISY,
-        ],
+        [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
         judged,
     )
     texts = ["folder", "used", "error_metric"]
@@ -108,7 +99,9 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Add differences with the half widths of their intervals; return verdicts, and what is noisy.
+    """Add differences with the half widths of their intervals; return verdicts, and what has one.
+
+    The second are the numbers that the paper's own spread and trials could decide.
 
     Numbers without a unit are compared by the logarithm of the quotient, whose standard errors are,
     to first order, those of the means over the means.
@@ -128,7 +121,7 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
     distance = every["difference"].mask(relative, np.log(ours / theirs))
     judged = verdicts.of_numbers(distance, half, relative)
-    return judged, verdicts.too_noisy(np.hypot(error, of_rows), many, digit, relative)
+    return judged, ~verdicts.too_noisy(np.hypot(error, of_rows), many, digit, relative)
 
 
 def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:

@@ -23,14 +23,18 @@ CONSTANT_KERNEL = 0.05  # relative spectral error of plain features, times the r
 FEWEST = 5  # trials: with fewer not even a sign test could be significant
 POWER = 0.8
 
-AGREES, CLOSE, DIFFERS, NOT_CLEAR = "agrees", "close", "differs", "not clear"
-TOO_NOISY = "too noisy in the paper"
-AT_CHANCE, REPEATED, NOT_JUDGED, NOT_RUN = "at chance", "repeated", "not judged", "not run"
+AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
+REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
+NOT_CLEAR = "not clear"  # of a claim
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
-COMPARED = (AGREES, CLOSE, NOT_CLEAR, DIFFERS)
-JUDGED = (HOLDS, HOLDS_TESTED, NOT_CLEAR, DEPENDS, IN_PART, FAILS, CANNOT)
+COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
+UNVARIED = ", not varied"  # the mark of a verdict that rests on readings that were not varied
+JUDGED = (
+    HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
+    IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
+)  # fmt: skip
 
 
 def of_numbers(
@@ -58,7 +62,7 @@ def of_numbers(
     agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
     close = np.where(relative, np.log(CLOSE_RATIO), CLOSE_POINTS)
     cases = [size + half <= agrees, size + half <= close, size - half > close]
-    return np.select(cases, [AGREES, CLOSE, DIFFERS], NOT_CLEAR)
+    return np.select(cases, [AGREES, CLOSE, DIFFERS], UNDECIDED)
 
 
 def intervals(
@@ -108,12 +112,13 @@ def too_noisy(
     """Say which numbers cannot be expected to agree, because the paper's own spread is too wide.
 
     With ever more trials of ours the interval is the paper's own. Where both true means are equal
-    it then lies within the bounds of agreement in less than `POWER` of the cases.
+    it then lies within the bounds of agreement in less than `POWER` of the cases. The difference
+    that was measured plays no part: the others can be decided, whatever came of them.
 
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `intervals`; without a standard error the answer is no.
+        See `intervals`; without a standard error it is not known: the answer is no.
     relative : array of bool
         See `of_numbers`.
     """
@@ -152,17 +157,21 @@ def side(comparison: ClaimComparison) -> str:
 def of_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim; the parameters are those of `Outcome`.
 
-    What lies outside its bounds contradicts the paper only where it does not hang on anything that
-    the paper leaves open.
+    One rule for both outcomes: what depends on settings that the paper leaves open neither fails
+    nor holds. A claim fails by any comparison that is outside and does not depend on them, and
+    holds by all comparisons together.
     """
     if not comparisons:
         return CANNOT
     if outside := [comparison for comparison in comparisons if lies_outside(comparison)]:
-        if all(comparison.depends_on for comparison in outside):
+        firm = sum(not comparison.depends_on for comparison in outside)
+        if not firm:
             return DEPENDS
-        return FAILS if 2 * len(outside) > len(comparisons) else IN_PART
+        return FAILS if 2 * firm > len(comparisons) else IN_PART
     if not all(map(lies_inside, comparisons)):
         return NOT_CLEAR
+    if any(comparison.depends_on for comparison in comparisons):
+        return DEPENDS
     if tested == wanted:
         return HOLDS
     return HOLDS_TESTED if tested else NOT_CLEAR

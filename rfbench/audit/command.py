@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     "aim",
     required=True,
     metavar="PAPER/ITEM/DATASET",
-    help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET.",
+    help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET. With --gaps also a "
+    "claim: PAPER/CLAIM/DATASET.",
 )
 @click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}, if several fit.")
 @click.option(
@@ -59,13 +60,14 @@ def audit(
     CONFIG with 2 trials, or --trials, and ranked by its distance to the published numbers: half of
     them choose, the other half confirm. It reports how many combinations were tried. The halves
     are not independent: an audit of other data of the paper is stronger. With --gaps nothing is
-    chosen: it reports the range of each number over unstated details. An interrupted audit is not
-    ranked; the same command resumes.
+    chosen: it reports the range of each number over unstated details, or of each comparison of a
+    claim. An interrupted audit is not ranked; the same command resumes.
 
     \b
     Examples:
       rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
       rfbench audit CONFIG --target PAPER/ITEM/DATASET --gaps
+      rfbench audit CONFIG --target PAPER/CLAIM/DATASET --gaps
       rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.audit.plan import Question, plan

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,31 @@ import pandas as pd
 from rfbench import files, papers
 from rfbench.analysis.outcomes import off
 from rfbench.audit.plan import Audit
-from rfbench.audit.tables import DISTANCE, MEASURED, TABLE, cell, ranges, read_all
+from rfbench.audit.tables import (
+    DISTANCE,
+    HALF,
+    MEASURED,
+    PAIRED,
+    TABLE,
+    AuditTable,
+    cell,
+    over_gaps,
+    ranges,
+    read_all,
+)
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
 from rfbench.pages.words import number, signed
+from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows
 HEAD = ["place", "chosen by", "confirmed by", "largest"]
+EFFECT_HEAD = [
+    "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",
+    "± highest",
+]  # fmt: skip
 RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
 
 
@@ -53,6 +70,14 @@ def render(folder: Path, command: str) -> str:
             "Run the audit again.",
         )
     (kept,) = tables
+    if claim := kept.claim:
+        grid = Grid(EFFECT_HEAD, _effects(claim, kept))
+        facts: dict[str, Any] = {
+            "first": kept.table.iloc[0],
+            "every": len(kept.table),
+            "effects": grid,
+        }
+        return fill("audit/claim.md.j2", audit=kept, claim=claim, command=command, **facts)
     own = kept.table[kept.table["as_configured"]]
     over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
     return fill(
@@ -66,6 +91,25 @@ def render(folder: Path, command: str) -> str:
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
         command=command,
     )
+
+
+def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
+    """Return per comparison its bounds, our reading, and the ends of its range over the gaps."""
+    here, rows = over_gaps(kept), []
+    own = here[here["as_configured"]]
+    for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
+        name = column.removeprefix(PAIRED)
+        part = claim.parts[int(name.split()[0]) - 1]
+        write: Callable[[float], float] = math.exp if part.scale == "ratio" else float
+        reading = float(own[MEASURED + name].iloc[0])
+        ends = (here[column].min(), here[column].max())
+        known = here.loc[[here[column].idxmin(), here[column].idxmax()], HALF + name]
+        bounds = [f"{bound:g}" for bound in (part.low, part.high) if bound is not None]
+        written = [f"{write(reading + end):.3g}" for end in (0.0, *ends)]
+        halves = [number(half, 3) for half in known]
+        row = [name, part.metric, part.method, ", ".join(bounds), *written]
+        rows.append([*row, *halves])
+    return rows
 
 
 def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:

@@ -77,7 +77,8 @@ class Audit:
     @property
     def folder(self) -> str:
         """The name of the folder of its rows."""
-        return self.target.folder(self.target.methods, "gaps" if self.asked.gaps else "audit")
+        start = "gaps" if self.asked.gaps else "audit"
+        return self.target.folder(self.target.methods, start, self.experiments[0].name)
 
     @property
     def variants(self) -> list[str]:
@@ -98,6 +99,12 @@ def plan(asked: Question) -> Audit:
     for text in asked.vary:
         choice, options = given(text, known(asked.target))
         vary.setdefault(choice, {}).update(options)
+    if asked.target.claim and not asked.gaps:
+        raise ConfigError(
+            f"{asked.target} is a claim, which no published number is near.",
+            "Its effects are measured over what the paper does not print.",
+            "Add --gaps.",
+        )
     documents = config.documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
     name, document = config.choose(asked.config, documents, asked.run)
     base = config.from_document(document, name, allow_imports=asked.allow_imports)
@@ -173,6 +180,8 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
     for spec in experiment.dataset:
         target.check_data(spec.name)
     sizes = experiment.M
+    if target.claim:
+        return experiment.model_copy(update={"samplers": needed(experiment, target), "checks": []})
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, KeptBy) and None not in published:
         sizes = [size for size in sizes if size in published]

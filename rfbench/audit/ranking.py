@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
+from rfbench.analysis.claims import comparisons_of as comparisons
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.published import published
@@ -17,7 +20,7 @@ from rfbench.audit.plan import Audit
 from rfbench.audit.tables import HALF, MEASURED, PAIRED, PROTOCOL, cell, places
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
-from rfbench.papers.models import PLAIN
+from rfbench.papers.models import PLAIN, Claim
 from rfbench.results import Results
 from rfbench.results.maintenance import rows_of
 
@@ -25,9 +28,11 @@ from rfbench.results.maintenance import rows_of
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
     """Hold every combination against the target, from the folder that the trials were run into.
 
-    The lines are those of `table_of`; a combination that lacks a number, not run yet or failed, has
-    none.
+    The lines are those of `table_of`, or of a claim those of `effects`; a combination that lacks a
+    number, not run yet or failed, has none.
     """
+    if audit.target.claim:
+        return effects(audit, audit.target.claim, results)
     return table_of(audit, measured(audit, results), tried_in(results.folder))
 
 
@@ -85,18 +90,7 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
     columns are those of `published`. To `rfbench.analysis` each combination is a protocol of its
     own; so one trial may serve several of them.
     """
-    target = audit.target
-    by_id = results.rows.set_index("trial_id", drop=False)
-    each = []
-    for i, experiment in enumerate(audit.experiments):
-        ids = [trial.id for trial in plan(experiment)]
-        rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
-        config = experiment.model_dump(mode="json", include={"paper", "metric", "M"})
-        config["item"] = ",".join(target.items)
-        if len(rows):
-            rows = rows.assign(protocol=str(i), variant="")
-            each.append(Results(results.folder, results.name, rows, {"config": config}))
-    collection = frame.of(each)
+    target, collection = audit.target, _by_combination(audit, results)
     cells = published(Selection(collection), target.paper)
     every = list(papers.published())
     place_of = {every.index(number): i for i, number in enumerate(target.numbers)}
@@ -107,6 +101,59 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
     cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
     return paired(cells, collection, audit.as_it_stands)
+
+
+def _by_combination(audit: Audit, results: Results) -> Collection:
+    """Return the rows of each combination under a protocol of its own, its number."""
+    by_id = results.rows.set_index("trial_id", drop=False)
+    each = []
+    for i, experiment in enumerate(audit.experiments):
+        ids = [trial.id for trial in plan(experiment)]
+        rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
+        config = experiment.model_dump(mode="json", include={"paper", "metric", "M"})
+        config["item"] = experiment.item if audit.target.claim else ",".join(audit.target.items)
+        if len(rows):
+            rows = rows.assign(protocol=str(i), variant="")
+            each.append(Results(results.folder, results.name, rows, {"config": config}))
+    return frame.of(each)
+
+
+def effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
+    """Return one line per combination under which a claim's comparisons were measured.
+
+    The columns are those of `table_of`, with a comparison of the claim in the place of a number:
+    ``measured NAME``, its effect (of quotients the logarithm); ``paired NAME``, its mean difference
+    to the configuration itself, over trials if both have as many; ``half NAME``, half of the 90 %
+    interval of that.
+    """
+    selection, lines = Selection(_by_combination(audit, results)), {}
+    every = [
+        {one.name: one for one in comparisons(claim, selection, str(i), audit.target.dataset)}
+        for i in range(len(audit.experiments))
+    ]
+    reading = every[audit.as_it_stands] if audit.as_it_stands is not None else {}
+    for i, found in enumerate(every):
+        if not found or found.keys() < reading.keys():
+            continue
+        line: dict[str, float] = {"trials": min(one.trials for one in found.values())}
+        for name, one in found.items():
+            line[MEASURED + name] = float(one.values.mean())
+            if name in reading:
+                own = reading[name].values
+                same = len(own) == len(one.values)
+                test = paired_t(one.values, own) if same else paired_t([])
+                low, high = test.interval(1 - 2 * ALPHA)
+                line[PAIRED + name] = line[MEASURED + name] - float(own.mean())
+                line[HALF + name] = (high - low) / 2
+        lines[i] = line
+    table = pd.DataFrame.from_dict(lines, orient="index")
+    facts: dict[str, Any] = {
+        "place": 1, "rms_choosing": np.nan, "rms_confirming": np.nan, "largest_difference": np.nan,
+        "cells": len(reading), "tried": len(audit.experiments), "stand_in": False,
+        "as_configured": table.index == audit.as_it_stands,
+        PROTOCOL: audit.experiments[0].protocol,
+    }  # fmt: skip
+    return pd.concat([audit.grid.loc[table.index], table.assign(**facts)], axis=1)
 
 
 def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> pd.DataFrame:

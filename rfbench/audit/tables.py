@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from rfbench import files as doors
 from rfbench import papers
-from rfbench.analysis.outcomes import RANGES, EffectRange
-from rfbench.papers.models import PRINTED, SECONDS, Published
+from rfbench.analysis.outcomes import RANGES, ClaimComparison, EffectRange
+from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 TABLE = "audit.csv"
 MEASURED = "measured "
@@ -41,9 +42,17 @@ class AuditTable:
 
     @cached_property
     def place(self) -> tuple[str, str, str, str]:
-        """The paper, its items (``+`` between them), the data set, and methods if only some."""
+        """The paper, its items (``+`` between them), the data set, and methods if only some.
+
+        Of a claim: the paper, the claim's id, the data set, and the run.
+        """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim that was audited; None of published numbers."""
+        return next((claim for claim in papers.claims() if claim.key == self.place[:2]), None)
 
     @property
     def page(self) -> Path:
@@ -159,28 +168,46 @@ def varies(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
 
 
 def effect_range(
-    every: Iterable[AuditTable],
-    paper: str,
-    items: Iterable[str],
-    dataset: str,
-    methods: tuple[str, str],
-    M: int,
-    metric: str,
+    every: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
-    """Return by how much the first method's metric less the second's changes; None if not varied.
+    """Return by how much the effect of a claim's comparison changes; None if it was not varied.
 
-    Of several audits that have it, the one with the most combinations.
+    From the audits of the claim itself; else from those of numbers that have both methods at the
+    size. Of several the one with the most combinations.
     """
-    wanted, found = set(items), []
-    for audit in every:
-        its_paper, its_items, its_dataset, _ = audit.place
-        if (its_paper, its_dataset) != (paper, dataset) or not wanted & set(its_items.split("+")):
-            continue
-        here = over_gaps(audit)
-        columns = [f"{PAIRED}{method} {M} {metric}" for method in methods]
-        if set(columns) <= set(here):
-            here = here.dropna(subset=columns)
-            effects, varied = here[columns[0]] - here[columns[1]], varies(audit, here)
-            if varied:
-                found.append(EffectRange(effects.min(), effects.max(), len(here), tuple(varied)))
-    return max(found, key=lambda each: each.combinations, default=None)
+    own = [
+        audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
+    ]
+    part, items = claim.parts[comparison.part], set(claim.parts[comparison.part].items)
+    others = [
+        audit
+        for audit in every
+        if (audit.place[0], audit.place[2]) == (claim.paper, comparison.target)
+        and items & set(audit.place[1].split("+"))
+    ]
+    methods = (part.method, comparison.against)
+    cells = [f"{method} {comparison.x} {part.metric}" for method in methods]
+    by_size = comparison.against and comparison.x and part.along == "M"
+    found = [_changes(audit, [PAIRED + comparison.name]) for audit in own]
+    if by_size and part.scale == "difference":
+        found += [_changes(audit, [PAIRED + cell for cell in cells]) for audit in others]
+    elif by_size:
+        found += [_changes(audit, [MEASURED + cell for cell in cells], True) for audit in others]
+    return max(filter(None, found), key=lambda each: each.combinations, default=None)
+
+
+def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
+    """Return the range over the gaps of a column, or of one less another, from the reading.
+
+    Of quotients the logarithms are subtracted.
+    """
+    here = over_gaps(audit)
+    if not set(names) <= set(here):
+        return None
+    here = here.dropna(subset=names)
+    if not (varied := varies(audit, here)) or not here["as_configured"].any():
+        return None
+    values = pd.DataFrame(np.log(here[names]) if ratio else here[names])
+    effects = values[names[0]] - (values[names[1]] if len(names) > 1 else 0.0)
+    effects = effects - effects[here["as_configured"]].iloc[0]
+    return EffectRange(effects.min(), effects.max(), len(here), tuple(varied))

@@ -7,33 +7,46 @@ from dataclasses import dataclass, replace
 
 from rfbench import papers
 from rfbench.errors import ConfigError, unknown
-from rfbench.papers.models import SECONDS, Published
+from rfbench.papers.models import SECONDS, Claim, Published
 
-GRAMMAR = "PAPER/ITEM/DATASET, as in published.csv; several items as ITEM,ITEM"
+GRAMMAR = (
+    "PAPER/ITEM/DATASET, as in published.csv; several items as ITEM,ITEM; or PAPER/CLAIM/DATASET"
+)
 
 
 @dataclass(frozen=True)
 class Target:
-    """Published numbers, but times, of a data set (the paper's name of it), by method and size."""
+    """What an audit measures on a data set (the paper's name of it).
+
+    Published numbers, but times, by method and size; or the comparisons of a claim.
+    """
 
     paper: str
     items: tuple[str, ...]
     dataset: str
     numbers: tuple[Published, ...]
+    claim: Claim | None = None
 
     def __str__(self) -> str:
-        return f"{self.paper}/{','.join(self.items)}/{self.dataset}"
+        named = self.claim.id if self.claim else ",".join(self.items)
+        return f"{self.paper}/{named}/{self.dataset}"
 
     @property
     def methods(self) -> list[str]:
-        """The methods that have numbers."""
+        """The methods that have numbers, or that the claim compares."""
+        if self.claim:
+            here = [part for part in self.claim.parts if self.dataset in part.datasets]
+            return list(dict.fromkeys(m for part in here for m in (part.method, *part.against)))
         return list(dict.fromkeys(number.method for number in self.numbers))
 
-    def folder(self, measured: Sequence[str], start: str = "audit") -> str:
+    def folder(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
         """Return the name of the folder of an audit; with the methods if only some are measured.
 
-        Two configurations may have the methods of one row between them, and each its audit.
+        Two configurations may have the methods of one row between them, and each its audit. Two
+        runs may have the items of one claim between them: its folder is named by the run.
         """
+        if self.claim:
+            return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
         name = f"{start}_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
@@ -49,6 +62,8 @@ class Target:
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target with the numbers of these methods at these sizes, or at any."""
+        if self.claim:
+            return self
         fits = [
             number
             for number in self.numbers
@@ -73,7 +88,7 @@ class Target:
 
 
 def find(text: str) -> Target:
-    """Return the target that ``PAPER/ITEM/DATASET`` names.
+    """Return the target that ``PAPER/ITEM/DATASET`` names; a claim is named by its id.
 
     Raises ConfigError if there is no such paper, item or data set, or nothing but times was
     published there.
@@ -82,6 +97,13 @@ def find(text: str) -> Target:
     if len(parts) != 3 or not all(parts):
         raise ConfigError(f"--target {text} is not {GRAMMAR}.")
     paper, items, dataset = parts
+    for claim in papers.claims():
+        if claim.key == (paper, items):
+            on = dict.fromkeys(name for part in claim.parts for name in part.datasets)
+            if dataset not in on:
+                raise unknown(f"data set of {claim.id}", dataset, on, ConfigError)
+            of = dict.fromkeys(item for part in claim.parts for item in part.items)
+            return Target(paper, tuple(of), dataset, (), claim)
     wanted, here = tuple(items.split(",")), list(papers.published())
     for column, words in (("paper", (paper,)), ("item", wanted), ("dataset", (dataset,))):
         known = dict.fromkeys(getattr(number, column) for number in here)

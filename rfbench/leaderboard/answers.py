@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
+from rfbench.analysis.statistics import holm
+from rfbench.analysis.verdicts import ALPHA
 from rfbench.config.schema import NO_SOLVER
+from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Interval
-from rfbench.leaderboard.rows import STANDARD, TRIAL, counted, interval, log_quotients
+from rfbench.leaderboard.facts import Ratio
+from rfbench.leaderboard.rows import STANDARD, TRIAL, counted, log_quotients, ratio_of
+from rfbench.leaderboard.rule import FEWEST, p_value
 from rfbench.pages.templates import render
 from rfbench.papers.models import PRINTED
 from rfbench.registry import printed
@@ -20,7 +26,7 @@ from rfbench.registry import printed
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # with which the names of its own configuration begin
 LARGEST = 400  # features
-Found = dict[str, dict[str, Interval]]
+LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,45 @@ class Side:
 
 
 Pair = tuple[Side, Side]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two sides over data sets: the ratio of their errors, and the p-value of no difference."""
+
+    ratio: Ratio
+    p: float = math.nan  # of signed ranks, adjusted over the page; NaN if nothing is tested
+
+    @property
+    def verdict(self) -> str:
+        """Whether the first side's error is significantly lower or higher, or neither is shown."""
+        if not self.p <= ALPHA:
+            return OPEN
+        return LOWER if self.ratio.mean < 1 else HIGHER
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question, from its comparisons by name."""
+
+    compared: Mapping[str, Compared]
+
+    @property
+    def verdict(self) -> str:
+        """Lower if any option is; higher only if every option is."""
+        every = {one.verdict for one in self.compared.values()}
+        return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
+
+    @property
+    def name(self) -> str:
+        """The option with the smallest median, among those with the verdict of the answer."""
+        among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
+        return min(among, key=lambda name: among[name].ratio.median)
+
+    @property
+    def best(self) -> Compared:
+        """The comparison of that option."""
+        return self.compared[self.name]
 
 
 def over(baseline: str, *methods: str) -> list[Pair]:
@@ -74,14 +119,14 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-def gather(collection: Collection) -> Found:
-    """Return by question the ratios of errors that the rows carry, without those that have none.
+def gather(collection: Collection) -> dict[str, Answer]:
+    """Return the answers that the rows carry, by question.
 
-    Each is the first side's error over the second's, by their names. All of a question are over the
-    data sets that each of them has.
+    Each comparison is the first side's error over the second's. All of a question are over the data
+    sets that each of them has. Their p-values are adjusted, see `adjusted`.
     """
     rows, _ = counted(collection, OWN)
-    made = {}
+    made: dict[str, dict[str, Compared]] = {}
     for key, pairs in QUESTIONS.items():
         every = {
             f"{one} / {other}": log_quotients(one.errors(rows), other.errors(rows))
@@ -90,26 +135,53 @@ def gather(collection: Collection) -> Found:
         measured = {name: logs for name, logs in every.items() if len(logs)}
         common = pd.DataFrame(measured).dropna().index
         if len(common):
-            made[key] = {name: interval(logs[common]) for name, logs in measured.items()}
+            made[key] = {
+                name: Compared(ratio_of(logs[common]), p_value(logs[common]))
+                for name, logs in measured.items()
+            }
+    answered = {key: Answer(compared) for key, compared in adjusted(made).items()}
     if "orthogonal" in made and (kernel := kernel_errors(collection)) is not None:
-        made["kernel"] = {"ORF / RKS, error of the kernel": kernel}
-    return made
+        answered["kernel"] = Answer({"ORF / RKS, error of the kernel": Compared(kernel)})
+    return answered
 
 
-def kernel_errors(collection: Collection) -> Interval | None:
+def adjusted(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
+    """Adjust p-values for all that the page tests: that any is wrongly shown has at most `ALPHA`.
+
+    By Holm within each question, over its options; then by Holm over the questions, each of which
+    counts by its smallest p-value. An option gets the factor of its question, and is not below the
+    p-value of that.
+    """
+    within = {key: holm([one.p for one in compared.values()]) for key, compared in made.items()}
+    smallest = [p.min() for p in within.values()]
+    over, factors = holm(smallest), len(made) - np.argsort(np.argsort(smallest, kind="stable"))
+    final: dict[str, dict[str, Compared]] = {}
+    for i, (key, compared) in enumerate(made.items()):
+        p = np.maximum(over[i], np.minimum(1.0, factors[i] * within[key]))
+        final[key] = {
+            name: replace(one, p=float(q))
+            for (name, one), q in zip(compared.items(), p, strict=True)
+        }
+    return final
+
+
+def kernel_errors(collection: Collection) -> Ratio | None:
     """Compare orthogonal and independent frequencies in the Frobenius error of the kernel.
 
-    Of the runs without a solver: orthogonal ones by their definition, on the same rows.
+    Of the runs without a solver: orthogonal ones by their definition, on the same rows. Several
+    runs on one data set, with other rows or another bandwidth, count once.
     """
     rows = collection.counted
     if rows.empty:
         return None
     rows = rows[(rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")]
-    rows = rows.set_index(["dataset", "M", "trial"])
+    sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
+    rows = rows.assign(rows=rows["dataset"], dataset=sources)
+    rows = rows.set_index(["dataset", "rows", "bandwidth_rule", "M", "trial"])
     left = (rows["label"] == "orf") & (rows["protocol"] == PRINTED)
     errors = rows["kernel_error_frobenius"]
     logs = log_quotients(errors[left], errors[rows["label"] == "rks"])
-    return interval(logs) if len(logs) else None
+    return ratio_of(logs) if len(logs) else None
 
 
 def files(collection: Collection) -> dict[str, Any]:
@@ -117,10 +189,11 @@ def files(collection: Collection) -> dict[str, Any]:
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
-    bars = {name: each for every in found.values() for name, each in every.items()}
-    return {PAGE: page(found), FIGURE: figure.intervals(bars)}
+    bars = {name: one.ratio for each in found.values() for name, one in each.compared.items()}
+    return {PAGE: page(found), FIGURE: figure.ratios(bars)}
 
 
-def page(found: Mapping[str, Mapping[str, Interval]]) -> str:
+def page(found: Mapping[str, Answer]) -> str:
     """Write the page."""
-    return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, M=LARGEST)
+    facts: dict[str, Any] = {"M": LARGEST, "alpha": ALPHA, "fewest": FEWEST}
+    return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

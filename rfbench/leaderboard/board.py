@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.leaderboard.facts import Interval, Leaderboard, Line, Size
+from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size
 from rfbench.leaderboard.rows import (
     HELD_OUT,
     STANDARD,
     baseline_of,
     counted,
-    interval,
     log_ratios,
+    ratio_of,
     rows_of,
 )
-from rfbench.leaderboard.rule import bootstrap, differing
+from rfbench.leaderboard.rule import differing
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 MOST = 0.9  # of the data sets, on which a method has a value that is compared
@@ -59,7 +59,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     logs = every.loc[:, every.notna().mean() > MOST].dropna()
     if logs.empty or logs.shape[1] < 2:
         return None
-    logs = logs[logs.sort_index(axis=1).mean().sort_values(kind="stable").index]
+    logs = logs[logs.sort_index(axis=1).median().sort_values(kind="stable").index]
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
     apart = np.argwhere(np.triu(differing(logs)))
@@ -71,9 +71,7 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
         Line(
             name,
             roles.get(name, METHOD),
-            float(np.exp(values.mean())),
-            *bootstrap(values),
-            float(np.exp(np.median(values))),
+            ratio_of(values),
             float(costs.get(name, math.nan)),
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
@@ -88,10 +86,10 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     )
 
 
-def held_out(collection: Collection, best: str) -> Interval | None:
+def held_out(collection: Collection, best: str) -> Ratio | None:
     """Return what a method does on the held-out tables, at the largest M there, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = rows_of(collection, apart)
     logs = log_ratios(rows, rows.loc[~rows["reference"], "M"].max()).get(best, pd.Series()).dropna()
-    return interval(logs) if len(logs) else None
+    return ratio_of(logs) if len(logs) else None

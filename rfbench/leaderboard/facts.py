@@ -11,6 +11,33 @@ from rfbench.results.schema import MODEL
 
 
 @dataclass(frozen=True)
+class Ratio:
+    """A ratio of errors over data sets.
+
+    Attributes
+    ----------
+    median, low, high : float
+        The median over data sets and the ends of its 90 % interval, see
+        `rfbench.leaderboard.rule.median_interval`; NaN if there are too few.
+    better, datasets : int
+        On how many data sets the ratio is below 1, and how many there are.
+    mean : float
+        The geometric mean, which a few nearly solved data sets decide.
+    trimmed : float
+        The same without the three data sets whose ratios are farthest from 1; NaN if there is no
+        interval.
+    """
+
+    median: float
+    low: float
+    high: float
+    better: int
+    datasets: int
+    mean: float
+    trimmed: float
+
+
+@dataclass(frozen=True)
 class Line:
     """What a method is worth at one number of features.
 
@@ -18,11 +45,8 @@ class Line:
     ----------
     role : str
         ``method``, ``baseline``, or ``model``: no random features, the same at every M.
-    ratio, low, high : float
-        Geometric mean over data sets of the error over the baseline's, and the ends of its 90 %
-        bootstrap interval over data sets.
-    median : float
-        The median over data sets, which a few nearly solved ones do not move.
+    ratio : Ratio
+        Of its errors to the baseline's.
     search : float
         CPU time of all that was done up to the fitted model, over the baseline's in the same
         trials: the geometric mean over the data sets on which all were timed, or NaN.
@@ -30,21 +54,8 @@ class Line:
 
     method: str
     role: str
-    ratio: float
-    low: float
-    high: float
-    median: float
+    ratio: Ratio
     search: float
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A geometric mean over data sets with its bootstrap interval."""
-
-    ratio: float
-    low: float
-    high: float
-    datasets: int
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,7 @@ class Size:
     timed : int
         Data sets that the costs are means over, those on which every method was timed.
     lines : tuple of Line
-        The smallest ratio first.
+        The smallest median first.
     apart : tuple of pairs of str
         All pairs with a significant difference, the better one first.
     left_out : tuple of str
@@ -82,7 +93,7 @@ class Size:
 
     @property
     def best(self) -> str:
-        """The method with features of the smallest ratio."""
+        """The method with features of the smallest median ratio."""
         return self.methods[0].method
 
     @property
@@ -118,7 +129,7 @@ class Leaderboard:
         The fewest and most trials of a data set, of methods with features.
     unlearnt : tuple of str
         Data sets on which no method learns anything.
-    held_out : Interval or None
+    held_out : Ratio or None
         Of the errors of the best method at the largest M, on the held-out tables.
     """
 
@@ -127,7 +138,7 @@ class Leaderboard:
     trials: tuple[int, int]
     unlearnt: tuple[str, ...]
     sizes: tuple[Size, ...]
-    held_out: Interval | None = None
+    held_out: Ratio | None = None
 
     @property
     def largest(self) -> Size:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from rfbench.figures import drawn
 from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, VERMILLION, Style, assign, ink, settings
-from rfbench.leaderboard.facts import Interval, Size
+from rfbench.leaderboard.facts import Ratio, Size
 from rfbench.registry import printed
 from rfbench.results.schema import MODEL
 
@@ -26,9 +28,9 @@ TIMES = (0.01, 0.1, 1, 10, 100, 1000)
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     """Draw each method's error against the time of its search, both over the baseline's.
 
-    A panel per number of features; bars are the intervals over data sets, the line joins what no
-    other method beats in both. Reference models have open markers. The method `own` is a star, or a
-    horizontal line with its interval where its time is not known.
+    A panel per number of features; points are medians over data sets, bars their intervals. The
+    line joins the methods that no other beats in both. Reference models have open markers. The
+    method `own` is a star, or a horizontal line with its interval if its time is not known.
     """
     alone = len(sizes) == 1
     figure = new_figure(COLUMN if alone else PAGE, 3.9 if alone else 3.3)
@@ -42,16 +44,19 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
             if line.method == own:
                 style = Style(VERMILLION, "*")
             if line in timed:
-                gaps = [[max(line.ratio - line.low, 0.0)], [max(line.high - line.ratio, 0.0)]]
+                of = line.ratio  # without an interval there are no bars
+                gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
                 look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
                 look |= {"label": printed(line.method), **style.marks(panel)}
-                panel.errorbar([line.search], [line.ratio], gaps, **look)
+                panel.errorbar([line.search], [of.median], gaps, **look)
             elif line.method == own:
                 name = f"{printed(own)} (time not compared)"
-                panel.axhspan(line.low, line.high, color=VERMILLION, alpha=0.15, linewidth=0)
-                panel.axhline(line.ratio, color=VERMILLION, label=name)
+                of = line.ratio
+                if of.low <= of.high:
+                    panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
+                panel.axhline(of.median, color=VERMILLION, label=name)
         if timed:
-            on = frontier([line.search for line in timed], [line.ratio for line in timed])
+            on = frontier([line.search for line in timed], [line.ratio.median for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
         panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
         _logarithmic(panel, "x", TIMES if alone else TIMES[::2])
@@ -83,23 +88,23 @@ def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
         return drawn(draw_costs(sizes, own), form)
 
 
-def draw_intervals(bars: Mapping[str, Interval]) -> Figure:
-    """Draw ratios with their intervals, one below the other; those below 1 are blue."""
+def draw_ratios(bars: Mapping[str, Ratio]) -> Figure:
+    """Draw medians with their intervals, one below the other; those below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
     panel.axvline(1.0, color=ink(), linewidth=0.8)
     for position, bar in enumerate(bars.values()):
-        colour = BLUE if bar.ratio < 1 else VERMILLION
+        colour = BLUE if bar.median < 1 else VERMILLION
         panel.plot([bar.low, bar.high], [position, position], color=colour)
-        panel.plot([bar.ratio], [position], "o", color=colour)
+        panel.plot([bar.median], [position], "o", color=colour)
     _logarithmic(panel, "x", RATIOS)
     panel.set_yticks(range(len(bars)), list(bars))
     panel.set_ylim(len(bars) - 0.5, -0.5)
-    panel.set_xlabel("ratio of errors")
+    panel.set_xlabel("median ratio of errors")
     return figure
 
 
-def intervals(bars: Mapping[str, Interval]) -> bytes:
+def ratios(bars: Mapping[str, Ratio]) -> bytes:
     """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
     with settings():
-        return drawn(draw_intervals(bars), "png")
+        return drawn(draw_ratios(bars), "png")

@@ -8,10 +8,11 @@ from rfbench.registry import printed
 
 
 def gather(board: Leaderboard) -> list[Finding]:
-    """Return which method has the smallest mean error, if there are data sets enough to say so."""
+    """Return which method has the smallest median ratio, if there are data sets enough."""
     size = board.largest
     alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
     facts = {"size": size, "best": size.methods[0], "alike": alike,
              "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
-    bars = [Bar(printed(line.method), line.ratio, line.low, line.high) for line in size.methods]
+    ratios = [(printed(line.method), line.ratio) for line in size.methods]
+    bars = [Bar(name, of.median, of.low, of.high) for name, of in ratios]
     return [Finding("methods", facts, tuple(bars))] if size.enough else []

@@ -10,32 +10,41 @@ from typing import Any
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Leaderboard, Size, facts
-from rfbench.leaderboard.rule import NEEDED, SIGNS
+from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size, facts
+from rfbench.leaderboard.rule import FEWEST, NEEDED, SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, number
+from rfbench.pages.words import DASH, absent, number
 from rfbench.registry import printed
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
+BESIDE = ("better on", "geometric mean", "without three", "search time")  # at the largest M
 MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def page(board: Leaderboard | None, out: Path) -> str:
     """Write the page for a folder, from `rfbench.leaderboard.board.gather`."""
-    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": NEEDED}
+    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": NEEDED,
+                             "fewest": FEWEST}  # fmt: skip
     if board is not None:
         largest = board.largest
         facts |= {
             "largest": largest,
             "best": largest.methods[0],
+            "extreme": _by_mean(largest),
             "leads": [] if largest.leader else [size for size in board.sizes if size.leader],
             "errors": _errors(board.sizes, board.baseline),
             "set_aside": catalog.set_aside(),
             "costs": COSTS if largest.timed else "",
         }
     return render("leaderboard/which_method.md.j2", board=board, run=RUN, out=out, **facts)
+
+
+def _by_mean(size: Size) -> Line | None:
+    """Return the method with the smallest geometric mean, if that is another than by the median."""
+    by_mean = min(size.methods, key=lambda line: line.ratio.mean)
+    return by_mean if by_mean.method != size.best else None
 
 
 def files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
@@ -51,8 +60,7 @@ def files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     """Return a line per method: its errors at each size, and its costs at the largest."""
     cells = {
-        (size.M, line.method): f"{number(line.ratio, 2)} ({number(line.low, 2)}{DASH}"
-        f"{number(line.high, 2)}){MARKS[size.verdict(line.method, baseline)]}"
+        (size.M, line.method): words(line.ratio) + MARKS[size.verdict(line.method, baseline)]
         for size in sizes
         for line in size.lines
     }
@@ -60,9 +68,20 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     rows = []
     for name in dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines):
         line = last.get(name)
-        beside = [line.median, line.search] if line else [None] * 2
-        errors = [cells.get((size.M, name), DASH) for size in sizes]
-        rows.append([printed(name), *errors, *(number(value, 2) for value in beside)])
-    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 2]
-    head = ["method", *(f"M = {size.M}" for size in sizes), "median", "search time"]
+        last_ratio = line.ratio if line else None
+        beside = [
+            str(last_ratio.better) if last_ratio else DASH,
+            number(last_ratio and last_ratio.mean, 2),
+            number(last_ratio and last_ratio.trimmed, 2),
+            number(line and line.search, 2),
+        ]
+        rows.append([printed(name), *(cells.get((size.M, name), DASH) for size in sizes), *beside])
+    counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 4]
+    head = ["method", *(f"M = {size.M}" for size in sizes), *BESIDE]
     return Grid(head, [*rows, counts])
+
+
+def words(ratio: Ratio) -> str:
+    """Write a median with its interval, if it has one."""
+    known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
+    return number(ratio.median, 2) + known

@@ -21,15 +21,15 @@ from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import today
 from rfbench.kernels import Kernel
 from rfbench.leaderboard.board import size_of
-from rfbench.leaderboard.facts import Interval, Line, Size
+from rfbench.leaderboard.facts import Line, Ratio, Size
 from rfbench.leaderboard.rows import (
     NAME,
     STANDARD,
     TRIAL,
     baseline_of,
     counted,
-    interval,
     log_ratios,
+    ratio_of,
     rows_of,
 )
 from rfbench.parameters import is_path
@@ -222,8 +222,8 @@ class Standing:
     own : Line
         Its line there.
     place : int
-        Its place by the mean, among the methods with features.
-    plain, best : Interval
+        Its place by the median, among the methods with features.
+    plain, best : Ratio
         Its errors over those of the baseline, and of `rival`, the best other method with features.
     tables : tuple of pairs
         Data sets with its error over the baseline's, the smallest first.
@@ -236,8 +236,8 @@ class Standing:
     size: Size
     own: Line
     place: int
-    plain: Interval
-    best: Interval
+    plain: Ratio
+    best: Ratio
     rival: str
     tables: tuple[tuple[str, float], ...]
     left_out: int
@@ -282,8 +282,8 @@ def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
         size=replace(size, lines=tuple(lines)),
         own=next(line for line in lines if line.method == label),
         place=1 + ranked.index(label),
-        plain=interval(logs[label] - logs[baseline]),
-        best=interval(logs[label] - logs[rival]),
+        plain=ratio_of(logs[label] - logs[baseline]),
+        best=ratio_of(logs[label] - logs[rival]),
         rival=rival,
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
         left_out=asked - len(paired),

@@ -20,6 +20,7 @@ from rfbench.escaping import in_latex
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.leaderboard import figure, quick
+from rfbench.leaderboard.page import words
 from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     Ranked,
@@ -31,7 +32,7 @@ from rfbench.leaderboard.rank import (
 from rfbench.leaderboard.rows import NAME, baseline_of
 from rfbench.leaderboard.rule import NEEDED
 from rfbench.pages.templates import render
-from rfbench.pages.words import seconds
+from rfbench.pages.words import DASH, seconds
 from rfbench.parameters import is_path
 from rfbench.permissions import check_permission
 from rfbench.registry import KERNELS, SAMPLERS, unknown_name, unprinted
@@ -275,6 +276,6 @@ def _write(found: Standing, folder: Path, label: str) -> None:
 
 
 def _row(found: Standing) -> str:
-    numbers = f"{found.plain.ratio:.2f} ({found.plain.low:.2f}--{found.plain.high:.2f})"
+    numbers = words(found.plain).replace(DASH, "--")
     ranked = f"{found.place} of {len(found.size.methods)}"
     return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

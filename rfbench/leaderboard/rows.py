@@ -12,8 +12,8 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.verdicts import LEARNT
 from rfbench.datasets import catalog
-from rfbench.leaderboard.facts import Interval
-from rfbench.leaderboard.rule import Logs, Values, bootstrap
+from rfbench.leaderboard.facts import Ratio
+from rfbench.leaderboard.rule import EXTREME, FEWEST, Logs, Values, median_interval, rounded
 from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
@@ -144,7 +144,18 @@ def log_quotients(above: Any, below: Any) -> pd.Series[float]:
     return logs.groupby("dataset").mean()
 
 
-def interval(logs: pd.Series[float]) -> Interval:
-    """Return the geometric mean over data sets with its interval; `logs` is not empty."""
+def ratio_of(logs: pd.Series[float] | Values) -> Ratio:
+    """Return the ratio of errors over data sets, from its logarithms on each, at least one."""
     values: Values = np.asarray(logs, dtype=np.float64)
-    return Interval(float(np.exp(values.mean())), *bootstrap(values), len(values))
+    n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
+    trimmed = values[kept].mean() if n >= FEWEST else math.nan
+    low, high = median_interval(values)
+    return Ratio(
+        float(np.exp(np.median(values))),
+        float(np.exp(low)),
+        float(np.exp(high)),
+        int((rounded(values) < 0).sum()),
+        n,
+        float(np.exp(values.mean())),
+        float(np.exp(trimmed)),
+    )

@@ -1,20 +1,25 @@
 """The rule of the leaderboard: which methods differ significantly, and what an interval covers.
 
-Errors of one data set are held against those of the baseline in the same trial, at the same number
-of features. A method's number is the geometric mean of these quotients over data sets. Two methods
-differ significantly where a test over data sets that knows of all pairs says so, see `differing`.
+Errors of one data set are divided by those of the baseline in the same trial, at the same number
+of features. A method's number is the median of these quotients over data sets. Two methods differ
+significantly if a test over data sets that knows of all pairs says so, see `differing`. A single
+pair has a `p_value`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-LEVEL = 0.9  # of the intervals
-DRAWS, SIGNS = 20_000, 20_000  # of the bootstrap and of the signs: intervals and verdicts stay
+LEVEL = 0.9  # of the intervals, at least
+FEWEST = 12  # data sets with which a ratio has an interval; with fewer it is nearly their range
+EXTREME = 3  # data sets without which a geometric mean is shown too
+SIGNS = 20_000  # draws of the signs: with so many the verdicts stay
 EQUAL = 1e-12  # differences of logarithms that are rounding
 SEED = 0
 # Data sets from which on a method is named: with fewer, it would be luck. Among 19 to 22 methods
@@ -41,16 +46,12 @@ def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = 
     pair is said to differ with probability `alpha` at most: hence so is a leader named. One test
     for all pairs of one size.
     """
-    from scipy.stats import rankdata
-
     X, (n, k) = logs.to_numpy(dtype=np.float64), logs.shape
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)
     if n < 2 or k < 2:
         return apart
-    D = X[:, left] - X[:, right]
-    D[np.abs(D) < EQUAL] = 0.0
-    # Equal errors have a rank, and no sign (Pratt 1959).
-    ranks = np.sign(D) * rankdata(np.abs(D), axis=0)
+    D = rounded(X[:, left] - X[:, right])
+    ranks = signed_ranks(D)
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
@@ -61,14 +62,49 @@ def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = 
     return np.asarray(apart + apart.T)
 
 
-def bootstrap(
-    logs: Values, level: float = LEVEL, draws: int = DRAWS, seed: int = SEED
-) -> tuple[float, float]:
-    """Return the interval of a geometric mean: percentiles over data sets drawn with repetition.
+def rounded(differences: Values) -> Values:
+    """Return differences of logarithms, with those that are rounding set to 0."""
+    return np.where(np.abs(differences) < EQUAL, 0.0, differences)
 
-    `logs` has shape (n,), n at least 1.
+
+def signed_ranks(differences: Values) -> Values:
+    """Return the ranks of the sizes of differences over data sets (rows), with their signs.
+
+    Equal errors have a rank, and no sign (Pratt 1959).
     """
-    n = len(logs)
-    means = logs[np.random.default_rng(seed).integers(n, size=(draws, n))].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return float(np.exp(low)), float(np.exp(high))
+    from scipy.stats import rankdata
+
+    return np.asarray(np.sign(differences) * rankdata(np.abs(differences), axis=0))
+
+
+def p_value(logs: ArrayLike) -> float:
+    """Return the two-sided p-value of one comparison over data sets, Wilcoxon's.
+
+    1 if the signed ranks and the mean point to different sides, or no error differs.
+
+    Parameters
+    ----------
+    logs : array of shape (n,)
+        Logarithms of the quotients of two errors, one per data set.
+    """
+    from scipy.stats import wilcoxon
+
+    differences = rounded(np.asarray(logs, dtype=np.float64))
+    if not signed_ranks(differences).sum() * differences.mean() > 0:
+        return 1.0
+    return float(wilcoxon(differences, zero_method="pratt").pvalue)
+
+
+def median_interval(logs: Values, level: float = LEVEL) -> tuple[float, float]:
+    """Return the interval of a median whose ends are two of the values, NaN of fewer than `FEWEST`.
+
+    Of independent data sets it covers the median of their distribution with a probability of at
+    least `level`, whatever the distribution and their number: the number of values below the median
+    is binomial.
+    """
+    from scipy.stats import quantile_test
+
+    if len(logs) < FEWEST:
+        return np.nan, np.nan
+    ends: Any = quantile_test(logs, p=0.5).confidence_interval(level)
+    return float(ends.low), float(ends.high)

@@ -67,16 +67,17 @@ def worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
 
 def verdict(outcome: Outcome) -> str:
     """Write the verdict, with how often and how far it fails, or what limits it."""
+    mark = verdicts.UNVARIED * outcome.unvaried
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {listing(outcome.depends_on)}"
     if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
         counted = f"{outcome.outside} of {len(outcome.comparisons)}"
-        return f"{outcome.verdict} ({counted}, at worst by {_missed(outcome)})"
+        return f"{outcome.verdict} ({counted}, at worst by {_missed(outcome)}){mark}"
     if outcome.verdict == verdicts.HOLDS_TESTED:
-        return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets)"
+        return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets){mark}"
     if outcome.verdict == verdicts.CANNOT:
         return f"{outcome.verdict} ({outcome.reason})"
-    return outcome.verdict
+    return outcome.label
 
 
 def _missed(outcome: Outcome) -> str:

@@ -26,12 +26,16 @@ from rfbench.results import Results
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many numbers have each verdict, a line per class of provenance."""
-    seen = [v for v in ledger.COUNTED if v in verdicts.COMPARED or any(c[v] for c in counts)]
-    rows = [
-        [*_class(each), str(each.compared), *(str(each[verdict]) for verdict in seen)]
-        for each in counts
-    ]
-    return Grid(["numbers", "our settings", "protocol", "compared", *seen], rows)
+    rows = []
+    for each in counts:
+        of = each.of_decidable
+        decided = (of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS])
+        seen = (each[verdict] for verdict in verdicts.COMPARED)
+        numbers = (each.compared, *seen, *decided, each.unspread)
+        rows.append([*_class(each), *map(str, numbers)])
+    of_these = ("near", verdicts.UNDECIDED, "differ")
+    head = ["all", *verdicts.COMPARED, "decidable", *(f"of these {word}" for word in of_these)]
+    return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
@@ -115,10 +119,10 @@ def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -
         "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
         "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
         "one_findings": [
-            (name, text)
+            (name, protocol, text)
             for name in papers.papers()
             if name in here
-            for text in papers.paper(name).provenance.one_finding.values()
+            for protocol, text in papers.paper(name).provenance.one_finding.items()
         ],
         "called": ledger.CALLED,
         "name": papers.claim_name,

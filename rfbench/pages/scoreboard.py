@@ -11,7 +11,7 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.ledger import APART, TABLE, tables
+from rfbench.analysis.ledger import TABLE, tables
 from rfbench.analysis.outcomes import off
 from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.verification import Verification
@@ -91,7 +91,7 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         p: sum({line["group"]: line["failed"] for line in here}.values())
         for p, here in by_protocol.items()
     }
-    at_chance = [line["protocol"] for line in lines if line["verdict"] == verdicts.AT_CHANCE]
+    at_chance = [line["protocol"] for line in lines if line["at_chance"]]
     over = {key: over[key] for key in sorted(over.keys() & {line["number"] for line in lines})}
     return TablePart(
         paper,
@@ -214,13 +214,13 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
 
 def _outcome(line: Mapping[Any, Any]) -> str:
     seen = " / ".join(str(line[verdict]) for verdict in verdicts.COMPARED)
-    short = {verdicts.TOO_NOISY: "too noisy"}  # the text above the table says of what
-    not_compared = [f"{line[v]} {short.get(v, v)}" for v in APART if line[v]]
+    remarks = [] if line["decidable"] == line["compared"] else [f"{line['decidable']} decidable"]
+    remarks += [f"{line['at_chance']} at chance"] if line["at_chance"] else []
     sizes = {"distance": "", "away": " %"}
     written = [f"{line[name]:.2f}{unit}" for name, unit in sizes.items() if not absent(line[name])]
     distance = ", ".join(written)
     shown = f"{line['shown']} shown, {distance}" if line["shown"] else ""
-    parts = [f"{seen}, {distance}" if line["compared"] else shown, *not_compared]
+    parts = [f"{seen}, {distance}" if line["compared"] else shown, *remarks]
     return ", ".join(filter(None, parts)) or (SUBSTITUTE if line["stand_in"] else DASH)
 
 

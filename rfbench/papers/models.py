@@ -230,7 +230,7 @@ class Provenance(_PaperSection):
     trials: dict[str, int] = {}
     one_draw_of_rows: bool = False  # whether all of the paper's trials share it, and ours do not
     contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
-    one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, which count once
+    one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, a remark
     strongest_answer: str = ""  # of the paper, in one sentence
 
     @field_validator("settings")
@@ -321,14 +321,6 @@ class Part(_PaperSection):
         return self.metric.startswith("t_") or self.at == "equal-time"
 
 
-class Dependence(_PaperSection):
-    """Something that the paper does not print, and on which a claim hangs."""
-
-    key: str  # a key of the configuration, or a word for what is left open
-    datasets: list[str] = []  # as in the parts of the claim; none means all
-    range: str  # the result over its values, and on what that was measured
-
-
 class Claim(_PaperSection):
     """A claim of a paper, in own words, with what would show it.
 
@@ -337,7 +329,7 @@ class Claim(_PaperSection):
     machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
     it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
     `strongest_answer` is the best that its authors could say where it does not reproduce, in one
-    sentence; `depends_on` names what the paper leaves open and the claim depends on.
+    sentence.
     """
 
     id: str
@@ -350,7 +342,6 @@ class Claim(_PaperSection):
     bounds: Literal["before", "after"] = "before"
     note: str = ""
     strongest_answer: str = ""
-    depends_on: list[Dependence] = []
     parts: list[Part] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -8,10 +8,10 @@ from scipy import stats
 
 from rfbench import papers
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
-from rfbench.analysis.outcomes import EffectRange, Outcome
+from rfbench.analysis.outcomes import ClaimComparison, EffectRange, Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
-from rfbench.papers.models import Claim, Dependence, Part
+from rfbench.papers.models import Claim, Part
 from tests.support.frames import results, selection
 
 CLAIMS = 800
@@ -69,47 +69,77 @@ def test_what_is_true_holds_and_what_is_not_fails() -> None:
     assert rates([*[-5.0] * 4, *[5.0] * 2], claims=50) == {"fails": 1.0}
 
 
-def test_what_hangs_on_something_that_is_not_printed_fails_under_printed_nowhere() -> None:
-    hangs = Dependence(key="bandwidth", datasets=["EEG"], range="from 0 to 1")
+Span = tuple[float, float] | None
 
-    def said(protocol: str, *targets: str) -> Outcome:
-        z = np.linspace(-1, 1, 10)
-        quantities = [(0, Quantity(z - 5, dataset=name, target=name)) for name in targets]
-        return judge(claim().model_copy(update={"depends_on": [hangs]}), protocol, quantities)
 
-    alone = said("printed", "EEG")
-    assert (alone.verdict, alone.depends_on) == ("depends on what is not printed", ("bandwidth",))
-    assert said("matched", "EEG").verdict == "fails"
-    assert said("printed", "EEG", "magic04").verdict == "fails"
-    assert said("tuned", "EEG").verdict == "shown"
+def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outcome:
+    """Judge comparisons with these means, whose changes over the gaps are these; or all negated."""
+    z, sign = np.linspace(-1, 1, 10), -1 if flipped else 1
+    quantities = [(0, Quantity(sign * (z + mean), x=x + 1)) for x, mean in enumerate(means)]
+
+    def unprinted(_: Claim, one: ClaimComparison) -> EffectRange | None:
+        span = spans[(one.x or 0) - 1]
+        ends = span and sorted(sign * end for end in span)
+        return EffectRange(ends[0], ends[1], 2, ("bandwidth",)) if ends else None
+
+    return judge(claim(), "printed", quantities, None, unprinted)
 
 
 @pytest.mark.parametrize(
-    ("span", "verdict"),
-    [((-3.0, 0.5), DEPENDS), ((-3.0, 0.0), DEPENDS), ((-3.0, -0.5), "fails"), (None, "fails")],
+    ("mean", "span", "verdict", "flipped"),
+    [
+        (-5.0, (0.0, 5.5), DEPENDS, DEPENDS),
+        (5.0, (-5.5, 0.0), DEPENDS, DEPENDS),
+        (-5.0, (-9.0, 4.5), "fails", "holds"),
+        (5.0, (-4.5, 9.0), "holds", "fails"),
+        (-5.0, (0.0, 5.0), "fails", "holds"),  # a bound that is touched is not crossed
+        (5.0, (-5.0, 0.0), "holds", "fails"),
+        (-5.0, None, "fails, not varied", "holds, not varied"),
+        (5.0, None, "holds, not varied", "fails, not varied"),
+        (0.1, (-9.0, 9.0), "not clear", "not clear"),
+    ],
 )
-def test_a_claim_fails_only_under_every_key_that_is_not_printed(
-    span: tuple[float, float] | None, verdict: str
+def test_unstated_settings_count_alike_for_what_holds_and_what_fails(
+    mean: float, span: Span, verdict: str, flipped: str
 ) -> None:
-    """The comparison, -5, lies below 0; the intercept was varied, to either side of 0 or not."""
-    range_ = span and EffectRange(span[0] + 5, span[1] + 5, 2, ("solver.intercept",))
-    asked = []
+    """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
+    one, other = judged([mean], [span]), judged([mean], [span], flipped=True)
+    assert (one.label, other.label) == (verdict, flipped)
+    assert one.depends_on == (("bandwidth",) if verdict == DEPENDS else ())
+    assert one.depends_on == other.depends_on
+
+
+def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> None:
+    stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
+    assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
+    assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
+    assert judged([5, 5, 5], [stays] * 3).label == "holds"
+    assert judged([-5, -5, 5], [crosses, crosses, stays]).label == DEPENDS
+    assert judged([-5, -5, 5], [crosses, stays, stays]).label == "fails in part"
+    assert judged([-5, -5, 5], [stays, stays, None]).label == "fails"
+    assert judged([-5, -5, 5], [crosses, None, stays]).label == "fails in part, not varied"
+    assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
+
+
+def test_a_range_of_quotients_is_one_of_logarithms() -> None:
+    """The quotient is 2, with the bound 1.5: it is 1.4 where the logarithm changes by log(.7)."""
+    part = claim(None, 1.5).parts[0].model_copy(update={"scale": "ratio", "along": "columns"})
+    one = claim().model_copy(update={"parts": [part]})
+    values = np.log(2) + np.linspace(-0.1, 0.1, 10)
+    for change, verdict in ((0.7, DEPENDS), (0.8, "fails")):
+        span = EffectRange(float(np.log(change)), 0.0, 2, ("bandwidth",))
+        found = judge(one, "printed", [(0, Quantity(values))], None, lambda *_, span=span: span)
+        assert found.label == verdict
+        (comparison,) = found.comparisons
+        assert comparison.over_gaps is not None
+        assert comparison.over_gaps.low == pytest.approx(2 * change)
+
+
+def test_other_protocols_do_not_depend_on_readings() -> None:
     z = np.linspace(-1, 1, 10)
-    one = claim().model_copy(
-        update={"parts": [claim().parts[0].model_copy(update={"items": ["table3"]})]}
-    )
-
-    def judged(mean: float) -> Outcome:
-        quantity = Quantity(z + mean, x=7, dataset="eeg", target="EEG", against="b")
-        return judge(one, "printed", [(0, quantity)], (), lambda *at: asked.append(at) or range_)
-
-    outcome = judged(-5.0)
-    assert asked == [("liu2020", ["table3"], "EEG", ("a", "b"), 7, "error")]
-    assert outcome.verdict == verdict
-    (comparison,) = outcome.comparisons
-    assert comparison.over_gaps == (span and EffectRange(*span, 2, ("solver.intercept",)))
-    assert outcome.depends_on == (("solver.intercept",) if verdict == DEPENDS else ())
-    assert judged(0.1).comparisons[0].depends_on == ()  # what lies inside hangs on nothing
+    span = EffectRange(0.0, 9.0, 2, ("bandwidth",))
+    found = judge(claim(), "matched", [(0, Quantity(z - 5))], None, lambda *_: span)
+    assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
 
 
 def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:

@@ -46,7 +46,7 @@ def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
     place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place, source="table")
+    return table.assign(**place, source="table", decidable=True, published_error=1.0)
 
 
 def test_numbers_are_counted_by_their_verdicts_class_by_class():
@@ -54,28 +54,33 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
         [
             ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
             ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
-            ("printed", "blind", verdicts.AT_CHANCE, -9.0, 9, 2),
+            ("printed", "blind", verdicts.DIFFERS, -9.0, 9, 2),
             ("matched", "matched", verdicts.CLOSE, 0.8, 9, 0),
-            ("matched", "matched", verdicts.NOT_CLEAR, 0.4, 9, 1),
+            ("matched", "matched", verdicts.UNDECIDED, 0.4, 9, 1),
             ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
         ]
     )
     table.loc[0, "unit"] = "1"  # kernel errors and the like count too
+    table.loc[2, "decidable"] = False
     found = findings.numbers(SimpleNamespace(own=table))
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
-    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
+    assert counts == [(("table", "blind"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
+    (blind, _) = (each.of_decidable for each in found.facts["counts"])
+    assert (blind.compared, blind.near, blind["differs"]) == (2, 1, 1)
     assert [(bar.name, bar.value) for bar in found.bars] == [
-        ("p, printed in tables, text and readings made beforehand: 1 of 2", 50),
+        ("p, printed in tables, text and readings made beforehand: 1 of 3", pytest.approx(100 / 3)),
         ("p, printed in tables, tuned to match: 1 of 2", 50),
     ]
-    assert statements([found])[0].sentence.count("1 of 2") == 2
-    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not judged"))) is None
+    assert statements([found])[0].sentence.count("1 of 2") == 1
+    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not run"))) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):
-    return SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict, differing=differing)
+    return SimpleNamespace(
+        claim=claim, protocol=protocol, verdict=verdict, label=verdict, differing=differing
+    )
 
 
 def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
@@ -86,6 +91,7 @@ def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
         outcome(by_id["E2"], "printed", verdicts.FAILS),
         outcome(by_id["E2"], "matched", verdicts.HOLDS),  # tuned to match
         outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
+        outcome(by_id["S5"], "printed", verdicts.HOLDS + verdicts.UNVARIED),
         outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
         outcome(by_id["Q2"], "code", verdicts.HOLDS_TESTED),
@@ -93,7 +99,7 @@ def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
     assert [o.claim.id for o in every if ledger.holds(o)] == ["E1", "Q2"]
     found = findings.claims(SimpleNamespace(outcomes=every))
     assert [(each.of[2], each.tested) for each in found.facts["counts"]] == [
-        ("blind", 3), ("code", 1)
+        ("blind", 4), ("code", 1)
     ]  # fmt: skip
     assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
     assert statements([found])[0].sentence.count(": E1;") == 1

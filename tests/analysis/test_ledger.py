@@ -3,15 +3,17 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm, t
 
 from rfbench import papers
 from rfbench.analysis import frame, ledger, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError
-from rfbench.papers.models import Provenance
+from rfbench.papers.models import Provenance, Published
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -105,10 +107,55 @@ def test_trials_beyond_the_written_number_are_left_out_where_some_sizes_have_the
         assert made.loc[made["added"], "trial"].ge(10).all()
 
 
-def test_the_numbers_of_one_finding_are_displayed_and_in_no_total() -> None:
-    """Gort by the definition of the text; so `verify --strict` does not end with 1 for it."""
-    held = verify([PUBLISHED / "quadrature2018_figure2_powerplant-gaussian.printed"])
-    run = held.own[held.own["trials"] > 0]
-    assert set(run["verdict"]) == {verdicts.NOT_JUDGED}
-    assert ledger.of_numbers(held) == []
-    assert ledger.tables(held)[list(ledger.COUNTED)].sum().sum() == 0
+def decidable(number: Published, of_rows: float) -> bool:
+    """Whether equal means agree in four of five cases: the width of the paper's own interval."""
+    if number.standard_error is None:
+        return True
+    relative = number.unit == "1"
+    scale = number.value if relative else 1.0
+    error, many = np.hypot(number.standard_error / scale, of_rows), number.trials
+    quantile = t.ppf(0.95, many - 1) if many and many > 1 else norm.ppf(0.95)
+    own = quantile * error + number.half_digit / scale
+    return bool(own + norm.ppf(0.9) * error <= (np.log(1.05) if relative else 0.5))
+
+
+def test_every_number_that_was_measured_is_near_undecided_or_different() -> None:
+    """Recomputed from the published rows: by the intervals, and by the papers' spreads alone."""
+    held = verify([PUBLISHED])
+    lines = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
+    lines = lines[(lines["same_as"] == "") & (lines["protocol"] != "tuned")]
+    every = papers.published()
+    expected: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    for line in lines.to_dict("records"):
+        low, high = (line["difference"] + s * line["half_width"] for s in (-1, 1))
+        relative = line["unit"] == "1"
+        if relative:  # half the width is of the logarithm, to first order
+            half = line["half_width"] / line["measured"]
+            middle = np.log(line["measured"] / line["published"])
+            low, high = middle - half, middle + half
+        close = np.log(1.1) if relative else 1.0
+        near, apart = max(abs(low), abs(high)) <= close, low > close or high < -close
+        verdict = "near" if near else "different" if apart else "undecided"
+        number, of_rows = every[line["number"]], 0.0
+        if papers.paper(line["paper"]).provenance.one_draw_of_rows:
+            config = json.loads((Path(line["folder"]) / "manifest.json").read_text())["config"]
+            repeats = config["kernel_error_repeats"]
+            features = (line["published_spread"] / line["published"]) ** 2 / repeats
+            own = (line["standard_error"] / line["measured"]) ** 2 * line["trials"]
+            of_rows = max(0.0, own - features) ** 0.5
+        of_class = expected.setdefault((line["source"], line["settings"]), {})
+        of_class.setdefault(verdict, []).append(decidable(number, of_rows))
+    counts = {each.of: each for each in ledger.of_numbers(held)}
+    assert counts.keys() == expected.keys()
+    for key, each in counts.items():
+        found = expected[key]
+        assert each.compared == sum(map(len, found.values()))
+        for of, size in ((each, len), (each.of_decidable, sum)):
+            three = of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
+            names = ("near", "undecided", "different")
+            assert three == tuple(size(found.get(name, [])) for name in names), key
+        without = [every[line["number"]].standard_error is None for line in lines.to_dict("records")
+                   if (line["source"], line["settings"]) == key]  # fmt: skip
+        assert each.unspread == sum(without)
+    tables = ledger.tables(held)[list(verdicts.COMPARED)].to_numpy().sum()
+    assert tables == sum(each.compared for each in counts.values())

@@ -32,8 +32,7 @@ def test_l1_judges_draws_and_not_their_mean() -> None:
         config = {"paper": "lkrf2016", "item": "figure1b", "M": {"kept_by": "lkrf"}}
         return verdict(shipped("L1"), results(made, name=f"{reaching}-{n}", **config))
 
-    assert sphere(3, 10).verdict == "depends on what is not printed"
-    assert sphere(3, 10).depends_on == ("the draws",)
+    assert sphere(3, 10).label == "fails, not varied"  # draws are no setting
     assert sphere(3, 10).effect == pytest.approx(0.3)
     assert sphere(0, 59).verdict == "holds"  # 0.95 ** 59 < .05
     assert sphere(0, 58).verdict == "not clear"

@@ -17,12 +17,12 @@ ERROR, TRIALS = 0.89 / 10**0.5, 10  # as printed: 68.45 ± 0.89 over 10 trials
         (0.2, 0.29, "agrees"),
         (-0.2, 0.31, "close"),
         (0.75, 0.2, "close"),
-        (0.75, 0.3, "not clear"),
-        (-1.2, 0.3, "not clear"),
+        (0.75, 0.3, "undecided"),
+        (-1.2, 0.3, "undecided"),
         (-1.2, 0.19, "differs"),
-        (9.0, 8.5, "not clear"),
-        (0.0, 1.1, "not clear"),
-        (99.0, math.nan, "not clear"),
+        (9.0, 8.5, "undecided"),
+        (0.0, 1.1, "undecided"),
+        (99.0, math.nan, "undecided"),
     ],
 )
 def test_the_interval_decides(distance: float, half: float, verdict: str) -> None:
@@ -50,13 +50,13 @@ def test_a_number_without_a_spread_is_one_more_trial_of_ours() -> None:
 
 @pytest.mark.parametrize("distance", [0.0, 0.3, 0.45, 0.7, 1.4])
 def test_more_trials_take_no_verdict_back(distance: float) -> None:
-    """Each may only leave "not clear", or go from "close" to "agrees"."""
+    """Each may only leave "undecided", or go from "close" to "agrees"."""
     trials = 2 ** np.arange(1, 14)
     said = of_numbers(distance, intervals(0.0, math.nan, 0.9 / np.sqrt(trials), trials))
-    order = ["not clear", "close", "agrees"] if distance < 1 else ["not clear", "differs"]
+    order = ["undecided", "close", "agrees"] if distance < 1 else ["undecided", "differs"]
     places = list(map(order.index, said))
     assert places == sorted(places)
-    assert said[0] == "not clear"
+    assert said[0] == "undecided"
     assert said[-1] == {0.7: "close", 1.4: "differs"}.get(distance, "agrees")
 
 
@@ -67,7 +67,7 @@ def test_a_number_without_a_unit_is_judged_by_the_quotient() -> None:
     freedom = (errors**2).sum() ** 2 / (errors**4 / freedoms).sum()
     assert half == pytest.approx(t.ppf(0.95, freedom) * np.hypot(*errors) + 0.01)
     quotients = [1.04, 1 / 1.04, 1.09, 1 / 1.09, 1.12, 1 / 1.12, 1.101]
-    expected = ["agrees"] * 2 + ["close"] * 2 + ["differs"] * 2 + ["not clear"]
+    expected = ["agrees"] * 2 + ["close"] * 2 + ["differs"] * 2 + ["undecided"]
     assert list(of_numbers(np.log(quotients), 0.005, relative=True)) == expected
 
 

@@ -1,11 +1,16 @@
 """What came nearest in the audits among the results."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.outcomes import EffectRange
+from rfbench.analysis.outcomes import ClaimComparison, EffectRange
 from rfbench.audit.tables import effect_range, ranges, read_all
 from rfbench.pages.templates import render
+from rfbench.papers.models import Claim
 
 HEAD = (
     "place,scaling,weights,rms_choosing,rms_confirming,largest_difference,cells,trials,tried,"
@@ -125,10 +130,51 @@ def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
     write(tmp_path, "gaps_liu2020_table3_EEG", head, other, own)
     write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
     every = read_all([tmp_path])
-    at = "liu2020", ["table3"], "EEG"
-    assert effect_range(every, *at, ("a", "b"), 7, "error") == EffectRange(
-        -4.0, 0.0, 2, ("solver.intercept",)
-    )
-    assert effect_range(every, *at, ("a", "c"), 7, "error") is None
-    assert effect_range(every, *at, ("a", "b"), 14, "error") is None
-    assert effect_range(every, "liu2020", ["table4"], "EEG", ("a", "b"), 7, "error") is None
+    one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
+    assert effect_range(every, claim(), one) == EffectRange(-4.0, 0.0, 2, ("solver.intercept",))
+    assert effect_range(every, claim(), replace(one, against="c")) is None
+    assert effect_range(every, claim(), replace(one, x=14)) is None
+    assert effect_range(every, claim(items=["table4"]), one) is None
+    assert effect_range(every, claim(along="columns"), one) is None
+
+
+def claim(**changes):
+    """A claim of liu2020 that compares the errors of a with others."""
+    part = {"says": "", "items": ["table3"], "datasets": ["EEG"], "metric": "error", "method": "a",
+            "against": ["b"], "at": "each", "low": 0, **changes}  # fmt: skip
+    return Claim(id="S1", paper="liu2020", where="", claim="", source="", parts=[part])
+
+
+def test_the_quotient_of_two_methods_changes_over_the_gaps(tmp_path):
+    """By hand: 3 / 2 as read, 8 / 4 with the intercept."""
+    head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
+    head += ",trials,tried,stand_in,as_configured,protocol,measured a 7 error,measured b 7 error"
+    write(
+        tmp_path, "gaps_liu2020_table3_EEG", head,
+        "1,minmax,true,1,1,1,2,4,4,False,False,printed,8.0,4.0",
+        "2,minmax,false,1,1,1,2,4,4,False,True,printed,3.0,2.0",
+        "3,none,false,1,1,1,2,4,4,False,False,printed,9.0,1.0",
+    )  # fmt: skip
+    one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
+    found = effect_range(read_all([tmp_path]), claim(scale="ratio"), one)
+    assert (found.low, found.high) == (0.0, pytest.approx(math.log(2 / 1.5)))
+
+
+def test_an_audit_of_the_claim_has_the_range_of_any_comparison(tmp_path):
+    """Along columns, or of the claim's own function: by the name that the comparison has."""
+    head = "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials"
+    head += ",tried,stand_in,as_configured,protocol,paired 1 b 7,paired 1 b slope over d"
+    write(
+        tmp_path, "gaps_liu2020_S1_EEG_run", head,
+        "1,true,,,,2,4,4,False,False,printed,-2.0,0.5",
+        "1,false,,,,2,4,4,False,True,printed,0.0,0.0",
+    )  # fmt: skip
+    every = read_all([tmp_path])
+    one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
+    columns = claim(along="columns", scale="ratio")
+    assert effect_range(every, columns, one).low == -2.0
+    slope = ClaimComparison(np.zeros(3), joint="slope over d", against="b", target="EEG")
+    assert effect_range(every, claim(along="d", at="own"), slope).high == 0.5
+    assert effect_range(every, columns, replace(one, against="c")) is None
+    assert effect_range(every, columns, replace(one, target="magic04")) is None
+    assert ranges(every).empty

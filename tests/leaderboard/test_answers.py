@@ -1,15 +1,19 @@
 """Questions of public threads: their numbers by brute force, their sentences with every verdict."""
 
-import math
+import itertools
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from rfbench.analysis.frame import of
 from rfbench.leaderboard import answers
-from rfbench.leaderboard.answers import QUESTIONS
-from rfbench.leaderboard.facts import Interval
+from rfbench.leaderboard.answers import QUESTIONS, Answer, Compared, adjusted
+from rfbench.leaderboard.facts import Ratio
+from rfbench.leaderboard.rows import ratio_of
+from rfbench.leaderboard.rule import p_value
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 
@@ -29,8 +33,9 @@ def found(*folders):
 def test_errors_are_compared_in_the_same_trials_over_tables():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     assert list(found(own)) == ["orthogonal"]
-    (each,) = found(own)["orthogonal"].values()
-    assert (each.ratio, each.datasets) == (pytest.approx(0.8), 5)
+    each = found(own)["orthogonal"].best.ratio
+    assert (each.median, each.mean) == (pytest.approx(0.8), pytest.approx(0.8))
+    assert (each.better, each.datasets) == (5, 5)
 
 
 def test_pairs_are_held_against_offsets_with_as_many_columns():
@@ -38,8 +43,8 @@ def test_pairs_are_held_against_offsets_with_as_many_columns():
     offsets = folder({"rks": 1.0}, "leaderboard_x")
     wrong = folder({"rks": 9.0}, "leaderboard_x2", M=200)
     pairs = folder({"rks-pair": 1.5}, "answers_pair", M=200)
-    ((name, each),) = found(offsets, wrong, pairs)["pair"].items()
-    assert (name, each.ratio) == ("RKS, pair, M = 200 / RKS", pytest.approx(1.5))
+    it = found(offsets, wrong, pairs)["pair"]
+    assert (it.name, it.best.ratio.median) == ("RKS, pair, M = 200 / RKS", pytest.approx(1.5))
     elsewhere = folder({"rks-pair": 1.5}, "others_pair", M=200)
     assert "pair" not in found(offsets, elsewhere)
 
@@ -47,15 +52,16 @@ def test_pairs_are_held_against_offsets_with_as_many_columns():
 def test_a_preparation_is_held_against_z_scores_of_the_same_method():
     standard = folder({"rks": 1.0, "swim": 2.0}, "leaderboard_x")
     robust = folder({"rks": 0.5, "swim": 3.0}, "leaderboard_robust", scaling="robust")
-    by_name = {name: each.ratio for name, each in found(standard, robust)["scaling"].items()}
+    compared = found(standard, robust)["scaling"].compared
+    by_name = {name: each.ratio.median for name, each in compared.items()}
     assert by_name == pytest.approx({"RKS, robust / RKS": 0.5, "SWIM, robust / SWIM": 1.5})
 
 
 def test_all_comparisons_of_a_question_are_over_the_same_tables():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     more = folder({"rks": 1.0, "qmc": 0.9}, "leaderboard_y", n=3)
-    every = found(own, more)["orthogonal"].values()
-    assert [each.datasets for each in every] == [3, 3]
+    every = found(own, more)["orthogonal"].compared.values()
+    assert [each.ratio.datasets for each in every] == [3, 3]
 
 
 def test_without_rows_there_is_no_page():
@@ -73,22 +79,97 @@ def test_the_error_of_the_kernel_stands_beside_that_of_prediction():
     kernel = results(made, "quadrature2018_figure2_usps-gaussian.printed", paper="quadrature2018")
     own = folder({"rks": 1.0, "orf": 1.0}, "leaderboard_x")
     every = found(own, kernel)
-    assert [each.ratio for each in every["orthogonal"].values()] == [pytest.approx(1.0)]
-    assert [each.ratio for each in every["kernel"].values()] == [pytest.approx(0.4)]
+    assert every["orthogonal"].best.ratio.median == pytest.approx(1.0)
+    assert every["kernel"].best.ratio.median == pytest.approx(0.4)
+    for row in made:  # the same data set by another paper, with other rows
+        row |= {"dataset": "usps[500 rows]", "kernel_error_frobenius": row["M"] * 1.0}
+    again = results(made, "orf2016_figure4_usps.printed", paper="orf2016")
+    twice = found(own, kernel, again)["kernel"].best
+    assert twice.ratio.median == pytest.approx(0.4**0.5)
+    assert (twice.ratio.datasets, twice.verdict) == (1, "not shown")
+
+
+def brute_force(logs):
+    """The share of all signs with as large a sum of ranks; 1 where the mean has the other sign."""
+    ranks = np.sign(logs) * rankdata(np.abs(logs))
+    if ranks.sum() * logs.mean() <= 0:
+        return 1.0
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(logs))))
+    return (np.abs(signs @ ranks) >= abs(ranks.sum()) - 1e-9).mean()
+
+
+def step_down(p):
+    """Holm by its definition: the smallest p times how many there are, then the next, and so on."""
+    left, adjusted_p, largest = dict(enumerate(p)), {}, 0.0
+    while left:
+        first = min(left, key=left.get)
+        largest = max(largest, min(1.0, len(left) * left.pop(first)))
+        adjusted_p[first] = largest
+    return [adjusted_p[i] for i in range(len(p))]
+
+
+def test_p_values_are_adjusted_over_options_and_questions():
+    """By brute force: an option is shown if its question is, and it is at the question's level."""
+    generator = np.random.default_rng(5)
+    shifts = {"a": [0.9, 0.1, -0.8], "b": [0.7], "c": [0.0, 1.5], "d": [0.3, 0.4, 0.5, 0.6]}
+    logs = {key: [generator.normal(s, 0.6, 11) for s in each] for key, each in shifts.items()}
+    made = {
+        key: {str(i): Compared(ratio_of(x), p_value(x)) for i, x in enumerate(each)}
+        for key, each in logs.items()
+    }
+    within = {key: step_down(list(map(brute_force, each))) for key, each in logs.items()}
+    for alpha in (0.01, 0.05, 0.1, 0.2):
+        shown, left = set(), dict(within)
+        while left:  # the question with the smallest p, as long as one is rejected
+            key = min(left, key=lambda one: min(left[one]))
+            level = alpha / len(left)
+            rejected = {(key, str(i)) for i, p in enumerate(left.pop(key)) if p <= level}
+            if not rejected:
+                break
+            shown |= rejected
+        found = {
+            (key, name)
+            for key, each in adjusted(made).items()
+            for name, one in each.items()
+            if one.p <= alpha
+        }
+        assert found == shown
+    assert shown
+
+
+def test_flipped_signs_flip_every_answer():
+    logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
+    for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
+        it = Answer({"a": Compared(ratio_of(sign * logs), p_value(sign * logs))})
+        assert it.verdict == verdict
+
+
+def test_the_better_of_several_is_shown_and_worse_is_said_of_all_alone():
+    def one(median, p):
+        return Compared(Ratio(median, 0.5, 2.0, 1, 40, median, median), p)
+
+    worse, better, nearer = one(1.2, 0.01), one(0.9, 0.01), one(0.8, 0.2)
+    assert (Answer({"a": worse, "b": one(1.1, 0.01)}).verdict) == "higher"
+    assert (Answer({"a": worse, "b": one(1.1, 0.06)}).verdict) == "not shown"
+    it = Answer({"a": worse, "b": better, "c": nearer})
+    assert (it.verdict, it.name) == ("lower", "b")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "words"),
+    ("median", "p", "words"),
     [
-        (0.8, 0.9, r"15(\.1)? % lower error \(10(\.0)? to 20(\.0)? %\)"),
-        (0.9, 1.1, r"[01](\.0|\.5)? % lower error \(-10(\.0)? to 10(\.0)? %\)|0\.5 % lower"),
-        (1.1, 1.2, r"1[45](\.9)? % higher error \(10(\.0)? to 20(\.0)? %\)"),
+        (0.85, 0.01, r"15\.0 % lower error in the median \(10\.0 to 20\.0 %\)"),
+        (1.0, 0.9, r"0\.0 % higher error in the median \(-5\.0 to 5\.0 %\)"),
+        (1.15, 0.01, r"15\.0 % higher error in the median \(10\.0 to 20\.0 %\)"),
     ],
 )
-def test_every_question_has_its_sentence_whatever_the_rows_say(low, high, words):
+def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words):
     """With its number, the number of tables, a thread and a command, each once."""
-    interval = Interval(math.sqrt(low * high), low, high, 40)
-    made = {key: {f"{a} / {b}": interval for a, b in pairs} for key, pairs in QUESTIONS.items()}
+    ratio = Ratio(median, median - 0.05, median + 0.05, 12, 40, median, median)
+    made = {
+        key: Answer({f"{a} / {b}": Compared(ratio, p) for a, b in pairs})
+        for key, pairs in QUESTIONS.items()
+    }
     text = answers.page(made)
     parts = text.split("\n## ")[1:]
     assert len(parts) == len(QUESTIONS)
@@ -96,9 +177,10 @@ def test_every_question_has_its_sentence_whatever_the_rows_say(low, high, words)
         title, asked, said = part.split("\n\n")[:3]
         assert title.endswith("?")
         assert re.search(r"\]\(https://github\.com/[^)]+/(issues|pull)/\d+\)", asked)
-        assert said.startswith("**")
+        assert said.startswith("**Not shown**" if p > 0.05 else "**")
+        assert ("Not shown" in said) == (p > 0.05)
         assert re.search(r"`rfbench run [^`]+`$", said)
-        assert "40 tables" in said
+        assert "12 of 40 tables" in said
         assert re.search(words, said)
 
 

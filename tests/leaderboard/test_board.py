@@ -6,24 +6,42 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import rankdata
 
 from rfbench.analysis.frame import of
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import facts
-from rfbench.leaderboard.rule import NEEDED, bootstrap, differing
+from rfbench.leaderboard.rows import ratio_of
+from rfbench.leaderboard.rule import FEWEST, NEEDED, differing, median_interval, p_value
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 from tests.support.nightly import at_night
 
 
-def test_the_interval_is_that_of_all_samples_with_repetition():
-    """Four data sets have 256 ordered samples; the draws come near their quantiles."""
-    logs = np.log([0.5, 0.8, 1.0, 1.3])
-    means = [logs[list(sample)].mean() for sample in itertools.product(range(4), repeat=4)]
-    expected = np.exp(np.quantile(means, [0.05, 0.95]))
-    np.testing.assert_allclose(bootstrap(logs, draws=40_000), expected, rtol=0.02)
-    assert bootstrap(np.log([0.7])) == pytest.approx((0.7, 0.7))
+@pytest.mark.parametrize("level", [0.9, 0.5])
+def test_the_interval_of_a_median_covers_as_the_binomial_law_says(level):
+    """Of n values the number below the median is binomial: the ends are the nearest that cover."""
+    for n in range(FEWEST, 120):
+        low, high = median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
+        below, above = int(low), n - 1 - int(high)
+        assert below == above
+
+        def covers(ends, n=n):
+            return sum(math.comb(n, k) for k in range(ends + 1, n - ends)) / 2**n
+
+        assert covers(below) >= level > covers(below + 1)
+
+
+def test_a_ratio_is_a_median_and_its_mean_stands_without_the_extreme_ones():
+    """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
+    logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
+    made = ratio_of(logs)
+    assert (made.median, made.better, made.datasets) == (pytest.approx(np.exp(-0.02)), 10, 13)
+    assert made.mean == pytest.approx(np.exp(logs.sum() / 13))
+    assert made.trimmed == pytest.approx(np.exp(-0.15 / 10))
+    few = ratio_of(logs[: FEWEST - 1])
+    assert np.isnan([few.low, few.high, few.trimmed]).all()
+    assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), FEWEST - 1)
 
 
 def test_two_methods_differ_as_all_signs_say():
@@ -38,7 +56,7 @@ def test_two_methods_differ_as_all_signs_say():
         ranks = np.sign(d) * rankdata(np.abs(d))
         signed = np.array(list(itertools.product((-1.0, 1.0), repeat=10))) * ranks
         p = (np.abs(signed.sum(axis=1)) >= abs(ranks.sum()) - 1e-9).mean()
-        assert p == pytest.approx(wilcoxon(d, method="exact").pvalue)
+        assert p_value(d) == pytest.approx(p)
         assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
         assert bool(differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
@@ -51,6 +69,8 @@ def test_ranks_and_mean_have_to_agree():
     assert d.mean() > 0
     assert not differing(logs)[0, 1]
     assert differing(logs.iloc[2:])[0, 1]
+    assert (p_value(d), p_value(np.zeros(30))) == (1.0, 1.0)
+    assert p_value(d[2:]) < 1e-6
 
 
 def test_equal_errors_speak_for_nobody():
@@ -112,9 +132,11 @@ def test_the_facts_are_those_of_the_rows():
         )
         for i in range(NEEDED)
     ]
-    assert line.ratio == pytest.approx(np.exp(np.mean(quotients)))
-    assert (line.low, line.high) == pytest.approx(bootstrap(np.array(quotients)), rel=0.01)
-    assert line.median == pytest.approx(np.exp(np.median(quotients)))
+    of = line.ratio
+    assert of.mean == pytest.approx(np.exp(np.mean(quotients)))
+    assert of.median == pytest.approx(np.exp(np.median(quotients)))
+    assert (of.low, of.high) == pytest.approx(np.exp(median_interval(np.array(quotients))))
+    assert (of.better, of.datasets) == (sum(each < 0 for each in quotients), NEEDED)
     assert ("orf", "rks") in size.apart
     assert (size.verdict("orf", "rks"), size.verdict("rks", "orf")) == ("better", "worse")
     assert (size.verdict("rks", "qmc"), size.alike("rks")) == ("open", ["qmc"])
@@ -150,7 +172,7 @@ def test_only_trials_that_both_have_are_compared():
     board = gather(of([results(made, "leaderboard_a")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     expected = math.sqrt(1.0 * (3.75 / 7.75))
-    assert line.ratio == pytest.approx(expected)
+    assert line.ratio.mean == pytest.approx(expected)
 
 
 def test_a_method_that_was_run_on_few_tables_leaves_the_others_theirs():
@@ -221,7 +243,7 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     made = rows(errors, 1, scaling="standard")
     board = gather(of([results(made, "leaderboard_x")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
-    assert line.ratio == pytest.approx(math.sqrt(0.5))
+    assert line.ratio.mean == pytest.approx(math.sqrt(0.5))
     assert board.largest.datasets == 2
 
 
@@ -265,7 +287,7 @@ def test_held_out_tables_take_no_part_and_are_shown():
     assert alone.held_out is None
     first = math.log((6 - 0.25) / (10 - 0.25))  # of the first trial, the only one of both
     second = np.mean([math.log((15 + e) / (10 + e)) for e in (-0.25, 0.25)])
-    assert board.held_out.ratio == pytest.approx(math.exp((first + second) / 2))
+    assert board.held_out.mean == pytest.approx(math.exp((first + second) / 2))
     assert board.held_out.datasets == 2
 
 

@@ -4,12 +4,17 @@ import pytest
 
 from rfbench.figures.style import BLUE, GREY, VERMILLION
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Interval, Line, Size
+from rfbench.leaderboard.facts import Line, Ratio, Size
+
+
+def ratio(median, low, high):
+    """A ratio whose geometric mean is far from its median: figures show the latter."""
+    return Ratio(median, low, high, 1, 2, 0.1, 0.2)
 
 
 def test_every_ratio_stands_where_it_is_with_its_interval():
-    bars = {"less": Interval(0.5, 0.4, 0.6, 2), "more": Interval(1.25, 1.2, 1.3, 2)}
-    panel = figure.draw_intervals(bars).axes[0]
+    bars = {"less": ratio(0.5, 0.4, 0.6), "more": ratio(1.25, 1.2, 1.3)}
+    panel = figure.draw_ratios(bars).axes[0]
     assert [label.get_text() for label in panel.get_yticklabels()] == ["less", "more"]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
@@ -22,8 +27,8 @@ def size(*lines, M=100):
     return Size(M, 9, 9, lines, (), ())
 
 
-def line(name, ratio, search, role="method"):
-    return Line(name, role, ratio, 0.9 * ratio, 1.1 * ratio, ratio, search)
+def line(name, median, search, role="method"):
+    return Line(name, role, ratio(median, 0.9 * median, 1.1 * median), search)
 
 
 LINES = (

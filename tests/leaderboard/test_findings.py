@@ -2,6 +2,7 @@
 
 import csv
 import math
+import statistics
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,7 +46,7 @@ def published():
 
 
 def quotient(errors, above, below):
-    """The geometric mean over data sets of the mean over trials, of two methods at their M."""
+    """The median over data sets of the mean over trials, of two methods at their M."""
     by_set = {}
     for (dataset, trial, method, M), error in errors.items():
         other = errors.get((dataset, trial, *below))
@@ -53,8 +54,7 @@ def quotient(errors, above, below):
             by_set.setdefault(catalog.TWINS.get(dataset, dataset), []).append(
                 math.log(error / other)
             )
-    means = [sum(logs) / len(logs) for logs in by_set.values()]
-    return math.exp(sum(means) / len(means))
+    return math.exp(statistics.median(sum(logs) / len(logs) for logs in by_set.values()))
 
 
 def test_the_published_rows_carry_what_is_said_of_methods(published):

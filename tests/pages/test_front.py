@@ -18,7 +18,7 @@ def test_the_totals_are_those_of_the_ledger() -> None:
     said = totals(found())
     (line,) = said["numbers_by_class"].rows
     assert line[:4] == [
-        "printed in tables", "tuned to match", "matched", "3",
+        "printed in tables", "tuned to match", "matched", "4",
     ]  # fmt: skip
     assert [row[:4] for row in said["claims_by_class"].rows] == [
         ["of the papers", "before rows were seen", "tuned to match", "matched"],

@@ -59,12 +59,12 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
     found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
     line = tables(found).loc[("liu2020", "table3", "EEG", "matched")]
-    names = ["agrees", "close", "not clear", "differs", "at chance", "compared", "numbers"]
-    assert list(line[names]) == [0, 1, 0, 1, 0, 2, 32]
-    assert line["too noisy in the paper"] == 1, "67.83 ± 0.73"
-    assert line["distance"] == pytest.approx((0.1 + 8.0) / 2)
+    names = ["agrees", "close", "undecided", "differs", "at_chance", "compared", "numbers"]
+    assert list(line[names]) == [0, 1, 1, 1, 0, 3, 32]
+    assert line["decidable"] == 0, "68.45 ± 0.89 and 67.83 ± 0.73 over 10 trials, and 68.78 ± 0.77"
+    assert line["distance"] == pytest.approx((0.1 + 0.8 + 8.0) / 3)
     rows = {row[0]: row[1:] for row in numbers_grid(found).rows}
-    assert rows["liu2020 table3, EEG"] == ["32", "–", "0 / 1 / 0 / 1, 4.05, 1 too noisy", "–"]
+    assert rows["liu2020 table3, EEG"] == ["32", "–", "0 / 1 / 1 / 1, 2.97, 0 decidable", "–"]
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
     assert linked == "[liu2020 table3, EEG](#liu2020-table3-eeg)"
@@ -96,18 +96,20 @@ def test_failures_best_sizes_and_other_measures_are_named() -> None:
     assert one.measures == ["relative_squared_error"]
 
 
-def test_chance_is_counted_apart() -> None:
-    """A size at which one method learns counts; the other sizes do not."""
+def test_chance_is_a_remark() -> None:
+    """Of a size at which no method learns; its numbers count as all others."""
     made = [row | {"protocol": "printed"} for row in eeg(rks=55.2, qmc=56.0)]
     learnt = trials(55.2, M=28, protocol="printed")
     learnt += trials(57.0, M=28, protocol="printed", sampler="qmc")
     found = verification(results(made + learnt, **PAPER))
     line = tables(found).loc[("liu2020", "table3", "EEG", "printed")]
-    assert (line["at chance"], line["compared"], line["differs"]) == (2, 2, 2)
-    assert line["distance"] == pytest.approx((71.44 - 55.2 + 70.89 - 57.0) / 2)
+    assert (line["at_chance"], line["compared"], line["differs"]) == (2, 4, 4)
+    sizes = 68.45 - 55.2, 67.83 - 56.0, 71.44 - 55.2, 70.89 - 57.0
+    assert line["distance"] == pytest.approx(sum(sizes) / 4)
     (one,) = measured(found)
     assert one.chance == ["printed"]
-    assert numbers_grid(found).rows[0][2] == "0 / 0 / 0 / 2, 15.06, 2 at chance"
+    assert numbers_grid(found).rows[0][2].startswith("0 / 0 / 0 / 4, 13.80, ")
+    assert numbers_grid(found).rows[0][2].endswith(", 2 at chance")
 
 
 def test_a_number_that_is_printed_twice_counts_once() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rfbench.analysis.verdicts import UNVARIED
 from rfbench.analysis.verification import Verification
 from rfbench.pages import front, paper, verify
 from rfbench.pages.rules import rules
@@ -50,7 +51,8 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
 
 def test_the_rules_name_every_verdict() -> None:
     for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
-        assert f"  {word}: " in rules()
+        assert f"  {word.removesuffix(UNVARIED)}: " in rules()
+    assert f'"{UNVARIED.strip(", ")}" marks' in rules()
     assert "{" not in rules()
 
 

@@ -127,9 +127,6 @@ def test_claims_that_do_not_come_out_have_the_answer_of_their_paper() -> None:
     ours = {claim.id for claim in papers.claims() if claim.whose == "we"}
     without = {claim.id for claim in papers.claims() if not claim.strongest_answer}
     assert without == {"E6", "L3", "L7"} | ours
-    for claim in papers.claims():
-        named = {name for part in claim.parts for name in part.datasets}
-        assert all(set(one.datasets) <= named and one.range for one in claim.depends_on)
 
 
 def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:

@@ -2,6 +2,5 @@
 
 from rfbench.analysis import verdicts as rules
 
-NUMBER_VERDICTS = (*rules.COMPARED, rules.TOO_NOISY, rules.AT_CHANCE,
-                   rules.REPEATED, rules.NOT_JUDGED, rules.NOT_RUN)  # fmt: skip
+NUMBER_VERDICTS = (*rules.COMPARED, rules.REPEATED, rules.NOT_JUDGED, rules.NOT_RUN)
 CLAIM_VERDICTS = (*rules.JUDGED, rules.SHOWN, rules.NOT_RUN)
