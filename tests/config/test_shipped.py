@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,31 @@ def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
         assert re.search(r"our reading|ours|found|not printed|the example", text, re.IGNORECASE)
 
 
+PLACE = re.compile(
+    r"[Ss]ections? \d|Table \d|Figure \d|[Cc]aption|[Ee]quation|[Pp]roblem|[Ee]stimator|\""
+)
+
+
+COMMENTED = [*shipped.every(), *sorted(Path(papers.__file__).parent.glob("*/open_choices.yaml"))]
+
+
+@pytest.mark.parametrize("path", COMMENTED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_not_printed_names_where_it_would_be(path):
+    """A comment says in which part of the text a statement is missing, or that it is nowhere.
+
+    The text of eerf2018 says how LKRF selects, where a comment had "not printed" without a place.
+    """
+    text = path.read_text()
+    comments = re.findall(r"(?:^ *#.*\n)+|(?<=\S) +#.*\n", text, re.MULTILINE)
+    wanting = [
+        comment
+        for comment in comments
+        if re.search(r"not\s+(?:#\s+)?print|our\s+(?:#\s+)?reading\b", comment)
+        and not PLACE.search(comment)
+    ]
+    assert wanting == []
+
+
 def test_no_published_row_is_stale():
     """Rows that no shipped configuration asks for any more are measured anew, or go."""
     folders = numbers.folders()[:: 1 if NIGHTLY else 5]
@@ -119,6 +145,19 @@ def test_eerf2018_contradicts_its_text_only_where_it_says_so():
     }
     told = papers.paper("eerf2018").provenance.contradicts
     assert drawn == {protocol for protocol, text in told.items() if "LKRF are drawn" in text}
+
+
+@pytest.mark.parametrize("dataset", ["adult", "letter", "mnist"])
+def test_the_best_penalty_on_test_rows_is_that_of_the_rows(dataset):
+    """Of equal mean errors the largest penalty, as on held-out rows."""
+    file = numbers.PUBLISHED / f"eerf2018_penalties_{dataset}.printed" / "trials.csv"
+    rows = pd.read_csv(file, usecols=["label", "parameters", "error"])
+    rows = rows[~rows["label"].str.endswith("unweighted")]
+    penalties = rows["parameters"].map(lambda text: json.loads(text)["penalty"])
+    means = rows["error"].groupby(penalties).mean()
+    best = means.index[np.isclose(means, means.min(), rtol=1e-12)].max()
+    option = papers.open_choices("eerf2018", ["table5"], dataset)["lkrf"]["test rows weighted"]
+    assert option == {"samplers.lkrf.penalty": best, "samplers.lkrf.weighted": True}
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
