@@ -15,6 +15,7 @@ from rfbench.analysis.frame import collect
 from rfbench.config import build
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment import today
+from rfbench.results import manifest
 from tests.golden import numbers
 from tests.support.nightly import NIGHTLY, at_night
 from tests.support.trials import measured
@@ -104,10 +105,18 @@ def test_no_published_row_is_stale():
     assert collect(folders, today.settings).stale == {}
 
 
+def test_every_published_manifest_is_whole():
+    """One that does not fit its checksum takes its rows off every page."""
+    notes = []
+    for file in sorted(numbers.PUBLISHED.rglob("manifest.json")):
+        manifest.read_if_sound(file.parent, notes)
+    assert notes == []
+
+
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
 def test_it_says_today_what_its_published_rows_are_of(folder):
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    measured = config.from_manifest(manifest["config"], "manifest.json")  # it asks nobody
+    content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    measured = config.from_manifest(content["config"], "manifest.json")  # it asks nobody
     told = ("paper", "item", "protocol", "metric")
     assert [getattr(read(folder.name), key) for key in told] == [
         getattr(measured, key) for key in told
