@@ -275,6 +275,7 @@ class Paper(_PaperSection):
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # the paper's tables and figures, each one
     readings: list[str] = []  # how we read what the paper does not say
+    text_at_hand: bool = True  # whether the settings were checked against the paper's text
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
 

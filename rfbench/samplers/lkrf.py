@@ -75,9 +75,12 @@ class LKRF(PooledFeatures):
         the choice matters little. How it is made is ours: the papers do not say.
     estimator : {'draw', 'top', 'all', 'paper'}
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
-        EERF is compared with), those of equal q by their score; those with q = 0 are zero columns
-        if weighted, and noted. ``all``: every feature with q > 0 (estimator 6), so that the number
-        of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q), else ``all``.
+        Shahrampour et al. compare with), those of equal q by their score; those with q = 0 are zero
+        columns if weighted, and noted. As q grows with the score, these are the M largest scores,
+        whatever `rho` or `penalty`: the candidates of `EERF`, from the same pool and scoring rows.
+        Without weights nothing depends on q then. ``all``: every feature with q > 0 (estimator 6),
+        so that the number of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q),
+        else ``all``.
     weighted : bool
         Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) has it; the authors'
         code leaves it out. Draws are never weighted.

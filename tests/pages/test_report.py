@@ -91,6 +91,13 @@ def test_a_papers_page_names_the_trials_that_were_added() -> None:
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
+def test_a_page_says_where_the_text_of_its_paper_is_not_at_hand() -> None:
+    held = verification(results_of([{"trial": 0}], "quickstart"))
+    unread = {name for name in papers.papers() if not papers.paper(name).text_at_hand}
+    said = {n for n in papers.papers() if "Not checked against" in paper.page(held, n, Path())}
+    assert said == unread == {"quadrature2018", "simrf2023", "rfrboost2025"}
+
+
 def test_each_file_is_read_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(whole.top)
     assert sorted(whole.read) == sorted(Path("results").rglob("trials.csv"))

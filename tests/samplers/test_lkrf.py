@@ -5,7 +5,7 @@ from sklearn.linear_model import Ridge
 
 from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
 from rfbench.errors import MethodError
-from rfbench.samplers import LKRF, RKS
+from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.samplers.base import streams
 from rfbench.samplers.lkrf import chi_square_weights, penalised_weights
 
@@ -57,6 +57,17 @@ def test_top_breaks_ties_of_q_by_the_score(words):
     sampler = make(n_components=30, weighted=False, **words).fit(ROWS, TARGET)
     order = np.argsort(-scores)[:30]
     assert_array_equal(sampler.feature_map_.frequencies.T, frequencies(40)[order])
+
+
+@pytest.mark.parametrize("words", [{"rho": 3.0}, *({"penalty": 10.0**k} for k in range(-5, 6))])
+@pytest.mark.parametrize("target", [TARGET, LABELS])
+@pytest.mark.parametrize("centred", [False, True])
+def test_the_largest_weights_are_the_choice_of_eerf(words, target, centred):
+    """q grows with the score: without weights, `top` is EERF at every radius and penalty."""
+    shared = {"center_target": centred, "score_rows": 0.7}
+    sampler = make(n_components=12, weighted=False, **words, **shared).fit(ROWS, target)
+    other = EERF(12, pool_size=40, bandwidth=2.0, random_state=0, multiclass="norm", **shared)
+    assert_allclose(sampler.transform(NEW_ROWS), other.fit(ROWS, target).transform(NEW_ROWS))
 
 
 def test_draws_follow_the_distribution():
