@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         *("rfbench", "arrays", "errors", "clock", "metrics", "memory", "slices"),
         *("escaping", "files", "frozen", "permissions", "shipped", "yamlfile"),
+        "source",
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
     ),
     ("samplers",),
@@ -199,7 +200,6 @@ OPENS = re.compile(
 )
 OPENERS = {
     "rfbench.choosing.rounds": {"read_bytes"},
-    "rfbench.figures": {"read_bytes"},  # the code that draws
     "rfbench.pages.html": {"read_text", "read_bytes"},  # template and style
     "rfbench.pages.rules": {"read_text"},
     "rfbench.results.store": {"open"},  # a line that is not forced to the disk
