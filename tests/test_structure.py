@@ -29,6 +29,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
             "interpreter",
             "permissions",
             "shipped",
+            "source",
             "yamlfile",
         ),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),

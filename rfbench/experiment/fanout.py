@@ -16,12 +16,14 @@ import os
 import pickle
 import signal
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from rfbench import source
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.children import Child, Died, Row, give_back, take
@@ -106,10 +108,19 @@ class FanOut:
         here = versions()
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
         try:
-            with parallel_config(backend="dask", client=client):
-                for rows in self._parallel(run_remotely, calls, n_jobs):
-                    for row in rows:
-                        self.record(row)
+            with parallel_config(backend=_on_workers(client)):
+                answers = self._parallel(run_remotely, calls, n_jobs)
+                try:
+                    for answer in answers:
+                        # Code from before this comparison returns rows alone.
+                        there, rows = answer if isinstance(answer, tuple) else ({}, [])
+                        refuse_others(there, here)
+                        for row in rows:
+                            self.record(row)
+                finally:
+                    with warnings.catch_warnings():  # of trials that are cancelled
+                        warnings.simplefilter("ignore")
+                        answers.close()
         except (RfbenchError, OSError):
             raise
         except Exception as error:
@@ -211,24 +222,54 @@ class FanOut:
 # Workers of other machines.
 
 
-def versions() -> dict[str, str]:
-    """Return the versions that numbers depend on."""
-    return {name: environment.versions()[name] for name in MEASURING}
+def _on_workers(client: Any) -> Any:
+    """Return joblib's backend of dask, which runs a trial on a worker even if one runs at a time.
 
-
-def run_remotely(wanted: dict[str, str], content: bytes) -> list[Row]:
-    """Run a pickled job with its limits in a child of this process, and return the rows.
-
-    Raises ExecutorError: the versions here are not those `wanted`.
+    joblib runs calls in its own process if a backend has one thread. `pre_dispatch` of `Parallel`
+    keeps the number of trials at work.
     """
-    for name, version in versions().items():
-        if version != wanted[name]:
+    from joblib._dask import DaskDistributedBackend
+
+    class WorkersAlone(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    return WorkersAlone(client=client)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that numbers depend on, and the code of rfbench and its folder."""
+    found = {name: environment.versions()[name] for name in MEASURING}
+    return {**found, "code": source.code_hash(), "path": str(source.PACKAGE)}
+
+
+def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
+    """Raise ExecutorError if a worker has other versions, or other code, than this machine."""
+    for name in MEASURING:
+        if (version := there.get(name, "unknown")) != here[name]:
             raise ExecutorError(
-                f"A worker has {name} {version}, and this machine has {wanted[name]}.",
+                f"A worker has {name} {version}, and this machine has {here[name]}.",
                 "Other versions may give other numbers.",
                 "Install the same versions everywhere.",
             )
+    if there.get("code") != here["code"]:
+        raise ExecutorError(
+            "A worker has other code of rfbench than this machine.",
+            f"The worker has {there.get('code')} in {there.get('path')}, "
+            f"this machine has {here['code']} in {here['path']}.",
+            "Install the same files everywhere, and start the workers again.",
+        )
+
+
+def run_remotely(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
+    """Run a pickled job with its limits in a child of this process.
+
+    Returns the versions of this process and the rows.
+    Raises ExecutorError: the versions or the code are not those of the machine that asks, `here`.
+    """
+    there = versions()
+    refuse_others(there, here)
     job, limits = pickle.loads(content)
     rows: list[Row] = []
     FanOut(rows.append, limits).run([job])
-    return rows
+    return there, rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rfbench import datasets
+from rfbench import datasets, source
 from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ConfigError, nearest
 from rfbench.experiment import environment
@@ -148,6 +148,7 @@ def manifest(plan: RunPlan) -> dict[str, Any]:
             data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in plan.planned
         },
         "versions": environment.versions(),
+        "code": source.code_hash(),
         "machines": {environment.machine_id(): environment.machine()},
         "git": environment.git_commit(),
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

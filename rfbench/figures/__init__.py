@@ -24,11 +24,10 @@ import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfbench import files
+from rfbench import files, source
 from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, measure, paper_of
@@ -94,8 +93,8 @@ def plot(
     folder, written = folder or results.folder, []
     captions = []
     with settings(style, article=width is not None):
-        source = _source(results, formats, width)
-        if there := _there(folder, source):
+        drawn_from = _source(results, formats, width)
+        if there := _there(folder, drawn_from):
             return there
         for stem, figure in figures_of(results, width):
             captions.append(f"{stem}: {figure.get_label()}\n")
@@ -106,7 +105,10 @@ def plot(
         written.append(folder / CAPTIONS)
         files.replace(written[-1], "\n".join(captions).encode())
     if written:
-        record = {"source": source, "files": {file.name: _digest(file, folder) for file in written}}
+        record = {
+            "source": drawn_from,
+            "files": {file.name: _digest(file, folder) for file in written},
+        }
         files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
     return written
 
@@ -123,24 +125,18 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
         pd.util.hash_pandas_object(results.rows).tolist(), list(results.rows), results.config,
         results.smoke, kept_features.frame(results.folder, []), paper and paper.model_dump(),
         list(formats), width, sorted(now.items()), matplotlib.__version__,
-        [figure.__qualname__ for figure in FIGURES], _code(),
+        [figure.__qualname__ for figure in FIGURES], source.code_hash(),
     )  # fmt: skip
     return hashlib.sha256(pickle.dumps(parts)).hexdigest()
 
 
-@cache
-def _code() -> bytes:
-    files_of_ours = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files_of_ours)).digest()
-
-
-def _there(folder: Path, source: str) -> list[Path]:
+def _there(folder: Path, drawn_from: str) -> list[Path]:
     """Return the figures that were drawn from this, if each still has the bytes it had."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
         same = (_digest(file, folder) == digest for file, digest in drawn.items())
-        if record["source"] == source and all(same):
+        if record["source"] == drawn_from and all(same):
             return list(drawn)
     return []
 

@@ -53,6 +53,58 @@ def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
     assert {row["workers"] for row in rows_of(plan.folder)} == {"2"}
 
 
+@pytest.mark.parametrize(
+    ("threads", "jobs", "late"), [(1, None, True), (1, None, False), (3, 1, False)]
+)
+def test_one_trial_at_a_time_runs_on_a_worker_even_if_it_comes_late(
+    experiment_of, tmp_path, monkeypatch, threads, jobs, late
+):
+    ran_on, take = [], fanout.take
+
+    def taken(code):
+        ran_on.append(distributed.get_worker().address)  # ValueError if this is no worker
+        return take(code)
+
+    monkeypatch.setattr(fanout, "take", taken)
+    plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
+    words = {"threads_per_worker": threads, "dashboard_address": ":0", "protocol": "tcp://"}
+    with distributed.LocalCluster(processes=False, n_workers=int(not late), **words) as own:
+        workers, client = fanout.find(f"dask:{own.scheduler_address}", jobs)
+        own.scale(1)
+        summary = runner.run(plan, n_jobs=workers, client=client)
+    assert workers == 1
+    assert (summary.done, summary.failed, len(ran_on)) == (4, 0, 4)
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_rows_of_workers_with_other_code_are_refused(experiment_of, tmp_path, cluster, older):
+    def change():
+        from rfbench import source
+        from rfbench.experiment import fanout
+
+        source.before, fanout.before = source.code_hash, fanout.run_remotely
+        if older:  # its code asks for no hash
+            fanout.run_remotely = lambda here, content: [{"trial_id": "1", "status": "ok"}]
+        else:
+            source.code_hash = lambda: "another hash"
+
+    def undo():
+        from rfbench import source
+        from rfbench.experiment import fanout
+
+        source.code_hash, fanout.run_remotely = source.before, fanout.before
+
+    plan = plan_run([experiment_of()], tmp_path / "r")
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        client.run(change)
+        try:
+            with pytest.raises(ExecutorError, match="unknown" if older else "another hash in /"):
+                run(plan, cluster)
+        finally:
+            client.run(undo)
+    assert not (plan.folder / "trials.csv").exists() or rows_of(plan.folder) == []
+
+
 @nightly
 def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
     experiment_of, tmp_path, cluster

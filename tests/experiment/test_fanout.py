@@ -19,6 +19,7 @@ from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, describe
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
+from rfbench.results.manifest import MEASURING
 from rfbench.results.store import BEGUN, Store
 from tests.support.runs import FAULTY, wait_until
 
@@ -370,9 +371,16 @@ def test_what_is_no_executor_is_refused(text, error):
 
 
 def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
-    for name in fanout.versions():
+    for name in MEASURING:
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
             fanout.run_remotely(fanout.versions() | {name: "0.0.0"}, b"unreadable")
+
+
+def test_a_worker_with_other_code_refuses_and_names_both_hashes_and_folders():
+    here = fanout.versions()
+    with pytest.raises(ExecutorError) as refused:
+        fanout.run_remotely(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")
+    assert all(word in str(refused.value) for word in (here["code"], here["path"], "0000", "/else"))
 
 
 def test_children_without_work_are_taken_again_unless_they_ended():

@@ -72,7 +72,7 @@ def test_figures_that_would_be_the_same_are_not_drawn_again(
     figures.plot(changed, tmp_path)
     monkeypatch.setattr("matplotlib.__version__", "0")
     figures.plot(changed, tmp_path)
-    monkeypatch.setattr(figures, "_code", lambda: b"other")
+    monkeypatch.setattr("rfbench.source.code_hash", lambda: "other")
     figures.plot(changed, tmp_path)
     assert len(drawn) == 10
 

@@ -1,0 +1,36 @@
+"""The identity of the code of rfbench: two installations with the same files have the same one."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+SUFFIXES = (".py", ".yaml")
+CONFIGS = "configs"  # only a wheel has them in the package, and no code reads them by itself
+
+
+def hash_of(package: Path) -> str:
+    """Return a hash over the relative paths and the bytes of the code in a folder.
+
+    The code is every file ``.py`` and ``.yaml`` except the configurations. Stubs, caches, templates
+    and pages play no part, so a wheel, an editable install and a checkout have one hash.
+    """
+    digest = hashlib.sha256()
+    files = {
+        file.relative_to(package).as_posix(): file
+        for file in package.rglob("*")
+        if file.suffix in SUFFIXES and file.is_file()
+    }
+    for name, file in sorted(files.items()):
+        if not name.startswith(f"{CONFIGS}/"):
+            content = file.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+@functools.cache
+def code_hash() -> str:
+    """Return the hash of the code that this process runs, as it was when first asked."""
+    return hash_of(PACKAGE)

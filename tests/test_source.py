@@ -1,0 +1,35 @@
+"""The hash of the code: closed under what is no code, changed by each byte of it."""
+
+import shutil
+
+import pytest
+
+from rfbench import source
+
+
+@pytest.fixture
+def package(tmp_path):
+    ignored = shutil.ignore_patterns("__pycache__", "*.j2", "*.md", "*.csv")
+    return shutil.copytree(source.PACKAGE, tmp_path / "site-packages" / "rfbench", ignore=ignored)
+
+
+def test_a_wheel_has_the_hash_of_its_checkout(package):
+    for name in ("configs/quickstart.yaml", "samplers/__init__.pyi", "__pycache__/a.pyc", "b.md"):
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text("a: 1")
+    assert source.hash_of(package) == source.code_hash()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda package: (package / "metrics.py").write_bytes(b"# changed"),
+        lambda package: (package / "datasets" / "catalog.yaml").write_bytes(b""),
+        lambda package: (package / "metrics.py").rename(package / "metric.py"),
+        lambda package: (package / "new.py").touch(),
+        lambda package: (package / "metrics.py").unlink(),
+    ],
+)
+def test_each_file_its_name_and_its_bytes_count(package, change):
+    change(package)
+    assert source.hash_of(package) != source.code_hash()
