@@ -210,7 +210,9 @@ def test_a_trial_has_its_own_threads(written):
     content = {"dataset": "digits", **REST, "samplers": [trees], "solver": forest, "threads": 2}
     experiment = config.from_document(yamlfile.Document(content, "x.yaml"), "x")
     built = solver_of(experiment, task="classification", random_state=0).estimator
-    sampler = sampler_of(experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0)
+    sampler = sampler_of(
+        experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0
+    ).unfitted()
     assert built.n_jobs == sampler.n_jobs == (written and 2)
     assert experiment.solver.parameters["n_jobs"] == written
 
