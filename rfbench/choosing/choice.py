@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -131,10 +131,11 @@ def _chosen(
             contenders = held_out(rounds, deadline) if rounds.candidates else {}
             if CONSTANT not in contenders:
                 what = f"Nothing was measured within {budget:.3g} s, not even the constant."
-                raise ConfigError(what, "", "Allow a larger budget.")
+                why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
+                raise ConfigError(what, why, "Allow a larger budget.")
             taken, overturned = decide(rounds, contenders)
+            taken, model, fitted = fitted_model(rounds, taken, contenders, deadline)
             facts = {family: facts_of(rounds, c, taken) for family, c in contenders.items()}
-            model, fitted = last_fit(rounds, taken, deadline)
         finally:
             rounds.clear()
     model.reading_ = table.how
@@ -154,7 +155,10 @@ def _chosen(
         "n_train": len(rounds.train),  # training and validation rows
         "n_test": len(rounds.test),  # rows held out
         "n_fitted": fitted,  # the rows that the model in the file was fitted on
-        "nothing_learnt": taken.family == CONSTANT,
+        # Without the candidates that the budget cut off, nobody knows if something can be learnt.
+        "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
+        "no_time": taken.family == CONSTANT and rounds.stopped,
+        "failed": rounds.failed,  # messages of the candidates that failed, by label
         "overturned": overturned,  # the rows held out said otherwise than those that chose
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # the best of each kind
@@ -181,10 +185,14 @@ def average(rounds: Rounds) -> None:
     # Every member is fitted again, and the best one is counted already.
     while len(members) > 1 and rounds.left(sum(c.seconds for c in members[1:])) < 0:
         members.pop()
-    average_of(rounds, members, FEATURES, "features, average of")
+    label = "features, average of"
+    with rounds.failing(Candidate(label, FEATURES)):
+        average_of(rounds, members, FEATURES, label)
     best = rounds.best_of_families()
     others = [best[family] for family in (BOOSTING, LINEAR) if family in best]
-    average_of(rounds, [*members, *others], BLEND, "features and others, average of")
+    label = "features and others, average of"
+    with rounds.failing(Candidate(label, BLEND)):
+        average_of(rounds, [*members, *others], BLEND, label)
 
 
 def average_of(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
@@ -230,20 +238,30 @@ def weights_of(scores: Array, target: Array) -> Array:
 def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
-    What is ahead is measured whatever the time, and the constant that it is held against; of the
-    others what ends in time.
+    The constant and the simplest of the good models are measured without a deadline. If such a
+    model fails, the next one is. The others are measured if they finish in time.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
-    needed = dict.fromkeys([*best[CONSTANT].parts, *best[simplest(rounds, best)].parts])
-    others = dict.fromkeys(part for c in best.values() for part in c.parts if part not in needed)
-    said: dict[Candidate, Any] = {}
-    for models, deadline in ((needed, None), (others, end)):
-        trials = [(part, last, len(rounds.train)) for part in models]
-        said |= zip(models, rounds.measured(trials, deadline), strict=True)
+    answers: dict[Candidate, Any] = {}
+
+    def measure(candidates: Iterable[Candidate], deadline: float | None) -> None:
+        parts = dict.fromkeys(part for c in candidates for part in c.parts if part not in answers)
+        trials = [(part, last, len(rounds.train)) for part in parts]
+        answers.update(zip(parts, rounds.measured(trials, deadline), strict=True))
+
+    needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
+    waiting = {family: c for family, c in best.items() if family != CONSTANT}
+    while waiting:
+        family = simplest(rounds, waiting)
+        needed[family] = waiting.pop(family)
+        measure(needed.values(), None)
+        if all(answers[part] is not None for part in needed[family].parts):
+            break
+    measure([*needed.values(), *waiting.values()], end)
     made = {}
     for candidate in best.values():
-        parts = [said[part] for part in candidate.parts]
-        if None in parts:
+        parts = [answers[part] for part in candidate.parts]
+        if any(part is None for part in parts):
             continue
         weights = list(candidate.members.values()) or None
         scores = np.average([each["scores"] for each in parts], axis=0, weights=weights)
@@ -302,6 +320,22 @@ def facts_of(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str
         "predict_seconds": contender.predicting,
         "holds_rows": rounds.least_rows == 1 and contender.M > 0,
     }
+
+
+def fitted_model(
+    rounds: Rounds, taken: Candidate, contenders: Mapping[str, Candidate], end: float
+) -> tuple[Candidate, Model, int]:
+    """Return the contender whose last fit succeeds, its model, and the number of fitted rows.
+
+    `taken` is tried first, then the others in the order of their loss, and the constant last. A
+    contender whose fit fails is recorded in `rounds.failed`. ConfigError if all fits fail.
+    """
+    others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
+    for contender in dict.fromkeys([taken, *others]):
+        with rounds.failing(contender):
+            return contender, *last_fit(rounds, contender, end)
+    why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
+    raise ConfigError("No model could be fitted on all rows.", why, "Allow a larger budget.")
 
 
 def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:

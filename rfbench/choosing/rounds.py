@@ -6,9 +6,11 @@ A contender is a trial of the core, in a child process with one thread that ends
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,9 +27,10 @@ from rfbench.choosing.model import Model
 from rfbench.choosing.table import LabelledTable
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.preparation import Preparation
+from rfbench.datasets.preparation import Preparation, PreparedColumns
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.datasets.split import Index, Sides
+from rfbench.escaping import one_line
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import LEAST_MEMORY, Limits
@@ -37,6 +40,7 @@ from rfbench.results.schema import METHOD, MODEL, VALIDATION
 from rfbench.results.store import Store
 from rfbench.samplers.metric import into
 
+log = logging.getLogger(__name__)
 KINDS = "constant", "linear", "features", "boosting", "blend"  # of model, the simplest first
 CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
 # By the name of the core's scaling.
@@ -106,10 +110,12 @@ class Rounds:
     least_rows: int = 1  # that what a model holds stands for; of more it holds no landmarks
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)  # messages of candidates, by label
     stopped: bool = False  # time or memory cut off a contender
     interrupted: bool = False
     clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
     planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
+    names: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of each split's columns
     _prepared: dict[int, Array] = field(default_factory=dict)
     _packs: dict[Any, Path] = field(default_factory=dict)
 
@@ -120,6 +126,14 @@ class Rounds:
         self.n = min(len(fit) for fit, _ in chosen)  # the rows of a split that are fitted
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
+    @cached_property
+    def columns(self) -> PreparedColumns:
+        """The columns of each split and of the model: those of all training and validation rows.
+
+        DataError if there are none.
+        """
+        return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
+
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
         """Write rows of a split for trials, so many to fit first, unless they are there."""
         fit, held = self.splits[fold]
@@ -127,9 +141,10 @@ class Rounds:
         key, n = (fold, len(some), id(setting.basis)), len(fit)
         if key not in self._packs:
             if fold not in self._prepared:
-                prepare, read = Preparation(self.least_rows), self.table.X
+                prepare, read = Preparation(self.least_rows, self.columns), self.table.X
                 both = prepare.fit_transform(read.iloc[fit]), prepare.transform(read.iloc[held])
                 self._prepared[fold] = np.vstack(both)
+                self.names[fold] = tuple(prepare.get_feature_names_out())
             X = self._prepared[fold]
             Z = np.vstack([X[np.searchsorted(fit, some)], X[n:]])
             if setting.basis:
@@ -149,6 +164,7 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
+            "bandwidth": 1.0,  # not used: the median distance is 0 if most rows coincide
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
             "solver": {"class": setting.estimator, **setting.parameters, **setting.chosen},
@@ -163,7 +179,15 @@ class Rounds:
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
         """Measure settings on so many rows of a split; return row and arrays, or None, of each."""
-        planned = [self._experiment(setting, fold, rows) for setting, fold, rows in trials]
+        answers: list[Any] = []
+        planned, places = [], []
+        for place, (setting, fold, rows) in enumerate(trials):
+            answers.append(None)
+            with self.failing(setting):
+                planned.append(self._experiment(setting, fold, rows))
+                places.append(place)
+        if not planned:
+            return answers
         plan = plan_run(planned, self.folder)
         # The manifest describes all rounds so far, and this one alone is run.
         self.planned += zip(planned, plan.planned, strict=True)
@@ -173,11 +197,16 @@ class Rounds:
         limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
-        rows = {row["trial_id"]: row for row in Store(self.folder).rows()}
-        ended = [rows[t.id]["status"] if t.id in rows else "timeout" for t in plan.trials]
+        said = {row["trial_id"]: row for row in Store(self.folder).rows()}
+        ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
-        both = zip(plan.trials, ended, strict=True)
-        return [self._said(rows[trial.id]) if status == "ok" else None for trial, status in both]
+        for place, trial, status in zip(places, plan.trials, ended, strict=True):
+            if status == "ok":
+                answers[place] = self._said(said[trial.id])
+            elif status == "failed":
+                message = said[trial.id]["message"].partition("\n")[0]
+                self.failed[trial.sampler.label] = one_line(message)
+        return answers
 
     def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
         """Return what a trial says: its arrays, the scores among them, and how long it took."""
@@ -210,7 +239,25 @@ class Rounds:
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
         said = iter(self.measured(trials, end))
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
-        return [self._candidate(s, parts, rows) for s, parts in every if None not in parts]
+        made = []
+        for setting, parts in every:
+            if None not in parts:
+                with self.failing(setting):
+                    made.append(self._candidate(setting, parts, rows))
+        return made
+
+    @contextmanager
+    def failing(self, candidate: Candidate) -> Iterator[None]:
+        """Record an error of a candidate with its message, so that the other candidates go on.
+
+        MemoryError counts as an error of the candidate, too.
+        """
+        try:
+            yield
+        except Exception as error:
+            message = str(error).strip() or type(error).__name__
+            self.failed[candidate.label] = one_line(message)
+            log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Return a candidate of what the trials of all splits said."""
@@ -224,6 +271,8 @@ class Rounds:
             fixed = replace(setting, chosen=own)
             seconds = float(np.mean([said["seconds"] for said in parts]))
             if setting.parameters["metric"] != "none":
+                if len(set(self.names.values())) > 1:
+                    raise ValueError("The splits have other columns: no mean of their metrics.")
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
         seconds *= setting.work(self.n) / setting.work(min(rows, self.n))
@@ -269,11 +318,17 @@ class Rounds:
         return OVERHEAD + trial, rate * setting.work(self.n)
 
     def run(self) -> None:
-        """Go through the rounds until there is no time, or nothing left to try."""
+        """Go through the rounds until there is no time, or nothing left to try.
+
+        DataError if no column can be used.
+        """
+        self.columns  # noqa: B018 - a table without columns is refused before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
         models = [Candidate(**model) for model in CONTENDERS["models"][kind]]
-        self.round(models[:2], self.few, share=None)  # the constant and the linear model
-        made = self.round([*models[2:], *self._kernels()], self.few, SHARES["first"])
+        # The constant and the linear model have no deadline: so there is an answer in any case.
+        self.round(models[:2], self.few, share=None)
+        self.round(models[2:], self.few, SHARES["boosting"])
+        made = self.round(self._kernels(), self.few, SHARES["first"])
         small = [c for c in made if c.family == FEATURES]
         if self.few < self.n:
             self.round(models, self.n, SHARES["metric"])
@@ -368,7 +423,8 @@ class Rounds:
         )
         weights = list(candidate.members.values())
         estimator = average(named, weights=weights) if weights else named[0][1]
-        return Model([("prepare", Preparation(self.least_rows)), ("predict", estimator)])
+        prepare = Preparation(self.least_rows, self.columns)
+        return Model([("prepare", prepare), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
         """Return what scales prepared rows, in the learnt metric of a split or in that of all."""

@@ -6,7 +6,7 @@ be told which column is what, and refuses a table that lacks a column; skrub wou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -88,6 +88,23 @@ class Differences:
         return {*self.outside, *self.other_types}
 
 
+@dataclass(frozen=True, eq=False)
+class PreparedColumns:
+    """The columns that a `Preparation` returns, without any value that it learnt for them.
+
+    `Preparation.columns_` has those of its training rows. A preparation of other rows that is given
+    them returns the same columns.
+    """
+
+    kinds: Mapping[str, str]  # of each column, before the constant ones are left out
+    left_out: Mapping[str, str]  # the columns that are constant, or empty
+    decimal_comma: frozenset[str]
+    day_first: Mapping[str, bool | None]
+    with_gaps: NDArray[np.intp]  # positions of the numbers that have a column for their gaps
+    levels: Mapping[str, tuple[str, ...]]  # of each column of words
+    kept: NDArray[np.intp]  # positions of the columns that are returned
+
+
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn a table into float64 rows of fixed columns, as the training rows taught it.
 
@@ -109,9 +126,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         If it is above 1, nothing that is learnt, and none of the training rows that `fit_transform`
         returns, tells a value of fewer rows: numbers are means of so many that follow one another,
         and words of fewer rows are all one word. New rows are transformed as they are.
+    columns : PreparedColumns, optional
+        The columns to return, as `columns_` of a preparation of more rows. Only means and ranges
+        are then learnt in `fit`. A column that is constant there is 0 in all rows. By default the
+        columns are learnt, too.
 
     Attributes
     ----------
+    columns_ : PreparedColumns
+        The columns that are returned.
     notes_ : tuple of Note
         What was done, in the order of the columns.
     kinds_ : dict of str to str
@@ -130,8 +153,12 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    def __init__(self, least_rows: int = 1) -> None:
-        self.least_rows = least_rows
+    # A model that was saved by an earlier version has neither.
+    columns: PreparedColumns | None = None
+    _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+    def __init__(self, least_rows: int = 1, columns: PreparedColumns | None = None) -> None:
+        self.least_rows, self.columns = least_rows, columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from training rows of shape (n, d): a DataFrame or an array.
@@ -143,20 +170,76 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn from training rows, and return them as `transform` does."""
-        table = as_table(X)
+        table, given = as_table(X), self.columns
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
-        self.kinds_ = {column: kind_of(column, table[column]) for column in table.columns}
-        self._numeric = [column for column, kind in self.kinds_.items() if kind == NUMBER]
+        if given is None:
+            kinds = {column: kind_of(column, table[column]) for column in table.columns}
+        else:
+            kinds = dict(given.kinds)
+        self.kinds_ = dict(kinds)
+        self._numeric = [column for column, kind in kinds.items() if kind == NUMBER]
         # Looked at by type: there may be thousands of columns, nearly all of numbers.
         other = [str(c) for c, dtype in table.dtypes.items() if not is_number(dtype)]
-        text = [column for column in other if self.kinds_[column] == NUMBER]
-        self._decimal_comma = {c for c in text if has_decimal_comma(table[c])}
-        dates = [column for column, kind in self.kinds_.items() if kind == DATE]
-        self._day_first = {column: is_day_first(text_of(table[column])) for column in dates}
-        columns = [column for column, kind in self.kinds_.items() if kind == WORDS]
+        self._text = {column for column in other if kinds.get(column) == NUMBER}
+        dates = [column for column, kind in kinds.items() if kind == DATE]
+        if given is None:
+            comma = {c for c in other if c in self._text and has_decimal_comma(table[c])}
+            day_first = {column: is_day_first(text_of(table[column])) for column in dates}
+        else:
+            comma, day_first = set(given.decimal_comma), dict(given.day_first)
+        self._decimal_comma, self._day_first = comma, day_first
 
         numbers = self._numbers(table)
+        gaps = self._learn_numbers(numbers)
+        # The parts of a date are missing together: the first one says it for all.
+        firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(PARTS)]
+        gaps = gaps[:, firsts]
+        if given is None:
+            self._with_gaps = firsts[gaps.any(axis=0) & ~gaps.all(axis=0)]
+        else:
+            self._with_gaps = given.with_gaps
+        words = [column for column, kind in kinds.items() if kind == WORDS]
+        levels = {} if given is None else given.levels
+        self._words = {
+            c: _Words.of(text_of(_column(table, c)), self.least_rows, levels.get(c)) for c in words
+        }
+
+        rows = self._expanded(table, numbers)
+        varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
+        sources, names = self._expanded_names()
+        self._varying = np.flatnonzero(varies) if given is None else given.kept
+        self._zero = np.flatnonzero(~varies[self._varying])
+        self._names_out = [names[at] for at in self._varying]
+        kept = {sources[at] for at in self._varying}
+        if given is None:
+            left_out = {
+                column: CONSTANT if table[column].notna().any() else EMPTY
+                for column in {*self._numeric, *dates, *words} - kept
+            }
+        else:
+            left_out = dict(given.left_out)
+        self.kinds_ |= left_out
+        self.columns_ = PreparedColumns(
+            kinds,
+            left_out,
+            frozenset(comma),
+            day_first,
+            self._with_gaps,
+            {column: each.levels for column, each in self._words.items()},
+            self._varying,
+        )
+        self._learn_notes(
+            table, other, {sources[at]: gap for at, gap in zip(firsts, gaps.T, strict=True)}
+        )
+        if not kept:
+            raise DataError(
+                "No column is left to learn from.", " ".join(describe(self.notes_)), "Bring others."
+            )
+        return self._chosen(rows)
+
+    def _learn_numbers(self, numbers: Array) -> Array:
+        """Learn means and ranges of numbers, in place as means of `least_rows`; return the gaps."""
         if self.least_rows > 1:
             for column in numbers.T:
                 column[:] = _means(column, self.least_rows)
@@ -168,34 +251,32 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf), strict=True
         )
         self.ranges_ = dict(zip(self._numeric, ranges, strict=False))
-        # The parts of a date are missing together: the first one says it for all.
-        firsts = np.r_[: len(self._numeric), len(self._numeric) : len(counts) : len(PARTS)]
-        self._with_gaps = firsts[gaps[:, firsts].any(axis=0) & (counts[firsts] > 0)]
-        self._words = {c: _Words.of(text_of(table[c]), self.least_rows) for c in columns}
+        return gaps
 
-        rows = self._expanded(table, numbers)
-        varies = rows.min(axis=0, initial=np.inf) < rows.max(axis=0, initial=-np.inf)
-        sources, names = self._expanded_names()
-        self._varying = np.flatnonzero(varies)
-        self._names_out = [names[at] for at in self._varying]
-        kept = {sources[at] for at in self._varying}
-        for column in {*self._numeric, *dates, *columns} - kept:
-            self.kinds_[column] = CONSTANT if table[column].notna().any() else EMPTY
-        # Gaps of each column that has any, and among them the values that are not what it holds.
+    def _learn_notes(
+        self, table: pd.DataFrame, other: Iterable[str], gaps: Mapping[str, Array]
+    ) -> None:
+        """Learn what is told of each column: its gaps, and the values that are not what it holds.
+
+        `other` names the columns of other types than numbers; `gaps` are those of numbers and
+        dates, by column.
+        """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
         empty |= {column: int(is_gap(table[column]).sum()) for column in other}
-        counted = {sources[at]: int(gaps[:, at].sum()) for at in firsts}
+        counted = {column: int(missing.sum()) for column, missing in gaps.items()}
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
-        self._not_numbers = {c: n - empty[c] for c, n in counted.items() if n > empty[c]}
-        self._text = set(text)
+        self._not_numbers = {
+            c: n - empty.get(c, n) for c, n in counted.items() if n > empty.get(c, n)
+        }
         self.notes_: tuple[Note, ...] = tuple(
             note for column in self.kinds_ for note in self._notes(column)
         )
-        if not kept:
-            raise DataError(
-                "No column is left to learn from.", " ".join(describe(self.notes_)), "Bring others."
-            )
-        return rows[:, self._varying]
+
+    def _chosen(self, rows: Array) -> Array:
+        """Return the columns that are kept; 0 where the training rows did not vary."""
+        chosen = rows[:, self._varying]
+        chosen[:, self._zero] = 0.0
+        return chosen
 
     def transform(self, X: Any) -> Array:
         """Return rows of numbers: float64 of shape (n, columns).
@@ -204,7 +285,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "notes_")
         table = as_table(X)
-        return self._expanded(table, self._numbers(table))[:, self._varying]
+        return self._chosen(self._expanded(table, self._numbers(table)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that are returned."""
@@ -282,9 +363,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return all columns that can be returned, the constant ones as well."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
-        nothing = pd.Series(None, index=table.index, dtype=object)
         one_hot = [
-            levels.encoded(text_of(table[column]) if column in table else nothing)
+            levels.encoded(text_of(_column(table, column)))
             for column, levels in self._words.items()
         ]
         return np.hstack([filled, indicators, *one_hot])
@@ -327,9 +407,26 @@ class _Words:
     seen: frozenset[str]
 
     @classmethod
-    def of(cls, text: pd.Series[Any], least_rows: int = 1) -> _Words:
-        """Learn the words of the training rows; none of fewer rows is kept."""
+    def of(
+        cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
+    ) -> _Words:
+        """Learn the words of the training rows; none of fewer rows is kept.
+
+        With `levels` only their means are learnt. Words that are none of them do not count.
+        """
         counts = text.value_counts()
+        seen = frozenset(counts.index[counts >= least_rows])
+        levels = cls._levels(text, counts, least_rows) if levels is None else levels
+        codes = cls._codes(text, levels)
+        counted = np.bincount(codes[codes >= 0], minlength=len(levels))
+        rows = np.vstack([np.eye(len(levels)), counted / max(1, counted.sum())])
+        if len(levels) == 2:
+            rows = rows[:, 1:]
+        return cls(tuple(levels), rows, seen)
+
+    @staticmethod
+    def _levels(text: pd.Series[Any], counts: pd.Series[int], least_rows: int) -> list[str]:
+        """Return the words that have a column, of the counts of all words."""
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
@@ -341,12 +438,7 @@ class _Words:
             *([OTHER] if len(counts) > len(kept) else []),
             *([MISSING] if text.isna().any() else []),
         }
-        levels = sorted(kept | special, key=lambda word: (word.removeprefix("\0"), word))
-        codes = cls._codes(text, levels)
-        rows = np.vstack([np.eye(len(levels)), np.bincount(codes, minlength=len(levels)) / n])
-        if len(levels) == 2:
-            rows = rows[:, 1:]
-        return cls(tuple(levels), rows, frozenset(counts.index[counts >= least_rows]))
+        return sorted(kept | special, key=lambda word: (word.removeprefix("\0"), word))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -392,6 +484,11 @@ def describe(notes: Iterable[Note]) -> list[str]:
     return [
         text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
     ]
+
+
+def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
+    """Return a column of a table; only gaps if the table has no such column."""
+    return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 
 def _means(values: Array, least: int) -> Array:

@@ -207,9 +207,10 @@ def test_what_has_no_time_is_not_begun():
 def test_only_the_first_kernels_end_before_their_time_is_needed():
     """The simple models have no end, and what follows has the time until the last fits."""
     made = told(lambda setting: 1.0, n=12_000, metrics=[])
-    simple, kernels, *others = made.ends
+    simple, boosting, kernels, *others = made.ends
     left = [end - (made.deadline - FOREVER) for end in (kernels, *others)]
     assert simple is None
+    assert boosting - (made.deadline - FOREVER) < 0.5 * FOREVER
     assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
 
 

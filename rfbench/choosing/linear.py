@@ -1,0 +1,132 @@
+"""The linear model of classes that `choose` tries: logistic regression with a searched penalty."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfbench.arrays import Array
+
+# Like the nine penalties of ridge regression: from hardly any fit to hardly any penalty.
+CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+LEAST_PROBABILITY = 1e-15  # keeps the log-loss finite, as in scikit-learn
+
+
+class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Logistic regression whose penalty is chosen by the log-loss on held-out folds.
+
+    Columns get mean 0 and standard deviation 1, except columns of zeros and ones: divided by its
+    standard deviation, the indicator of a rare category would hardly be penalized.
+
+    Parameters
+    ----------
+    Cs : sequence of float, default=(1e-4, 1e-3, ..., 1e4)
+        Inverse penalties, as `C` of `sklearn.linear_model.LogisticRegression`.
+    n_folds : int, default=3
+        Number of stratified folds.
+    max_iter : int, default=300
+        Iterations of the solver for each penalty.
+    random_state : int, default=0
+        Seed for shuffling the folds.
+
+    Attributes
+    ----------
+    C_ : float
+        The inverse penalty with the smallest log-loss; the smallest one if several have it.
+    losses_ : ndarray of shape (len(Cs),)
+        Mean log-loss of each inverse penalty, in increasing order of `Cs`.
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : ndarray of int
+        Iterations of the last fit.
+    """
+
+    def __init__(
+        self,
+        Cs: Sequence[float] = CS,
+        n_folds: int = 3,
+        max_iter: int = 300,
+        random_state: int = 0,
+    ) -> None:
+        self.Cs, self.n_folds = Cs, n_folds
+        self.max_iter, self.random_state = max_iter, random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the penalty and fit the model with it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of at least two classes.
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, or X has values that are not finite.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("Logistic regression needs at least two classes.")
+        indicator = ((X == 0) | (X == 1)).all(axis=0)
+        deviation = X.std(axis=0)
+        self._center = X.mean(axis=0)
+        self._scale = np.where(indicator | (deviation == 0), 1.0, deviation)
+        Z = self._scaled(X)
+        values = sorted(self.Cs)
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds, and fits that stop at `max_iter`.
+            warnings.simplefilter("ignore")
+            self.losses_ = self._fold_losses(Z, codes, values)
+            self.C_ = float(values[int(np.argmin(self.losses_))])
+            self._model = self._estimator().set_params(C=self.C_).fit(Z, codes)
+        self.n_iter_ = self._model.n_iter_
+        return self
+
+    def _fold_losses(self, Z: Array, codes: NDArray[Any], values: Sequence[float]) -> Array:
+        """Return the mean log-loss of each inverse penalty over the held-out rows of all folds."""
+        total, held_out = np.zeros(len(values)), 0
+        n_folds = min(self.n_folds, int(np.bincount(codes).max()))
+        if n_folds < 2:
+            return total
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        for fit, held in folds.split(Z, codes):
+            if len(np.unique(codes[fit])) < 2:
+                continue
+            model = self._estimator()
+            held_out += len(held)
+            for i, C in enumerate(values):  # each fit starts from the one with the larger penalty
+                model.set_params(C=C).fit(Z[fit], codes[fit])
+                # A class without rows in the fitted part has no probability there.
+                p = np.zeros((len(held), len(self.classes_)))
+                p[:, model.classes_] = model.predict_proba(Z[held])
+                own = np.maximum(p[np.arange(len(held)), codes[held]], LEAST_PROBABILITY)
+                total[i] -= np.log(own).sum()
+        return total / max(1, held_out)
+
+    def _estimator(self) -> LogisticRegression:
+        return LogisticRegression(max_iter=self.max_iter, warm_start=True)
+
+    def _scaled(self, X: Array) -> Array:
+        return np.asarray((X - self._center) / self._scale)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, an array of shape (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self._model.predict_proba(self._scaled(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, an array of shape (n,)."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])

@@ -1,0 +1,152 @@
+"""Tables whose parts have other columns than the whole: preparation, folds and the refit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench.choosing.rounds import FEATURES, Candidate, Rounds
+from rfbench.choosing.table import parted, table_of
+from rfbench.datasets.preparation import Preparation
+
+LONG = "a text of many words that is different in each row, number "
+
+
+def numbers(random, n):
+    return pd.DataFrame(random.standard_normal((n, 3)), columns=list("abc"))
+
+
+def one_gap(random, n):
+    table = numbers(random, n)
+    table.loc[random.integers(n), "c"] = np.nan
+    return table
+
+
+def gaps_everywhere(random, n):
+    table = numbers(random, n)
+    table["w"] = random.choice(["u", "v"], n)
+    return table.mask(random.random(table.shape) < random.choice([0.05, 0.5, 0.95]))
+
+
+def near_constant(random, n):
+    table = numbers(random, n).assign(k=0, word="same")
+    rows = random.integers(n, size=2)
+    table.loc[rows, "k"], table.loc[rows[0], "word"] = 7, "other"
+    return table
+
+
+def only_categories(random, n):
+    shares = [0.4, 0.3, 0.2, 0.07, 0.02, 0.01]
+    return pd.DataFrame({f"w{j}": random.choice([*"uvwxyz"], n, p=shares) for j in range(4)})
+
+
+def a_rare_category_per_fold(random, n):
+    words = random.choice(["u", "v"], n)
+    for place, word in enumerate(random.permutation(n)[:6]):
+        words[word] = "xyzxyz"[place]
+    return numbers(random, n).assign(w=words)
+
+
+def one_column(random, n):
+    return numbers(random, n)[["a"]]
+
+
+def rows_20(random, n):
+    return gaps_everywhere(random, 20).assign(a=np.arange(20) + 0.5)
+
+
+def rows_5000(random, n):
+    return one_gap(random, 5000)
+
+
+def dates(random, n):
+    days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(random.integers(0, 2, n), "D"))
+    days[random.random(n) < 0.02] = pd.NaT
+    return numbers(random, n).assign(day=days.dt.strftime("%d.%m.%Y"))
+
+
+def long_texts(random, n):
+    texts = [LONG + str(i % max(2, n - 5)) for i in range(n)]
+    return numbers(random, n).assign(text=texts)
+
+
+KINDS = (
+    one_gap, gaps_everywhere, near_constant, only_categories, a_rare_category_per_fold,
+    one_column, rows_20, rows_5000, dates, long_texts,
+)  # fmt: skip
+
+
+def generated(kind, seed):
+    """Return a table of some kind and its target: numbers, classes, or 3 rows of a class."""
+    random = np.random.default_rng([seed, KINDS.index(kind)])
+    table = kind(random, int(random.integers(40, 120)))
+    n = len(table)
+    if seed % 3 == 0:
+        return table, random.standard_normal(n)
+    y = random.choice(["yes", "no"], n)
+    if seed % 3 == 1:
+        y[:] = "no"
+        y[random.permutation(n)[:3]] = "yes"
+    return table, y
+
+
+def rounds_of(X, y, folder, **changes):
+    table, splits, *_ = parted(table_of(X, y, groups="none", time="none"), 60.0)
+    return Rounds(table, splits, np.inf, folder, **changes)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_fold_and_the_refit_have_the_same_columns(kind, tmp_path):
+    """Of 200 generated tables; a column that is constant in a fold is 0 on both sides."""
+    for seed in range(20):
+        by = rounds_of(*generated(kind, seed), tmp_path)
+        X = by.table.X
+        names = Preparation(columns=by.columns).fit(X.iloc[by.train]).get_feature_names_out()
+        assert len(names)
+        for fit, held in by.splits:
+            prepare = Preparation(columns=by.columns)
+            rows = prepare.fit_transform(X.iloc[fit])
+            np.testing.assert_array_equal(prepare.get_feature_names_out(), names)
+            np.testing.assert_array_equal(prepare.transform(X.iloc[fit]), rows)
+            both = np.vstack([rows, prepare.transform(X.iloc[held])])
+            assert np.isfinite(both).all()
+            assert not both[:, np.ptp(rows, axis=0) == 0].any()
+        refit = by.model(Candidate("", "constant", "sklearn.dummy.DummyRegressor"))[0].fit(X)
+        np.testing.assert_array_equal(refit.get_feature_names_out(), names)
+        assert refit.transform(X).shape == (len(X), len(names))
+
+
+def test_without_given_columns_they_are_learnt(tmp_path):
+    """As they are for the runs, and to the same values as with its own columns."""
+    for kind in KINDS:
+        table, _ = generated(kind, 0)
+        alone = Preparation()
+        rows = alone.fit_transform(table)
+        given = Preparation(columns=alone.columns_)
+        np.testing.assert_array_equal(given.fit_transform(table), rows)
+        assert given.get_feature_names_out().tolist() == alone.get_feature_names_out().tolist()
+        assert (given.notes_, given.kinds_) == (alone.notes_, alone.kinds_)
+
+
+def test_words_and_gaps_that_came_later_take_the_means(tmp_path):
+    first = pd.DataFrame({"w": ["u", "v", "u", "v"], "a": [1.0, 2.0, 3.0, 4.0]})
+    later = pd.DataFrame({"w": ["u", "new", "u", "v"], "a": [1.0, 2.0, None, 6.0]})
+    columns = Preparation().fit(first).columns_
+    prepare = Preparation(columns=columns)
+    np.testing.assert_allclose(prepare.fit_transform(later)[:, 1], [0, 1 / 3, 0, 1])
+    np.testing.assert_allclose(prepare.transform(later)[:, 0], [1, 2, 3, 6])
+
+
+def test_roots_are_averaged_of_the_same_columns_only(tmp_path):
+    by = rounds_of(*generated(near_constant, 0), tmp_path)
+    setting = Candidate("learnt", FEATURES, "", {"n_components": 9, "metric": "diagonal"})
+    said = [
+        {"scores": by.table.y[held, None], "root": np.ones(4), "chosen": [1.0, 1.0], "seconds": 1.0,
+         "fit": 1.0} for _, held in by.splits[:-1]
+    ]  # fmt: skip
+    for fold in range(len(said)):
+        by._pack(setting, fold, by.n)
+    assert {*map(len, by.names.values())} == {len(by.columns.kept)}
+    assert by._candidate(setting, said, by.n).basis[-1].tolist() == [1.0] * 4
+    by.names[0] = ("a", "b", "c", "another")
+    with pytest.raises(ValueError, match="other columns"):
+        by._candidate(setting, said, by.n)
