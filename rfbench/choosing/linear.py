@@ -77,7 +77,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("Logistic regression needs at least two classes.")
+            raise ValueError("There is one class; logistic regression needs two.")
         indicator = ((X == 0) | (X == 1)).all(axis=0)
         deviation = X.std(axis=0)
         self._center = X.mean(axis=0)
