@@ -6,13 +6,13 @@ How a file of text is written, its separator and its signs, is told by its first
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import hashlib
 import io
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -446,7 +446,7 @@ def content_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-@contextmanager
+@contextlib.contextmanager
 def answered(path: Path) -> Iterator[None]:
     """Turn what the readers raise into a DataError; a lack of memory stays a MemoryError."""
     try:
@@ -579,6 +579,10 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
 
 
 def _parquet(path: Path, how: Reading) -> Read:
+    with contextlib.suppress(ImportError):  # pandas says what is to be installed
+        from pyarrow import parquet
+
+        check_names(path.name, parquet.read_schema(path).names)
     return Read(pd.read_parquet(path), None, how)
 
 
