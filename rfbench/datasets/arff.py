@@ -100,13 +100,13 @@ def _column(name: str, kind: str, more: str, fields: list[str]) -> pd.Series[Any
     codes, different = pd.factorize(words.where(~words.isin(_MISSING)))
     bare = [_bare(word) for word in different]
     if kind.lower() in _NUMBERS:
-        made = pd.Series([float(word) for word in bare], dtype=np.float64)
-        return made.reindex(codes).set_axis(words.index).rename(name)
-    made = pd.Series(bare, dtype=object).reindex(codes).set_axis(words.index).rename(name)
+        numbers = pd.Series([float(word) for word in bare], dtype=np.float64)
+        return numbers.reindex(codes).set_axis(words.index).rename(name)
+    made: Any = pd.Series(bare, dtype=object).reindex(codes).set_axis(words.index).rename(name)
     if kind.lower() == "date":
         form = re.sub("|".join(_DATES), lambda sign: _DATES[sign[0]], _bare(more.strip()))
         form = form.replace("'", "") or "%Y-%m-%dT%H:%M:%S"
-        return pd.to_datetime(made, format=form)
+        made = pd.to_datetime(made, format=form)
     if kind.startswith("{"):
         allowed = {_bare(word.strip()) for word in _FIELD.findall(kind[1:-1])}
         for word in sorted({*bare} - allowed)[:1]:

@@ -94,7 +94,7 @@ def settled(
             continue
         if len(missing):
             column = without(column, missing)
-            table.isetitem(at, column)
+            table.isetitem(at, column.array)
         if pd.api.types.is_timedelta64_dtype(dtype):
             notes.add("Time differences are in seconds: {}.", name)
         if units and name in units and is_number(column):
@@ -192,8 +192,8 @@ def markers_of(text: Mapping[str, pd.Series[Any]]) -> str:
     """Return in a sentence which markers columns of words had, and how often; else nothing."""
     counts = {}
     for name, column in text.items():
-        found = column.str.strip()
-        found = found[found.isin(MARKERS)].value_counts()
+        words = column.str.strip()
+        found = words[words.isin(MARKERS)].value_counts()
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = named([f"{name} ({each})" for name, each in counts.items()])

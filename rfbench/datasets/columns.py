@@ -76,8 +76,10 @@ def tabled(
             )
         X = pd.DataFrame(array, columns=None if names is None else list(names))
     else:
-        other = {c: native(X[c].to_numpy()) for c in X if _is_foreign(X[c].dtype)}
-        X = X.assign(**other) if other else X
+        foreign = [at for at, dtype in enumerate(X.dtypes) if _is_foreign(dtype)]
+        X = X.copy() if foreign else X
+        for at in foreign:
+            X.isetitem(at, native(X.iloc[:, at].to_numpy()))
     if y is None:
         return X, None
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
@@ -111,7 +113,7 @@ def dense(X: pd.DataFrame | Rows) -> pd.DataFrame:
     if hasattr(X, "tocsr"):
         check_fits(8.0 * X.shape[0] * X.shape[1], "The table with its zeros", "Take fewer columns.")
         X = X.toarray()
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
+    table: Any = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
     return table.reset_index(drop=True).rename(columns=lambda name: str(name).strip())
 
 
@@ -318,7 +320,7 @@ class Table:
         guess = "" if task else ", by its target"
         if regression:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
-            return numbers, [], "regression"
+            return np.asarray(numbers), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
             raise DataError(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",

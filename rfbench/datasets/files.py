@@ -10,6 +10,7 @@ import contextlib
 import csv
 import hashlib
 import io
+import itertools
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -217,14 +218,14 @@ def _settled(
         ]
         written = _as_written(path, how, sorted({*gaps, *([] if place is None else [place])}))
         if place is not None:
-            table.isetitem(place, written.pop(place))
+            table.isetitem(place, written.pop(place).array)
         marked = {str(named.columns[at]): column for at, column in written.items()}
         notes = [sentence] if (sentence := cells.markers_of(marked)) else []
     if place is not None:
         y = table.iloc[:, place].rename(target)
         if cells.is_words(y.dtype) and how.decimal != "," and has_decimal_comma(y):
             how = replace(how, commas=(*how.commas, str(target)))
-        table.isetitem(place, _target(y, how))
+        table.isetitem(place, _target(y, how).array)
     table, (commas, units), said = cells.settled(
         table,
         decimal=how.decimal,
@@ -328,19 +329,19 @@ def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
     """
     with opened(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
-    lines = top.splitlines()[:TOP_LINES]
-    if len(top) == TOP_CHARACTERS and 1 < len(lines) < TOP_LINES:
-        lines.pop()  # it may be cut
-    named = re.fullmatch(r'"?sep=(.)"?', lines[0]) if lines else None
+        top += stream.readline() + stream.readline()  # whole lines, and one below a long header
+    lines = top.split("\n")[:TOP_LINES]
+    named = re.fullmatch(r'"?sep=(.)"?', lines[0])
     start = 1 if named else 0
-    while start + 1 < len(lines) and lines[start].startswith("#"):
-        below = lines[start + 1]
-        widths = {
-            mark: [len(row) for row in _split([lines[start][1:].strip(), below], mark, '"')]
+    while start < len(lines) and (lines[start].startswith("#") or not lines[start].strip()):
+        below = next((line for line in lines[start + 1 :] if line.strip()), "")
+        fits = [
+            rows[1]
             for mark in SEPARATORS
-        }
-        fits = [mark for mark, (*each,) in widths.items() if len({*each}) == 1 and each[0] > 1]
-        if any(_NUMBER.fullmatch(f) for mark in fits for f in _split([below], mark, '"')[0]):
+            if len(rows := _split([lines[start][1:].strip(), below], mark, '"')) == 2
+            and len(rows[0]) == len(rows[1]) > 1
+        ]
+        if any(_NUMBER.fullmatch(field) for row in fits for field in row):
             break
         start += 1
     return lines, start, named[1] if named else None
@@ -507,7 +508,8 @@ def svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
     encoding = how.encoding or encoding_of(path)
     lines, start, mark = _top(path, encoding)
-    separator, source, header = mark or how.separator or ",", path, 0 if how.header else None
+    separator, header = mark or how.separator or ",", 0 if how.header else None
+    source: Any = path
     top = [lines[start].lstrip("# "), *lines[start + 1 :]] if lines[start:] else []
     names = _names(path.name, top, separator, how.quote) if how.header else None
     if any(line.startswith("#") for line in lines[: start + 1]):
@@ -535,12 +537,12 @@ def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str]
     if not rows:
         return None
     check_names(what, [name or place for place, name in enumerate(rows[0])])
-    names: list[str] = []
-    for place, name in enumerate(rows[0]):
+    names, taken = list(rows[0]), set(rows[0])
+    for place in [place for place, name in enumerate(names) if not name]:
         plain = f"Unnamed: {place}"
-        repeated = (f"{plain}.{number}" for number in range(1, len(rows[0]) + 1))
-        free = (each for each in (plain, *repeated) if each not in (*rows[0], *names))
-        names.append(name or next(free))
+        repeated = (f"{plain}.{number}" for number in itertools.count(1))
+        names[place] = next(x for x in itertools.chain([plain], repeated) if x not in taken)
+        taken.add(names[place])
     return names
 
 
@@ -594,7 +596,8 @@ def _sheet(path: Path, how: Reading) -> pd.DataFrame:
             top = pd.read_excel(book, header=None, nrows=1, **cells_of)
             first = top.iloc[0] if len(top) else ()
             check_names(path.name, [at if pd.isna(name) else name for at, name in enumerate(first)])
-        return pd.read_excel(book, header=0 if how.header else None, **cells_of)
+        table: pd.DataFrame = pd.read_excel(book, header=0 if how.header else None, **cells_of)
+    return table
 
 
 def _excel(path: Path, how: Reading) -> Read:

@@ -34,30 +34,10 @@ _ACCOUNTS = re.compile(
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # 1.0D+00
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
 # The words that pandas.read_csv takes for missing, and the question mark of UCI's files.
-MARKERS = frozenset(
-    [
-        "?",
-        "#N/A",
-        "#N/A",
-        "N/A",
-        "#NA",
-        "-1.#IND",
-        "-1.#QNAN",
-        "-NaN",
-        "-nan",
-        "1.#IND",
-        "1.#QNAN",
-        "<NA>",
-        "N/A",
-        "NA",
-        "NULL",
-        "NaN",
-        "None",
-        "n/a",
-        "nan",
-        "null",
-    ]
-) | {"#N/A N/A"}
+_MARKERS = (
+    "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
+)
+MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -66,29 +46,7 @@ _MEASURE = re.compile(
     r"(?:[\d²³^/*·.-]+[^\W\d_]*)*(?: [^\W\d_]+)?)?"
 )
 # Units of one sign: of SI, of lengths and angles. K, M and B are factors.
-_SHORT_UNITS = frozenset(
-    [
-        "m",
-        "g",
-        "s",
-        "h",
-        "l",
-        "L",
-        "t",
-        "W",
-        "V",
-        "A",
-        "J",
-        "N",
-        "°",
-        "‰",
-        "Ω",
-        "\u2032",
-        "\u2033",
-        "'",
-        '"',
-    ]
-)
+_SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def named(names: list[str]) -> str:
@@ -136,7 +94,7 @@ def is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def has_parts(column: pd.Series[Any]) -> bool:
     """Tell whether cells of a column are lists, mappings or bytes, which are no single values."""
-    parts = bytes | bytearray | memoryview | list | tuple | dict | set | np.ndarray
+    parts = (bytes, bytearray, memoryview, list, tuple, dict, set, np.ndarray)
     return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
 
 

@@ -368,6 +368,14 @@ def test_words_with_blanks_between_tabs_stay_whole(tmp_path):
     assert set(cities) == {"New York 0", "New York 1", "New York 2"}
 
 
+def test_a_header_longer_than_the_lines_that_are_looked_at(tmp_path):
+    wide = pd.DataFrame(np.arange(80_000.0).reshape(4, 20_000)).add_prefix("a long column ")
+    wide.to_csv(tmp_path / "a.csv")
+    X = files.read(tmp_path / "a.csv").X
+    assert X.columns.tolist() == ["Unnamed: 0", *wide]
+    assert_array_equal(X.iloc[:, 1:], wide)
+
+
 def test_bytes_that_are_no_utf8_are_windows_1252(tmp_path):
     words = ["\u20ac", "\u201cna\u00efve\u201d", "\u00fc"]
     text = "w,y\n" + "".join(f"{words[i % 3]},{y}\n" for i, (_, _, y) in enumerate(PLAIN))
