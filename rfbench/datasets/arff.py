@@ -112,4 +112,4 @@ def _column(name: str, kind: str, more: str, fields: list[str]) -> pd.Series[Any
         for word in sorted({*bare} - allowed)[:1]:
             raise ValueError(f"{name} has the value {word[:40]!r}, which is not one of its values")
         made = made.astype("category")
-    return made
+    return pd.Series(made)

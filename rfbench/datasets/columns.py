@@ -110,11 +110,15 @@ def native(values: Any) -> Any:
 
 def dense(X: pd.DataFrame | Rows) -> pd.DataFrame:
     """Return rows as a table; the columns of sparse ones are called x0, x1, ..."""
-    if hasattr(X, "tocsr"):
-        check_fits(8.0 * X.shape[0] * X.shape[1], "The table with its zeros", "Take fewer columns.")
-        X = X.toarray()
-    table: Any = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
-    return table.reset_index(drop=True).rename(columns=lambda name: str(name).strip())
+    rows: Any = X
+    if hasattr(rows, "tocsr"):
+        check_fits(
+            8.0 * rows.shape[0] * rows.shape[1], "The table with its zeros", "Take fewer columns."
+        )
+        rows = rows.toarray()
+    table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows).add_prefix("x")
+    names = pd.Index([str(name).strip() for name in table.columns], dtype=object)
+    return table.set_axis(pd.RangeIndex(len(table))).set_axis(names, axis=1)
 
 
 def parsed(

@@ -14,9 +14,8 @@ from rfbench.choosing.table import held_out_by, read_new_rows, table_of
 from rfbench.datasets import columns, files, own
 from rfbench.datasets.preparation import Preparation, describe
 from rfbench.errors import DataError
-from tests.choosing.test_reading import WAYS, numbers
-from tests.datasets.test_strange_files import WRITTEN, rooms
 from tests.support.command_line import call
+from tests.support.strange_files import WAYS, WRITTEN, numbers, rooms
 
 N = 72
 LETTERS = np.array(["p", "q", "r"])[np.arange(N) % 3]

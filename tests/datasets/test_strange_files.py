@@ -15,25 +15,7 @@ from rfbench.datasets import files
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
-
-N = 60
-
-
-def rooms(n=N, seed=0, words=("Köln", "Kiel", "Ulm")):
-    """Return a table of words, dates, gaps, an unlabelled index, an id and decimal numbers."""
-    random = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "id": random.permutation(n) + 100,
-            "area": random.normal(60, 9, n).round(3),
-            "town": random.choice(words, n),
-            "sold": pd.Timestamp("2024-01-31") + pd.to_timedelta(random.integers(0, 99, n), "D"),
-            "heated": random.choice(["yes", "no"], n),
-        }
-    )
-    table.loc[::9, "area"] = np.nan
-    table.loc[::8, "town"] = None
-    return table.assign(price=table["area"].fillna(60) * 2.5 + (table["town"] == "Kiel"))
+from tests.support.strange_files import WRITTEN, N, rooms
 
 
 def prepared(path, **more):
@@ -42,19 +24,6 @@ def prepared(path, **more):
     return datasets.prepare(
         data, split={"last": 15}, scaling="standard", generator=np.random.default_rng(0)
     )
-
-
-WRITTEN = {
-    "comma": ({}, "utf-8"),
-    "semicolon, decimal comma": ({"sep": ";", "decimal": ","}, "utf-8"),
-    "tab": ({"sep": "\t"}, "utf-8"),
-    "bar": ({"sep": "|"}, "utf-8"),
-    "utf-16": ({}, "utf-16"),
-    "utf-16 without a mark": ({"sep": ";"}, "utf-16-be"),
-    "utf-8 with a mark": ({"sep": ";"}, "utf-8-sig"),
-    "latin-1": ({"sep": ";", "decimal": ","}, "latin-1"),
-    "german dates": ({"sep": ";", "decimal": ",", "date_format": "%d.%m.%Y"}, "latin-1"),
-}
 
 
 @pytest.mark.parametrize(("options", "encoding"), WRITTEN.values(), ids=WRITTEN)
