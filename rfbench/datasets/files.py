@@ -214,7 +214,8 @@ def _settled(
         gaps = [
             at
             for at, dtype in enumerate(table.dtypes)
-            if at != place and cells.is_words(dtype) and table.iloc[:, at].isna().any()
+            if at != place and named.columns[at] not in how.unused
+            if cells.is_words(dtype) and table.iloc[:, at].isna().any()
         ]
         written = _as_written(path, how, sorted({*gaps, *([] if place is None else [place])}))
         if place is not None:

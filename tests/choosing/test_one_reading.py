@@ -153,6 +153,7 @@ class TestMissing:
         table = frame(y=np.where(LETTERS == "p", word, LETTERS))
         found = seen(written(table, tmp_path / f"a.{form}"))
         assert found.entry.classes == dict.fromkeys(sorted([word, "q", "r"]), 24)
+        assert not found.notes
 
     @pytest.mark.parametrize("form", ["csv", "xlsx"])
     def test_among_numbers_and_codes_they_are_gaps(self, tmp_path, form):
