@@ -158,7 +158,7 @@ def test_an_edited_card_is_refused(tmp_path):
             load(model)
 
 
-def test_labels_like_formulas_are_escaped(tmp_path):
+def test_labels_like_formulas_are_escaped_for_spreadsheets_alone(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
@@ -172,6 +172,8 @@ def test_labels_like_formulas_are_escaped(tmp_path):
         columns=["a"], label="x", metric="error", error=0.5, standard_error=0.01, rows=40,
         held_out=10, holds_rows=False,
     )  # fmt: skip
-    call("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
-    lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
-    assert all(line.startswith(("'=cmd()", "'+1 up")) for line in lines)
+    words = ("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
+    for option, starts in (((), ("=cmd()", "+1 up")), (("--spreadsheet",), ("'=cmd()", "'+1 up"))):
+        call(*words, *option)
+        lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
+        assert all(line.startswith(starts) for line in lines)
