@@ -67,6 +67,46 @@ reveal_type(sampler.bandwidth)
 """
 
 
+# The same map as a function, as a transformer and as an object with `forward`.
+METHODS = """\
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from rfbench.samplers.elsewhere import adapted
+
+def function(X, M, seed):
+    random = np.random.default_rng(seed)
+    W, b = random.standard_normal((M, X.shape[1])), random.uniform(0, 2 * np.pi, M)
+    return np.sqrt(2 / M) * np.cos(X @ W.T + b)
+
+class Map(TransformerMixin, BaseEstimator):
+    def __init__(self, n_components=10, random_state=0):
+        self.n_components, self.random_state = n_components, random_state
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return function(X, self.n_components, self.random_state)
+
+class Net:
+    def __init__(self, d, M, seed):
+        self.M, self.seed = M, seed
+
+    def forward(self, X):
+        return function(X, self.M, self.seed)
+
+module = adapted(Net)
+"""
+IN_PYTHON = """\
+import rfbench
+from methods import Map
+results = rfbench.run("quickstart", ["samplers=[rks]", "trials=2", "M=20"], out="python")
+print(rfbench.rank(Map(), tables="quick", M=50, out="python") if {data} else "no data")
+"""
+# Modules of the current folder with the names of modules that every worker imports.
+PLANTED = ("json", "joblib", "pickle", "threadpoolctl")
+
+
 class StepError(Exception):
     """A step did not do what it should."""
 
@@ -233,6 +273,20 @@ class Walk:
         command = [str(self.env / "bin" / "rfbench"), "run", "eerf2018_table3", "--offline"]
         self.call(command, code=2, has=[MISSING_DATA], environment=without)
 
+    def planted_modules_do_not_run(self) -> None:
+        """Run and draw in a folder with modules that would be imported from the current folder."""
+        folder = self.top / "planted"
+        folder.mkdir()
+        for name in PLANTED:
+            (folder / f"{name}.py").write_text("open('ran', 'a').write(__name__ + ' ')\n")
+        command = str(self.env / "bin" / "rfbench")
+        words = ("--set", "M=20", "--trials", "1")
+        for name in ("one", "two"):
+            self.call([command, "run", "quickstart", *words, "--out", f"r/{name}"], folder=folder)
+        self.call([command, "plot", "r"], folder=folder)
+        ran = folder / "ran"
+        assert not ran.exists(), f"these modules of the current folder ran: {ran.read_text()}"
+
     def interrupted_run_resumes(self) -> None:
         """Kill a run after its second row, and run the same command again."""
         words = [str(self.env / "bin" / "rfbench"), "run", "quickstart", "--out", "resumed"]
@@ -251,6 +305,36 @@ class Walk:
         assert found, output[-500:]
         assert int(found[2]) >= 2, output
         assert count_rows(rows) == int(found[1]) + int(found[2])
+
+
+def write_messy(folder: Path) -> dict[str, tuple[str, str]]:
+    """Write three messy files; return the target of each and a text of the sentence about it."""
+    draw = random.Random(5)
+    rows = [(i, draw.gauss(60, 9), draw.gauss(0, 1)) for i in range(120)]
+    minus = chr(0x2212)  # the sign of typeset texts
+    cars = "sep=;\n;weight;drift;colour;price\n" + "".join(
+        f"{i};{a:.1f} kg;{b:.3f};{'€–red' if i % 2 else 'blue '};{a / 10 + 2 * b:.3f}\n"
+        for i, a, b in rows
+    )
+    (folder / "cars.csv").write_bytes(cars.encode("cp1252"))
+    sites = "# made by a logger\nheat,shift,region\n" + "".join(
+        f"{a:.2f},{f'{b:.3f}'.replace('-', minus)},{['NA', 'EU', 'AS'][(b > 0.4) + (b > -0.4)]}\n"
+        for _, a, b in rows
+    )
+    (folder / "sites.csv").write_text(sites, encoding="utf-8")
+    runs = (
+        "@relation r\n@attribute 'the heat' real [0, 99]\n@attribute w {é, 'b c'}\n"
+        "@attribute code {1000001, 1000002}\n@inputs 'the heat', w\n@data\n"
+    ) + "".join(
+        f"{a:.2f} , {'é' if i % 3 else chr(39) + 'b c' + chr(39)} , {1000001 + (a > 60)}\n"
+        for i, a, _ in rows
+    )
+    (folder / "runs.arff").write_text(runs, encoding="utf-8")
+    return {
+        "cars.csv": ("price", "weight (kg)"),
+        "sites.csv": ("region", "3 classes, AS, EU, NA"),
+        "runs.arff": ("code", "2 classes, 1000001, 1000002"),
+    }
 
 
 def count_rows(file: Path) -> int:
@@ -332,6 +416,26 @@ def walk(top: Path) -> int:
         line(f"rfbench choose {table}.csv --target {target} --budget 15s")
         model = f"results/choose-{table}.csv/model.joblib"
         line(f"rfbench predict {model} {table}.csv --out {table}-out.csv")
+    (here.user / "methods.py").write_text(METHODS)
+    for form in ("function", "Map", "module"):
+        line(f"rfbench test methods.py:{form} --allow-imports")
+    chosen = 'samplers=[rks, {class: "methods.py:function"}]'
+    words = f"--set '{chosen}' --set M=20 --trials 2 --allow-imports --out methods"
+    line(f"rfbench run quickstart {words}", has=["0 failed"])
+    data = DATA_VARIABLE in here.variables
+    if data:
+        rank = "--tables quick --M 50"
+        line(f"rfbench rank methods.py:function {rank} --allow-imports", has=["place "])
+        line(f"rfbench rank sklearn.kernel_approximation.RBFSampler {rank}", has=["place "])
+    (here.user / "in_python.py").write_text(IN_PYTHON.replace("{data}", str(data)))
+    line("python in_python.py", has=["place " if data else "no data"])
+    for file, (target, text) in write_messy(here.user).items():
+        out = f"--target {target} --budget 8s --out chosen-{file}"
+        line(f"rfbench new {file} --target {target} --out {file}.yaml")
+        line(f"rfbench run {file}.yaml --smoke", has=["0 failed"])
+        line(f"rfbench choose {file} {out}", has=[text])
+        line(f"rfbench predict chosen-{file}/model.joblib {file} --out p-{file}.csv", has=["120"])
+    here.step("modules of the current folder do not run", here.planted_modules_do_not_run)
     line("rfbench choose nowhere.csv --target y", code=2, has=["nowhere.csv"])
     line("rfbench run quickstart --set kernl=gaussian", code=2, has=["kernel"])
     print(f"{here.passed} steps passed, {here.failed} failed")
