@@ -164,6 +164,10 @@ class Nystroem(RandomFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> NystroemMap:
         self.landmark_rows_ = None
+        if X.shape[0] < self.n_components:
+            self.notes_.append(
+                f"{X.shape[0]} rows give {X.shape[0]} landmarks; the other columns repeat them"
+            )
         if self.landmarks == KMEANS:
             points, seen = centroids(X, self.n_components, random.rows, random.selection)
             self._note(points.shape[0], seen, X.shape[0])

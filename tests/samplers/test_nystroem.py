@@ -59,3 +59,11 @@ def test_coinciding_landmarks_do_no_harm() -> None:
     sampler = Nystroem(30, bandwidth=2.0, random_state=0).fit(rows)
     features = sampler.transform(rows)
     assert_allclose(features @ features.T, sampler.kernel_(rows, rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "recursive-rls", "rpcholesky", "kmeans"])
+def test_more_landmarks_than_rows_are_noted(landmarks):
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    for M, noted in ((9, False), (20, True)):
+        fitted = Nystroem(M, landmarks=landmarks, bandwidth=1.0, random_state=0).fit(X)
+        assert any("9 rows give 9 landmarks" in note for note in fitted.notes_) == noted
