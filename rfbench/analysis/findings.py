@@ -70,18 +70,22 @@ def numbers(verification: Verification) -> Finding | None:
 
 
 def claims(verification: Verification) -> Finding | None:
-    """Return which of the papers' claims hold, class by class, see `ledger.holds`."""
+    """Return which of the papers' claims hold, class by class, see `ledger.holds`.
+
+    ``holding`` has their names by the order of form and rows and the class of the settings.
+    """
     counts = [
         each
         for each in ledger.of_claims(verification.outcomes)
-        if each.of[:2] == ("paper", "before") and each.of[2] != MATCHED and each.tested
+        if each.of[0] == "paper" and each.of[2] not in (MATCHED, ledger.OURS) and each.tested
     ]
     if not counts:
         return None
-    holding: dict[str, list[str]] = {}
+    holding: dict[tuple[str, ...], list[str]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         settings = papers.settings_class(outcome.claim.paper, outcome.protocol)
-        holding.setdefault(settings, []).append(papers.claim_name(outcome.claim))
+        of = papers.claim_order(outcome.claim), settings
+        holding.setdefault(of, []).append(papers.claim_name(outcome.claim))
     bars = [
         Bar(f"{', '.join(each.called)}: {verdict}", float(each[verdict]))
         for each in counts

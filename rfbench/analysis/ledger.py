@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import frame, verdicts
+from rfbench.analysis import committed, frame, verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
@@ -25,7 +25,7 @@ TABLE = ["paper", "item", "dataset"]
 APART = (verdicts.TOO_NOISY, verdicts.AT_CHANCE)
 COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
-OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
+OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.claim_order`
 OURS = "ours"
 # What the classes are called.
 CALLED = {
@@ -34,12 +34,11 @@ CALLED = {
     "repository": "computed from the authors' raw runs",
     "text": "the text",
     "code": "the authors' code",
-    "blind": "text and readings made beforehand",
+    "readings": "text and our readings",
     "matched": "tuned to match",
     "paper": "of the papers",
     "we": "ours",
-    "before": "before rows were seen",
-    "after": "after rows were seen",
+    **committed.CALLED,
 }
 
 
@@ -142,7 +141,8 @@ def published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
 def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the entries of the claims that are judged, one per claim and protocol that was run."""
     lines = [
-        (*outcome.claim.key, outcome.protocol, outcome.claim.whose, outcome.claim.bounds,
+        (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
+         papers.claim_order(outcome.claim),
          papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.verdict)
         for outcome in outcomes
         if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
@@ -158,15 +158,23 @@ def of_claims(outcomes: Iterable[Outcome]) -> list[Count]:
 def holds(outcome: Outcome) -> bool:
     """Whether a claim counts as holding.
 
-    It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
-    were not tuned to match the numbers, and the numbers that it compares are not others than
-    the paper's (`Outcome.differing`).
+    It is the paper's, it holds under settings that were not tuned to match the numbers, and the
+    numbers that it compares are not others than the paper's (`Outcome.differing`). Whether its
+    form came before its rows says `rfbench.papers.claim_order`.
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
     own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
         own and outcome.verdict in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
+
+
+def holding(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+    """Return the claims that hold by the order of form and rows, those of early forms first."""
+    found = [outcome for outcome in outcomes if holds(outcome)]
+    orders = {outcome.claim.key: papers.claim_order(outcome.claim) for outcome in found}
+    wanted = [order for order in committed.ORDERS if order in orders.values()]
+    return {order: [o for o in found if orders[o.claim.key] == order] for order in wanted}
 
 
 def tables(verification: Verification) -> pd.DataFrame:
@@ -237,7 +245,11 @@ def facts(verification: Verification) -> dict[str, Any]:
         "numbers": lines(of_numbers(verification), OF_NUMBERS),
         "claims": lines(of_claims(every), OF_CLAIMS),
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.verdict] for o in every if holds(o)},
+        "holding": {
+            "/".join(o.claim.key): [o.protocol, o.verdict, order]
+            for order, those in holding(every).items()
+            for o in those
+        },
     }
 
 

@@ -38,7 +38,7 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many claims have each verdict, a line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
-    return Grid(["claims", "bounds", "our settings", "protocol", *seen], rows)
+    return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
 
 
 def _class(each: Count) -> list[str]:
@@ -113,7 +113,7 @@ def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -
         "authors": authors_rows.facts(verification.authors),
         "numbers_by_class": totals_grid(ledger.of_numbers(verification)),
         "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
-        "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
+        "holding": ledger.holding(outcomes),
         "one_findings": [
             (name, text)
             for name in papers.papers()

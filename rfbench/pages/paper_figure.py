@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKS = {
-    **dict.fromkeys(("text", "blind"), ("o", BLUE)),
+    **dict.fromkeys(("text", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
     "matched": ("^", VERMILLION),
 }

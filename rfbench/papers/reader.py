@@ -15,7 +15,7 @@ from rfbench import yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
-PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
+PAPER, PUBLISHED, ROWS, HISTORY = "paper.yaml", "published.csv", "rows.csv", "history.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES = "open_choices.yaml"
 
@@ -37,6 +37,7 @@ def read(folder: Traversable) -> Folder:
     )
     printed, lines = _lines(folder, PUBLISHED)
     authors_rows, lines_of_rows = _lines(folder, ROWS)
+    committed, lines_of_history = _lines(folder, HISTORY)
 
     def place(path: tuple[Any, ...]) -> str:
         document = listed
@@ -45,6 +46,8 @@ def read(folder: Traversable) -> Folder:
                 return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
             case "rows", int(row), *_:
                 return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
+            case "history", int(row), *_:
+                return f"{folder.name}/{HISTORY}, line {lines_of_history[row]}"
             case "paper", *_:
                 document, path = content_of_paper, path[1:]
             case "open_choices", *_:
@@ -62,6 +65,7 @@ def read(folder: Traversable) -> Folder:
         "paper": content_of_paper.value,
         "published": printed,
         "rows": authors_rows,
+        "history": committed,
         "claims": listed.value.get("claims", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,

@@ -52,9 +52,9 @@ def own(rows):
 def test_numbers_are_counted_by_their_verdicts_class_by_class():
     table = own(
         [
-            ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
-            ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
-            ("printed", "blind", verdicts.AT_CHANCE, -9.0, 9, 2),
+            ("printed", "readings", verdicts.AGREES, 0.1, 9, 0),
+            ("printed", "readings", verdicts.DIFFERS, -3.0, 9, 1),
+            ("printed", "readings", verdicts.AT_CHANCE, -9.0, 9, 2),
             ("matched", "matched", verdicts.CLOSE, 0.8, 9, 0),
             ("matched", "matched", verdicts.NOT_CLEAR, 0.4, 9, 1),
             ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
@@ -65,9 +65,9 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
-    assert counts == [(("table", "blind"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
+    assert counts == [(("table", "readings"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
     assert [(bar.name, bar.value) for bar in found.bars] == [
-        ("p, printed in tables, text and readings made beforehand: 1 of 2", 50),
+        ("p, printed in tables, text and our readings: 1 of 2", 50),
         ("p, printed in tables, tuned to match: 1 of 2", 50),
     ]
     assert statements([found])[0].sentence.count("1 of 2") == 2
@@ -78,25 +78,27 @@ def outcome(claim, protocol, verdict, differing=()):
     return SimpleNamespace(claim=claim, protocol=protocol, verdict=verdict, differing=differing)
 
 
-def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
+def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.claims()}
     every = (
-        outcome(by_id["E1"], "printed", verdicts.HOLDS),
-        outcome(by_id["E2"], "printed", verdicts.FAILS),
+        outcome(by_id["E2"], "printed", verdicts.HOLDS),
+        outcome(by_id["L5"], "printed", verdicts.FAILS),
         outcome(by_id["E2"], "matched", verdicts.HOLDS),  # tuned to match
         outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
         outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
-        outcome(by_id["Q2"], "code", verdicts.HOLDS_TESTED),
+        outcome(by_id["Q1"], "code", verdicts.HOLDS_TESTED),
     )
-    assert [o.claim.id for o in every if ledger.holds(o)] == ["E1", "Q2"]
+    assert [o.claim.id for o in every if ledger.holds(o)] == ["E2", "O2", "Q1"]
     found = findings.claims(SimpleNamespace(outcomes=every))
-    assert [(each.of[2], each.tested) for each in found.facts["counts"]] == [
-        ("blind", 3), ("code", 1)
-    ]  # fmt: skip
-    assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
-    assert statements([found])[0].sentence.count(": E1;") == 1
+    assert {each.of[1:]: each.tested for each in found.facts["counts"]} == {
+        ("before", "readings"): 2, ("after", "readings"): 2, ("before", "code"): 1,
+    }  # fmt: skip
+    assert found.facts["holding"] == {
+        ("before", "readings"): ["E2"], ("after", "readings"): ["O2"], ("before", "code"): ["Q1"],
+    }  # fmt: skip
+    assert statements([found])[0].sentence.count(": E2;") == 1
 
 
 def test_ranges_are_those_of_the_papers_own_data():
@@ -107,7 +109,7 @@ def test_ranges_are_those_of_the_papers_own_data():
          (3, -5.0, math.nan, 0.0, math.nan)],
         columns=names,
     )  # fmt: skip
-    table = own([("printed", "blind", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
+    table = own([("printed", "readings", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
     measured = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
     table = table.assign(measured=measured, published=value[:4])
     finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))

@@ -24,10 +24,10 @@ def entries(*classes: tuple[str, str, str]) -> pd.DataFrame:
 
 
 def test_a_sum_over_two_classes_is_refused() -> None:
-    one = entries(("table", "blind", verdicts.AGREES), ("table", "blind", verdicts.DIFFERS))
+    one = entries(("table", "readings", verdicts.AGREES), ("table", "readings", verdicts.DIFFERS))
     counted = ledger.count(one, ledger.OF_NUMBERS)
     assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
-    for other in (("repository", "blind"), ("table", "matched")):
+    for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
         with pytest.raises(ResultsError, match="one class"):
             ledger.count(pd.concat([one, more]), ledger.OF_NUMBERS)
@@ -45,7 +45,7 @@ def test_numbers_are_counted_of_the_named_papers_alone() -> None:
 
 def test_two_protocols_of_one_class_would_count_a_number_twice() -> None:
     with pytest.raises(ValueError, match="twice"):
-        Provenance(settings={"printed": "blind", "matched": "blind"})
+        Provenance(settings={"printed": "readings", "matched": "readings"})
 
 
 def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() -> None:
