@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ def page(
     verification: Verification,
     paths: Sequence[Path],
     out: Path,
-    pages: Container[str],
+    pages: Collection[str],
     additions: Sequence[Addition] = (),
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`.
@@ -146,6 +146,8 @@ def page(
             *(statement for addition in additions for statement in addition.findings),
             *findings.statements(gather(verification)),
         ],
+        changed=any(papers.folder(name).changes for name in pages),
+        errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
         **totals(verification),
         contents=contents_grid(verification.selection),

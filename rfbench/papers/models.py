@@ -404,6 +404,31 @@ class Committed(_PaperSection):
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
+class Recorded(_PaperSection):
+    """A file of a commit of this repository that has a verdict."""
+
+    commit: str
+    file: str
+
+
+class Change(_PaperSection):
+    """A claim whose first form, or first verdict, is not the present one: an entry of changes.yaml.
+
+    `why` is what changed: the ``definition`` of the claim (what is compared, on what data, within
+    which bounds), a ``rule`` of the verdicts, a statistical ``test``, or ``rows`` that were added
+    or measured again.
+    """
+
+    id: str
+    first_form: str  # in words
+    first_verdicts: dict[str, str] = Field(min_length=1)  # by protocol
+    recorded: Recorded  # where these are
+    changed_by: list[str] = Field(min_length=1)  # commits
+    why: list[Literal["definition", "rule", "test", "rows"]] = Field(min_length=1)
+    withdrawn: bool = False  # whether the claim is not there any more
+    reason: str
+
+
 class Folder(_PaperSection):
     """What the files of a paper hold; all but paper.yaml may be missing."""
 
@@ -415,4 +440,5 @@ class Folder(_PaperSection):
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
     history: tuple[Committed, ...] = ()
+    changes: tuple[Change, ...] = ()
     code: Path | None = None  # its claims.py

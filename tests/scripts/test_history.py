@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import lzma
+import re
+import subprocess
+
 import pytest
 
 from rfbench import papers
-from rfbench.papers.models import Committed
+from rfbench.papers.models import Change, Committed
 from scripts.history import forms, git
 from scripts.history.records import History
 
@@ -130,3 +136,44 @@ def test_settings_are_compared_key_by_key_and_lists_by_their_values() -> None:
     ((_, (_, other)),) = forms.of_config(CONFIG.format(title="y", pool=8), "p_t").items()
     assert {key for key in keys if keys[key] != other[key]} == {"samplers.eerf.pool_size"}
     assert forms.renamed("a_b.as-run") == "a_b.matched"
+
+
+def recorded_verdicts(change: Change) -> dict[str, str]:
+    """Return the verdicts on a claim that a file of a commit has, by protocol as now called."""
+    place = f"{change.recorded.commit}:{change.recorded.file}"
+    command = ["git", "-C", str(git.ROOT), "show", place]
+    content = subprocess.run(command, capture_output=True, check=True).stdout
+    if place.endswith(".xz"):
+        lines = csv.DictReader(io.StringIO(lzma.decompress(content).decode()))
+        return {line["protocol"]: line["verdict"] for line in lines if line["id"] == change.id}
+    text = content.decode()
+    if found := re.search(rf"^- \*\*{change.id}\*\*.*?(?=^- \*\*|\Z)", text, re.M | re.S):
+        verdicts = dict(re.findall(r"^  - ([\w-]+): \*\*(.*?)\*\*", found[0], re.M))
+        return {forms.RENAMED.get(protocol, protocol): said for protocol, said in verdicts.items()}
+    section = text.partition(f"### {change.id}\n")[2].partition("\n### ")[0]
+    return dict(re.findall(r"^\| *(printed|matched|tuned) *\| *([a-z ]+?) *[(|]", section, re.M))
+
+
+def test_first_verdicts_are_those_that_their_commits_have(history: History) -> None:
+    for paper in papers.papers():
+        for change in papers.folder(paper).changes:
+            found = recorded_verdicts(change)
+            named = {p: said for p, said in found.items() if p in change.first_verdicts}
+            assert named == change.first_verdicts, (paper, change.id)
+
+
+def test_every_claim_that_was_changed_or_withdrawn_is_on_the_list(history: History) -> None:
+    """By git, of all commits: forms that are not the present one, once rows were there."""
+    written = {(paper, c.id): c for paper in papers.papers() for c in papers.folder(paper).changes}
+    present = history.forms[""]
+    ever = {key for forms_of_one in history.forms.values() for key in forms_of_one}
+    for kind, paper, name in ever - present.keys():
+        if kind == "claim":
+            assert written[paper, name].withdrawn, (paper, name)
+    for paper in papers.papers():
+        for line in papers.folder(paper).history:
+            several = {f.get(("claim", paper, line.name)) for f in history.forms.values()} - {None}
+            if line.kind == "claim" and line.order == "after" and len(several) > 1:
+                assert (paper, line.name) in written
+    for change in written.values():
+        assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
