@@ -66,7 +66,10 @@ def numbers(verification: Verification) -> Finding | None:
         if each.compared
     ]  # fmt: skip
     counts = [each for each in ledger.of_numbers(verification) if each.compared]
-    return Finding("numbers", {"counts": counts}, tuple(bars)) if counts else None
+    if not counts:
+        return None
+    facts = {"counts": counts, "restored": ledger.restored(verification)}
+    return Finding("numbers", facts, tuple(bars))
 
 
 def claims(verification: Verification) -> Finding | None:

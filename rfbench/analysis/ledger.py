@@ -7,10 +7,11 @@ from code, or tuned to match the numbers: numbers of different classes are never
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench import papers
@@ -27,6 +28,16 @@ COUNTED = (*verdicts.COMPARED, *APART)
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
 OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.claim_order`
 OURS = "ours"
+# Rules by which numbers left a total after results were known, with the commit that made each.
+OTHER_DATA, AT_CHANCE, ONE_FINDING = "other data", "at chance", "one finding"
+TUNED_ALIKE, MOVED = "tuned alike", "moved"
+GROUPS = {
+    OTHER_DATA: "",  # of each data set its own, see history.csv
+    AT_CHANCE: "eb376dad",
+    ONE_FINDING: "c755a77c",
+    TUNED_ALIKE: "be2db155",
+    MOVED: "c755a77c",
+}
 # What the classes are called.
 CALLED = {
     "table": "printed in tables",
@@ -118,6 +129,74 @@ def of_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
     """Return the same for each paper."""
     by_paper = numbers(verification).groupby("paper", sort=False)
     return {str(name): _counts(here, OF_NUMBERS) for name, here in by_paper}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Numbers of one class that left a total by a rule made after results were known.
+
+    Attributes
+    ----------
+    group : str
+        Of `GROUPS`.
+    since : str
+        The commit of this repository that made the rule.
+    places : tuple of str
+        Papers, or paper and data set.
+    count : Count
+        The verdicts that their intervals alone give.
+    """
+
+    group: str
+    since: str
+    places: tuple[str, ...]
+    count: Count
+
+
+def left_out(verification: Verification) -> list[LeftOut]:
+    """Return the groups of numbers that left a total after results were known, by class."""
+    return [
+        LeftOut(
+            group,
+            since,
+            tuple(here["place"].unique()),
+            count(here, OF_NUMBERS),
+        )
+        for group, since, entries in _groups(verification)
+        for _, here in entries.groupby(list(OF_NUMBERS), sort=False)
+    ]
+
+
+def restored(verification: Verification) -> dict[tuple[str, ...], Count]:
+    """Return by class the count of `of_numbers` with the numbers that are in no total added."""
+    gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
+    every = pd.concat([numbers(verification), *gone], ignore_index=True)
+    at_chance = every["verdict"] == verdicts.AT_CHANCE  # they are among those that left
+    return {each.of: each for each in _counts(every[~at_chance], OF_NUMBERS)}
+
+
+def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield each group of `LeftOut` with its rule's commit and entries, judged by intervals."""
+    every = verification.numbers
+    every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
+    every = every.assign(verdict=every["by_interval"], place=every["paper"])
+    own = every[~every["stand_in"]]
+    given = zip(every["paper"], every["dataset"], strict=True)
+    changed = [committed.of_entry(str(paper), "data", str(name)) for paper, name in given]
+    later = np.array([line is not None and line.order == "after" for line in changed], bool)
+    replaced = every[later & every["stand_in"]]
+    for (paper, dataset), here in replaced.groupby(["paper", "dataset"], sort=False):
+        line = committed.of_entry(str(paper), "data", str(dataset))
+        yield OTHER_DATA, line.form if line else "", here.assign(place=f"{paper} {dataset}")
+    verdict = verification.own["verdict"].reindex(own.index)
+    yield AT_CHANCE, GROUPS[AT_CHANCE], own[verdict == verdicts.AT_CHANCE]
+    pairs = list(zip(own["paper"], own["protocol"], strict=True))
+    found = [protocol in papers.paper(paper).provenance.one_finding for paper, protocol in pairs]
+    yield ONE_FINDING, GROUPS[ONE_FINDING], own[np.array(found, bool)]
+    yield TUNED_ALIKE, GROUPS[TUNED_ALIKE], own[own["settings"] == OURS]
+    before = [papers.paper(paper).provenance.formerly.get(protocol) for paper, protocol in pairs]
+    moved = own.assign(settings=before)
+    yield MOVED, GROUPS[MOVED], moved[moved["settings"].notna()]
 
 
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
@@ -244,6 +323,17 @@ def facts(verification: Verification) -> dict[str, Any]:
         "published": published(set(verification.numbers["paper"])),
         "numbers": lines(of_numbers(verification), OF_NUMBERS),
         "claims": lines(of_claims(every), OF_CLAIMS),
+        "left out": [
+            {
+                "group": each.group,
+                "since": each.since,
+                "of": each.places,
+                **dict(zip(OF_NUMBERS, each.count.of, strict=True)),
+                "protocols": each.count.protocols,
+                **each.count.verdicts,
+            }
+            for each in left_out(verification)
+        ],
         "added": added_trials(verification.selection.collection),
         "holding": {
             "/".join(o.claim.key): [o.protocol, o.verdict, order]

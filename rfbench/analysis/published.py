@@ -49,7 +49,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
         ``error_metric`` (what stands for ``error``), ``at_chance`` (at this size no
-        method beats a constant).
+        method beats a constant), ``by_interval`` (the verdict if nothing kept the number from
+        being judged).
 
     Raises ResultsError if there is no such paper.
     """
@@ -93,6 +94,11 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             verdicts.AT_CHANCE,
             verdicts.TOO_NOISY,
         ],
+        judged,
+    )
+    every["by_interval"] = np.select(
+        [every["trials"] == 0, every["unit"] == SECONDS, noisy & (judged == verdicts.NOT_CLEAR)],
+        [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.TOO_NOISY],
         judged,
     )
     texts = ["folder", "used", "error_metric"]

@@ -34,6 +34,31 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", "compared", *seen], rows)
 
 
+# Why numbers left a total, by the groups of the ledger.
+WHY_LEFT = {
+    ledger.OTHER_DATA: "the data are called a substitute since",
+    ledger.AT_CHANCE: "no method beats the majority class",
+    ledger.ONE_FINDING: "they count as one finding",
+    ledger.TUNED_ALIKE: "settings of ours are not judged",
+    ledger.MOVED: "counted as tuned to match since",
+}
+
+
+def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
+    """Lay out the numbers that left a total after results were known, a line per class."""
+    seen = [v for v in (*verdicts.COMPARED, verdicts.TOO_NOISY) if any(g.count[v] for g in groups)]
+    rows = [
+        [
+            listing(each.places),
+            f"{WHY_LEFT[each.group]} ({each.since})",
+            *_class(each.count),
+            *(str(each.count[verdict]) for verdict in seen),
+        ]
+        for each in groups
+    ]
+    return Grid(["of", "why (commit)", "numbers", "our settings", "protocol", *seen], rows)
+
+
 def classes_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many claims have each verdict, a line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
@@ -112,6 +137,7 @@ def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -
         "printed": ledger.published(here),
         "authors": authors_rows.facts(verification.authors),
         "numbers_by_class": totals_grid(ledger.of_numbers(verification)),
+        "left_out": left_out_grid(ledger.left_out(verification)),
         "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
         "holding": ledger.holding(outcomes),
         "one_findings": [

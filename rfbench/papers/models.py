@@ -230,6 +230,8 @@ class Provenance(_PaperSection):
     trials: dict[str, int] = {}
     one_draw_of_rows: bool = False  # whether all of the paper's trials share it, and ours do not
     contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
+    # By protocol, the class that its settings had when the first results were published.
+    formerly: dict[str, Literal["text", "code", "readings", "ours"]] = {}
     one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, which count once
     strongest_answer: str = ""  # of the paper, in one sentence
 

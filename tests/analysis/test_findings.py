@@ -45,7 +45,8 @@ def test_the_published_rows_carry_what_is_said_of_splits():
 def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
-    place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
+    place = {"unit": "%", "same_as": "", "paper": "liu2020", "item": "t", "dataset": "d"}
+    place |= {"stand_in": False}
     return table.assign(**place, source="table")
 
 
@@ -61,17 +62,29 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
         ]
     )
     table.loc[0, "unit"] = "1"  # kernel errors and the like count too
-    found = findings.numbers(SimpleNamespace(own=table))
+    table["by_interval"] = table["verdict"].replace(
+        {verdicts.AT_CHANCE: verdicts.DIFFERS, verdicts.NOT_JUDGED: verdicts.DIFFERS}
+    )
+    made = SimpleNamespace(own=table, numbers=table)
+    found = findings.numbers(made)
+    assert {
+        of: (c.near, c.compared, c["differs"]) for of, c in found.facts["restored"].items()
+    } == {
+        ("table", "readings"): (1, 3, 2),
+        ("table", "matched"): (1, 2, 0),
+        ("table", "ours"): (0, 1, 1),
+    }
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
     assert counts == [(("table", "readings"), 2, 1, 1), (("table", "matched"), 2, 1, 0)]
     assert [(bar.name, bar.value) for bar in found.bars] == [
-        ("p, printed in tables, text and our readings: 1 of 2", 50),
-        ("p, printed in tables, tuned to match: 1 of 2", 50),
+        ("liu2020, printed in tables, text and our readings: 1 of 2", 50),
+        ("liu2020, printed in tables, tuned to match: 1 of 2", 50),
     ]
     assert statements([found])[0].sentence.count("1 of 2") == 2
-    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not judged"))) is None
+    nothing = table.assign(verdict="not judged")
+    assert findings.numbers(SimpleNamespace(own=nothing, numbers=nothing)) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):
@@ -113,6 +126,6 @@ def test_ranges_are_those_of_the_papers_own_data():
     measured = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
     table = table.assign(measured=measured, published=value[:4])
     finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))
-    place = [("p", "t", "d")]
+    place = [("liu2020", "t", "d")]
     expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
     assert finding.facts == expected

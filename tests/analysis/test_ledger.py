@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +16,7 @@ from rfbench.papers.models import Provenance
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+KERNELS = ("gaussian", "arc-cosine-0", "arc-cosine-1")
 MANIFESTS = sorted(PUBLISHED.glob("*/manifest.json"))
 
 
@@ -112,3 +114,32 @@ def test_the_numbers_of_one_finding_are_displayed_and_in_no_total() -> None:
     assert set(run["verdict"]) == {verdicts.NOT_JUDGED}
     assert ledger.of_numbers(held) == []
     assert ledger.tables(held)[list(ledger.COUNTED)].sum().sum() == 0
+
+
+def test_the_numbers_that_left_a_total_are_counted_with_their_verdicts() -> None:
+    """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
+    folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
+    held = verify(folders)
+    groups = {(each.group, each.count.of[1]): each for each in ledger.left_out(held)}
+    usps = groups.pop((ledger.OTHER_DATA, "code"))
+    assert not groups
+    assert usps.places == ("quadrature2018 USPS",)
+    assert sum(usps.count.verdicts.values()) == 90
+    assert ledger.of_numbers(held) == []
+    rows = pd.concat([pd.read_csv(folder / "trials.csv") for folder in folders])
+    means = rows.groupby(["kernel", "label", "M"])["kernel_error_frobenius"].mean()
+    names = {"figure2-gaussian": "gaussian"} | {
+        f"figure2-arc-cosine-{n}": f"arc-cosine-{n}" for n in (0, 1)
+    }
+    far = [
+        number
+        for number in papers.folder("quadrature2018").published
+        if number.dataset == "USPS"
+        and abs(np.log(means[names[number.item], number.method, number.size] / number.value))
+        > np.log(1.1)
+    ]
+    assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
+    back = ledger.restored(held)[usps.count.of]
+    assert (back.near, back.compared, back["differs"]) == (
+        usps.count.near, usps.count.compared, usps.count["differs"],
+    )  # fmt: skip
