@@ -298,7 +298,9 @@ def test_the_readme_is_short_and_begins_with_a_picture():
     before = PAGES["README.md"].partition("    scripts/quickstart")[0]
     assert len(PAGES["README.md"].split()) <= 900
     assert before.index("![") < before.index("- **")
-    assert len(re.findall(r"\d+", re.sub(r"\]\([^)]*\)|3\.11", "", before))) <= 12
+    assert (
+        len(re.findall(r"\d+", re.sub(r"\]\([^)]*\)|3\.11", "", before))) <= 15
+    )  # headlines name both counts
 
 
 EXAMPLES = sorted((ROOT / "scripts" / "examples").glob("*.py"))

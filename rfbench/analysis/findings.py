@@ -22,6 +22,7 @@ from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PERCENT, PRINTED, Source
+from rfbench.registry import printed
 from rfbench.results import Results
 
 PLACE = ["paper", "item", "dataset"]
@@ -137,7 +138,15 @@ def gained(verification: Verification) -> Finding | None:
     if table.empty:
         return None
     facts: dict[str, Any] = {
-        str(protocol): {"gains": len(here), "better": int((here["low"] > 0).sum())}
+        str(protocol): {
+            "gains": len(here),
+            "better": int((here["low"] > 0).sum()),
+            "reversed": [
+                f"{printed(line['method'])} over {printed(line['other'])} on {line['dataset']} "
+                f"({line['paper']} {line['item']})"
+                for line in here[here["high"] < 0].to_dict("records")
+            ],
+        }
         for protocol, here in table.groupby("protocol")
     }
     facts["tables"] = list(table[PLACE].drop_duplicates().itertuples(index=False, name=None))

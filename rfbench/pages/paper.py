@@ -64,6 +64,7 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "orders": committed.CALLED,
         "texts": [p for p, kind in provenance.settings.items() if kind in ("text", "readings")],
         "pictured": bool(len(paper_figure.pictured(own))),
+        "not_pictured": paper_figure.not_pictured(own),
         "added_trials": [
             f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
             for line in ledger.added_trials(collection)
