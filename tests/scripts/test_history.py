@@ -177,3 +177,9 @@ def test_every_claim_that_was_changed_or_withdrawn_is_on_the_list(history: Histo
                 assert (paper, line.name) in written
     for change in written.values():
         assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
+
+
+def test_no_page_says_that_something_was_made_before_rows_were_seen() -> None:
+    for file in [*(git.ROOT / "results").rglob("*.md"), git.ROOT / "README.md"]:
+        if "published" not in file.parts and file.name != "errata.md":  # which quotes it
+            assert "before rows were seen" not in file.read_text(), file
