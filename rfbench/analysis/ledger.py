@@ -195,7 +195,7 @@ def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame
     yield ONE_FINDING, GROUPS[ONE_FINDING], own[np.array(found, bool)]
     yield TUNED_ALIKE, GROUPS[TUNED_ALIKE], own[own["settings"] == OURS]
     before = [papers.paper(paper).provenance.formerly.get(protocol) for paper, protocol in pairs]
-    moved = own.assign(settings=before)
+    moved = own.assign(settings=pd.Series(before, own.index, dtype="object"))
     yield MOVED, GROUPS[MOVED], moved[moved["settings"].notna()]
 
 
