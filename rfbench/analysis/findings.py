@@ -22,6 +22,7 @@ from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PERCENT, PRINTED, Source
+from rfbench.registry import printed
 from rfbench.results import Results
 
 PLACE = ["paper", "item", "dataset"]
@@ -66,22 +67,29 @@ def numbers(verification: Verification) -> Finding | None:
         if each.compared
     ]  # fmt: skip
     counts = [each for each in ledger.of_numbers(verification) if each.compared]
-    return Finding("numbers", {"counts": counts}, tuple(bars)) if counts else None
+    if not counts:
+        return None
+    facts = {"counts": counts, "restored": ledger.restored(verification)}
+    return Finding("numbers", facts, tuple(bars))
 
 
 def claims(verification: Verification) -> Finding | None:
-    """Return which of the papers' claims hold, class by class, see `ledger.holds`."""
+    """Return which of the papers' claims hold, class by class, see `ledger.holds`.
+
+    ``holding`` has their names by the order of form and rows and the class of the settings.
+    """
     counts = [
         each
         for each in ledger.of_claims(verification.outcomes)
-        if each.of[:2] == ("paper", "before") and each.of[2] != MATCHED and each.tested
+        if each.of[0] == "paper" and each.of[2] not in (MATCHED, ledger.OURS) and each.tested
     ]
     if not counts:
         return None
-    holding: dict[str, list[str]] = {}
+    holding: dict[tuple[str, ...], list[str]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         settings = papers.settings_class(outcome.claim.paper, outcome.protocol)
-        holding.setdefault(settings, []).append(papers.claim_name(outcome.claim))
+        of = papers.claim_order(outcome.claim), settings
+        holding.setdefault(of, []).append(papers.claim_name(outcome.claim))
     bars = [
         Bar(f"{', '.join(each.called)}: {verdict}", float(each[verdict]))
         for each in counts
@@ -130,7 +138,15 @@ def gained(verification: Verification) -> Finding | None:
     if table.empty:
         return None
     facts: dict[str, Any] = {
-        str(protocol): {"gains": len(here), "better": int((here["low"] > 0).sum())}
+        str(protocol): {
+            "gains": len(here),
+            "better": int((here["low"] > 0).sum()),
+            "reversed": [
+                f"{printed(line['method'])} over {printed(line['other'])} on {line['dataset']} "
+                f"({line['paper']} {line['item']})"
+                for line in here[here["high"] < 0].to_dict("records")
+            ],
+        }
         for protocol, here in table.groupby("protocol")
     }
     facts["tables"] = list(table[PLACE].drop_duplicates().itertuples(index=False, name=None))

@@ -7,14 +7,15 @@ from code, or tuned to match the numbers: numbers of different classes are never
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import frame, verdicts
+from rfbench.analysis import committed, frame, verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
@@ -23,8 +24,15 @@ from rfbench.papers.models import MATCHED, PLAIN, SECONDS
 
 TABLE = ["paper", "item", "dataset"]
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
-OF_CLAIMS = ("whose", "bounds", "settings")  # of a claim
+OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.claim_order`
 OURS = "ours"
+# Rules by which numbers left a total after results were known, with the commit that made each.
+OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
+GROUPS = {
+    OTHER_DATA: "",  # of each data set its own, see history.csv
+    TUNED_ALIKE: "be2db155",
+    MOVED: "c755a77c",
+}
 # What the classes are called.
 CALLED = {
     "table": "printed in tables",
@@ -32,12 +40,11 @@ CALLED = {
     "repository": "computed from the authors' raw runs",
     "text": "the text",
     "code": "the authors' code",
-    "blind": "text and readings made beforehand",
+    "readings": "text and our readings",
     "matched": "tuned to match",
     "paper": "of the papers",
     "we": "ours",
-    "before": "before rows were seen",
-    "after": "after rows were seen",
+    **committed.CALLED,
 }
 
 
@@ -136,6 +143,69 @@ def of_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
     return {str(name): _counts(here, OF_NUMBERS) for name, here in by_paper}
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Numbers of one class that left a total by a rule made after results were known.
+
+    Attributes
+    ----------
+    group : str
+        Of `GROUPS`.
+    since : str
+        The commit of this repository that made the rule.
+    places : tuple of str
+        Papers, or paper and data set.
+    count : Count
+        The verdicts that their intervals alone give.
+    """
+
+    group: str
+    since: str
+    places: tuple[str, ...]
+    count: Count
+
+
+def left_out(verification: Verification) -> list[LeftOut]:
+    """Return the groups of numbers that left a total after results were known, by class."""
+    return [
+        LeftOut(
+            group,
+            since,
+            tuple(here["place"].unique()),
+            count(here, OF_NUMBERS),
+        )
+        for group, since, entries in _groups(verification)
+        for _, here in entries.groupby(list(OF_NUMBERS), sort=False)
+    ]
+
+
+def restored(verification: Verification) -> dict[tuple[str, ...], Count]:
+    """Return by class the count of `of_numbers` with the numbers that are in no total added."""
+    gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
+    every = pd.concat([numbers(verification), *gone], ignore_index=True)
+    return {each.of: each for each in _counts(every, OF_NUMBERS)}
+
+
+def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield each group of `LeftOut` with its rule's commit and entries, judged by intervals."""
+    every = verification.numbers
+    every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
+    every = every.assign(verdict=every["by_interval"], place=every["paper"])
+    own = every[~every["stand_in"]]
+    given = zip(every["paper"], every["dataset"], strict=True)
+    changed = [committed.of_entry(str(paper), "data", str(name)) for paper, name in given]
+    later = np.array([line is not None and line.order == "after" for line in changed], bool)
+    replaced = every[later & every["stand_in"]]
+    for (paper, dataset), here in replaced.groupby(["paper", "dataset"], sort=False):
+        line = committed.of_entry(str(paper), "data", str(dataset))
+        yield OTHER_DATA, line.form if line else "", here.assign(place=f"{paper} {dataset}")
+    pairs = list(zip(own["paper"], own["protocol"], strict=True))
+    yield TUNED_ALIKE, GROUPS[TUNED_ALIKE], own[own["settings"] == OURS]
+    before = [papers.paper(paper).provenance.formerly.get(protocol) for paper, protocol in pairs]
+    moved = own.assign(settings=pd.Series(before, own.index, dtype="object"))
+    yield MOVED, GROUPS[MOVED], moved[moved["settings"].notna()]
+
+
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
     if entries.empty:
         return []
@@ -157,7 +227,8 @@ def published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
 def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the entries of the claims that are judged, one per claim and protocol that was run."""
     lines = [
-        (*outcome.claim.key, outcome.protocol, outcome.claim.whose, outcome.claim.bounds,
+        (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
+         papers.claim_order(outcome.claim),
          papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
         if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
@@ -173,15 +244,24 @@ def of_claims(outcomes: Iterable[Outcome]) -> list[Count]:
 def holds(outcome: Outcome) -> bool:
     """Whether a claim counts as holding.
 
-    It is the paper's, its bounds were fixed before rows were seen, it holds under settings that
-    were not tuned to match the numbers, over all that the paper leaves open (`Outcome.unvaried`),
-    and the numbers that it compares are not others than the paper's (`Outcome.differing`).
+    It is the paper's, it holds under settings that were not tuned to match the numbers, over all
+    that the paper leaves open (`Outcome.unvaried`), and the numbers that it compares are not others
+    than the paper's (`Outcome.differing`). Whether its form came before its rows says
+    `rfbench.papers.claim_order`.
     """
     claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
     own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
     return (
         own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
+
+
+def holding(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+    """Return the claims that hold by the order of form and rows, those of early forms first."""
+    found = [outcome for outcome in outcomes if holds(outcome)]
+    orders = {outcome.claim.key: papers.claim_order(outcome.claim) for outcome in found}
+    wanted = [order for order in committed.ORDERS if order in orders.values()]
+    return {order: [o for o in found if orders[o.claim.key] == order] for order in wanted}
 
 
 def tables(verification: Verification) -> pd.DataFrame:
@@ -255,8 +335,23 @@ def facts(verification: Verification) -> dict[str, Any]:
         "published": published(set(verification.numbers["paper"])),
         "numbers": lines(of_numbers(verification), OF_NUMBERS),
         "claims": lines(of_claims(every), OF_CLAIMS),
+        "left out": [
+            {
+                "group": each.group,
+                "since": each.since,
+                "of": each.places,
+                **dict(zip(OF_NUMBERS, each.count.of, strict=True)),
+                "protocols": each.count.protocols,
+                **each.count.verdicts,
+            }
+            for each in left_out(verification)
+        ],
         "added": added_trials(verification.selection.collection),
-        "holding": {"/".join(o.claim.key): [o.protocol, o.label] for o in every if holds(o)},
+        "holding": {
+            "/".join(o.claim.key): [o.protocol, o.label, order]
+            for order, those in holding(every).items()
+            for o in those
+        },
     }
 
 

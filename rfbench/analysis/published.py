@@ -51,7 +51,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
         in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
         ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
         rows), ``used_M``, ``failed`` (trials that did not end well),
-        ``error_metric`` (what stands for ``error``).
+        ``error_metric`` (what stands for ``error``), ``by_interval`` (the verdict that its
+        interval gives, whether the number counts or not).
 
     Raises ResultsError if there is no such paper.
     """
@@ -84,6 +85,11 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
             every["same_as"] != "",
         ],
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
+        judged,
+    )
+    every["by_interval"] = np.select(
+        [every["trials"] == 0, every["unit"] == SECONDS],
+        [verdicts.NOT_RUN, verdicts.NOT_JUDGED],
         judged,
     )
     texts = ["folder", "used", "error_metric"]

@@ -21,6 +21,7 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from rfbench.arrays import Array
+from rfbench.checking.closed_forms import Softmax
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
@@ -183,7 +184,7 @@ class Measurement:
 
         NaN where the kernel depends on where rows lie.
         """
-        if self.kernel.feature != "wave" or self.kernel.name == "softmax":
+        if self.kernel.feature != "wave" or isinstance(self.kernel, Softmax):
             return math.nan
         near = self.pairs.names.index("distance 1 along a random direction")
         here, there = self.squared[[near, -1]]
@@ -198,8 +199,8 @@ def independent(measured: Measurement) -> Array:
     """
     kernel, pairs = measured.kernel, measured.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
-    if kernel.name == "softmax":
-        W = generator.standard_normal((40_000, d)) / kernel.bandwidth
+    if isinstance(kernel, Softmax):
+        W = kernel.frequencies(generator, d, 40_000)
         norms = ((pairs.left**2 + pairs.right**2).sum(axis=1) / kernel.bandwidth**2)[:, None]
         positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
         return np.asarray(positive.var(axis=1) / measured.columns)

@@ -15,7 +15,7 @@ from scipy import stats
 
 from rfbench.arrays import Array
 from rfbench.checking.bias import TESTED, Measurement
-from rfbench.checking.closed_forms import kernel_of
+from rfbench.checking.closed_forms import SoftmaxRegularised, kernel_of
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
 EXPLAINED = 0.15  # of the bias that a signature may leave
@@ -148,7 +148,9 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
             yield Cause(what, mend, pairs.kernel(kernel_of(kernel.name, s * factor)))
-            if kernel.name in ("gaussian", "softmax"):  # as positive features have it
+            if isinstance(kernel, SoftmaxRegularised):
+                yield Cause(what, mend, np.diag(kernel.of_length(pairs.left, pairs.right, factor)))
+            elif kernel.name in ("gaussian", "softmax"):  # as positive features have it
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
 

@@ -53,6 +53,39 @@ class Softmax(Kernel):
         """Return the kernel matrix."""
         return np.asarray(np.exp(doubles(X) @ doubles(Y).T / self.bandwidth**2))
 
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies of positive features, shape (m, d)."""
+        return generator.standard_normal((m, d)) / self.bandwidth
+
+
+class SoftmaxRegularised(Softmax):
+    """The softmax kernel with frequencies of the fixed length sqrt(d), SMREG of Performers.
+
+    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) over w uniform on the sphere of radius sqrt(d), with
+    x and y in bandwidths: the mean is 0F1(d / 2; d |x + y|^2 / 4).
+    """
+
+    name = "softmax-regularised"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return self.of_length(X, Y, 1.0)
+
+    def of_length(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
+        """Return what features average to whose frequencies are shorter by a factor."""
+        from scipy.special import hyp0f1
+
+        left, right = doubles(X) / self.bandwidth, doubles(Y) / self.bandwidth
+        squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)
+        d, sums = left.shape[1], squares + 2 * left @ right.T
+        return np.asarray(np.exp(-squares / 2) * hyp0f1(d / 2, d * sums / (2 * factor) ** 2))
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies of positive features, shape (m, d)."""
+        W = generator.standard_normal((m, d))
+        lengths = np.linalg.norm(W, axis=1, keepdims=True)
+        return np.asarray(np.sqrt(d) * W / lengths / self.bandwidth)
+
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
@@ -70,7 +103,8 @@ class Polynomial(Kernel):
         return np.asarray((self.gamma * (doubles(X) @ doubles(Y).T) + self.coef0) ** self.degree)
 
 
-OTHERS: dict[str, type[Kernel]] = {k.name: k for k in (Matern32, Matern52, Softmax, Polynomial)}
+_ALL = (Matern32, Matern52, Softmax, SoftmaxRegularised, Polynomial)
+OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
 def kernel_of(name: str, bandwidth: float, **parameters: float) -> Kernel:

@@ -22,12 +22,13 @@ FOLDER = Path("results/published/maps")
 COLUMNS = (
     "code", "option", "map", "kernel", "how", "version", "file", "date", "M", "columns", "seeds",
     "at", "exact", "bias", "error", "z", "largest_z", "limit", "relative_error", "rate",
-    "further_out", "verdict", "cause", "said", "mend",
+    "further_out", "verdict", "cause", "apart", "said", "mend",
 )  # fmt: skip
 MEASURED = (
     "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
 )  # fmt: skip
-TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "said", "mend")
+TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
+         "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 HEAD = ("code", "map", "version", "how", "kernel", "its value", "at", "bias", "z", "error", "rate")
 
@@ -53,13 +54,27 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str))
+    table = table.reindex(columns=list(COLUMNS)).astype(dict.fromkeys(TEXTS, "str"))
     return table.fillna(dict.fromkeys(TEXTS, ""))
+
+
+def counted(others: pd.DataFrame) -> pd.DataFrame:
+    """Return the measured maps that claim to be unbiased, each once."""
+    return others[(others["verdict"] != "") & (others["apart"] == "")]
+
+
+def faults(others: pd.DataFrame) -> pd.DataFrame:
+    """Return the biased ones of these, the first of those of one package with one fault."""
+    biased = counted(others)[counted(others)["verdict"] == BIASED]
+    return biased.drop_duplicates(["code", "said"])
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows in the place of those of the same code, and keep the others."""
-    table, old = pd.DataFrame(rows, columns=list(COLUMNS)), read(file)
-    table = pd.concat([old[~old["code"].isin(table["code"])], table])
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    if file.is_file():
+        old = read(file)
+        table = pd.concat([old[~old["code"].isin(table["code"])], table])
     table = table.sort_values(
         list(COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
     )
@@ -78,16 +93,25 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
 def page(folder: Path) -> str:
     """Write the page from the rows in a folder."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
-    wrong, right, not_run = (
-        others[others["verdict"].isin(verdicts)] for verdicts in ([BIASED, SLOW], [RIGHT], [""])
+    claiming = counted(others)
+    wrong, right = (
+        claiming[claiming["verdict"].isin(verdicts)] for verdicts in ([BIASED, SLOW], [RIGHT])
     )
+    apart = others[(others["verdict"] != "") & (others["apart"] != "")]
+    not_run = others[others["verdict"] == ""]
+    sizes = read(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
     claimed = own[own["said"] == ""]
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
-        measured=len(others) - len(not_run),
+        measured=len(claiming),
         needed=SEEDS,
+        biased_maps=int((claiming["verdict"] == BIASED).sum()),
+        distinct=len(faults(others)),
         wrong=_grid(wrong),
+        apart=_grid(apart),
+        reasons=apart.to_dict("records"),
+        sizes=_by_size(sizes),
         faults=wrong.to_dict("records"),
         right=_grid(right),
         remarks=right[right["said"] != ""].to_dict("records"),
@@ -98,6 +122,27 @@ def page(folder: Path) -> str:
         own=_grid(claimed),
         own_right=int((claimed["verdict"] == RIGHT).sum()),
         biased=_grid(own[own["said"] != ""]),
+    )
+
+
+def _by_size(rows: pd.DataFrame) -> Grid:
+    """Lay out the largest score and bias of maps by the number of features."""
+    head = ("code", "map", "kernel", "M", "seeds", "bias / error of one draw", "largest z", "")
+    return Grid(
+        head,
+        [
+            [
+                row["code"],
+                row["option"],
+                row["kernel"],
+                str(int(row["M"])),
+                str(int(row["seeds"])),
+                signed(row["largest_z"] / row["seeds"] ** 0.5, 2),
+                signed(row["largest_z"], 1),
+                row["verdict"] if row["verdict"] == BIASED else RIGHT,
+            ]
+            for row in rows.sort_values(["code", "option", "kernel", "M"]).to_dict("records")
+        ],
     )
 
 

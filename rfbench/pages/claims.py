@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from rfbench.analysis import verdicts
+from rfbench import papers
+from rfbench.analysis import committed, verdicts
 from rfbench.analysis.outcomes import ClaimComparison, Outcome
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, listing
-from rfbench.papers.models import Claim, Part
+from rfbench.papers.models import Claim, Committed, Part
 
 MOST = 2  # comparisons of a claim under one protocol; all of them are in the CSV
 PERCENT = ("error", "accuracy", "train_error")
@@ -90,5 +91,14 @@ def _missed(outcome: Outcome) -> str:
     return f"{decisive.excess:.2g} {unit(part, decisive.joint)}".strip()
 
 
+def history(claim: Claim) -> Committed | None:
+    """Return when git first has the form of a claim and its rows; None if that is not known."""
+    return committed.of_entry(claim.paper, "claim", claim.id)
+
+
 # What the templates of claims call.
-WORDS: dict[str, Any] = {each.__name__: each for each in (verdict, written, worst, verdicts.side)}
+WORDS: dict[str, Any] = {
+    **{each.__name__: each for each in (verdict, written, worst, verdicts.side, history)},
+    "order": papers.claim_order,
+    "called_orders": committed.CALLED,
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,34 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
+# Why numbers left a total, by the groups of the ledger.
+WHY_LEFT = {
+    ledger.OTHER_DATA: "the data are called a substitute since",
+    ledger.TUNED_ALIKE: "settings of ours are not judged",
+    ledger.MOVED: "counted as tuned to match since",
+}
+
+
+def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
+    """Lay out the numbers that left a total after results were known, a line per class."""
+    seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
+    rows = [
+        [
+            listing(each.places),
+            f"{WHY_LEFT[each.group]} ({each.since})",
+            *_class(each.count),
+            *(str(each.count[verdict]) for verdict in seen),
+        ]
+        for each in groups
+    ]
+    return Grid(["of", "why (commit)", "numbers", "our settings", "protocol", *seen], rows)
+
+
 def classes_grid(counts: Sequence[Count]) -> Grid:
     """Lay out how many claims have each verdict, a line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
-    return Grid(["claims", "bounds", "our settings", "protocol", *seen], rows)
+    return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
 
 
 def _class(each: Count) -> list[str]:
@@ -116,8 +139,9 @@ def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -
         "printed": ledger.published(here),
         "authors": authors_rows.facts(verification.authors),
         "numbers_by_class": totals_grid(ledger.of_numbers(verification)),
+        "left_out": left_out_grid(ledger.left_out(verification)),
         "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
-        "holding": [outcome for outcome in outcomes if ledger.holds(outcome)],
+        "holding": ledger.holding(outcomes),
         "one_findings": [
             (name, protocol, text)
             for name in papers.papers()
@@ -133,7 +157,7 @@ def page(
     verification: Verification,
     paths: Sequence[Path],
     out: Path,
-    pages: Container[str],
+    pages: Collection[str],
     additions: Sequence[Addition] = (),
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`.
@@ -150,6 +174,8 @@ def page(
             *(statement for addition in additions for statement in addition.findings),
             *findings.statements(gather(verification)),
         ],
+        changed=any(papers.folder(name).changes for name in pages),
+        errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
         **totals(verification),
         contents=contents_grid(verification.selection),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import papers, slices
-from rfbench.analysis import ledger
+from rfbench.analysis import committed, ledger
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
 from rfbench.pages import claims, front, paper_figure, scoreboard
@@ -49,17 +49,22 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
     """Gather what the page says of a paper, from what is its own."""
     collection = own.selection.collection
     counts = ledger.of_numbers(own)
+    provenance = papers.paper(name).provenance
     return {
         "paper": papers.paper(name),
         **front.totals(own),
         **claims.WORDS,
-        "blind": [each for each in counts if each.of[1] != MATCHED],
+        "untuned": [each for each in counts if each.of[1] != MATCHED],
         "matched": [each for each in counts if each.of[1] == MATCHED],
         "judged": any(
             (each.of[0], each.of[2] in (MATCHED, ledger.OURS)) == ("paper", False)
             for each in ledger.of_claims(own.outcomes)
         ),
+        "committed": committed.of_settings(name),
+        "orders": committed.CALLED,
+        "texts": [p for p, kind in provenance.settings.items() if kind in ("text", "readings")],
         "pictured": bool(len(paper_figure.pictured(own))),
+        "not_pictured": paper_figure.not_pictured(own),
         "added_trials": [
             f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
             for line in ledger.added_trials(collection)

@@ -10,18 +10,18 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from rfbench.analysis import ledger
-from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO
+from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
 from rfbench.analysis.verification import Verification
 from rfbench.figures import drawn
 from rfbench.figures.panels import new_figure
 from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, ink, settings
-from rfbench.papers.models import PERCENT
+from rfbench.papers.models import PERCENT, SECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKS = {
-    **dict.fromkeys(("text", "blind"), ("o", BLUE)),
+    **dict.fromkeys(("text", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
     "matched": ("^", VERMILLION),
 }
@@ -57,9 +57,16 @@ def png(own: Verification) -> bytes | None:
 
 
 def pictured(own: Verification) -> pd.DataFrame:
-    """Return the numbers that the figure has."""
+    """Return the numbers that the figure has: those that are compared."""
     numbers = ledger.numbers(own)
-    return numbers[(numbers["trials"] > 0) & numbers["settings"].isin(list(MARKS))]
+    return numbers[numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(MARKS))]
+
+
+def not_pictured(own: Verification) -> int:
+    """Count the measured numbers, times and repeated ones apart, that the figure has not."""
+    every = own.numbers
+    every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
+    return len(every) - len(pictured(own))
 
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:

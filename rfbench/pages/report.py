@@ -10,7 +10,7 @@ from rfbench.analysis import ledger
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, writing
-from rfbench.pages import front, paper
+from rfbench.pages import changed_claims, front, paper
 from rfbench.pages.additions import Addition
 
 PAPERS, LEDGER = "papers", "ledger.json"
@@ -81,6 +81,7 @@ def pages(
         },
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
         **added,
+        out / changed_claims.PAGE: changed_claims.page(verification, with_pages),
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.page(verification, paths, out, with_pages, additions),
     }

@@ -75,6 +75,17 @@ def settings_class(name: str, protocol: str) -> str:
     return str(paper(name).provenance.settings.get(protocol, protocol))
 
 
+def claim_order(claim: Claim) -> str:
+    """Return whether the form of a claim was committed before its first rows, or after.
+
+    As git has it, see `rfbench.papers.models.Committed`; ``after`` where the claim itself says so.
+    """
+    if claim.bounds:
+        return claim.bounds
+    lines = folder(claim.paper).history
+    return next((x.order for x in lines if (x.kind, x.name) == ("claim", claim.id)), "unknown")
+
+
 def claim_name(claim: Claim) -> str:
     """Return the id of a claim, behind the name of its paper where another paper has the id too."""
     others = {other.paper for other in claims() if other.id == claim.id} - {claim.paper}

@@ -214,13 +214,13 @@ class Provenance(_PaperSection):
     """Where a paper's numbers come from, and our settings: totals are made within one class.
 
     Settings are classed by the weakest source of any key: the paper's ``text``; its authors'
-    ``code``; our ``blind`` reading where both are silent; those ``matched`` to its numbers; or
+    ``code``; our ``readings`` of the text where it is silent; those ``matched`` to its numbers; or
     ``ours``, which measure something else than the paper did.
     """
 
     sources: dict[str, Literal["table", "figure", "repository"]] = {}  # by item; else a table
-    settings: dict[str, Literal["text", "code", "blind", "matched", "ours"]] = {
-        PRINTED: "blind",
+    settings: dict[str, Literal["text", "code", "readings", "matched", "ours"]] = {
+        PRINTED: "readings",
         CODE: "code",
         MATCHED: "matched",
         TUNED: "ours",
@@ -230,6 +230,8 @@ class Provenance(_PaperSection):
     trials: dict[str, int] = {}
     one_draw_of_rows: bool = False  # whether all of the paper's trials share it, and ours do not
     contradicts: dict[str, str] = {}  # by protocol: what of the text its settings are not
+    # By protocol, the class that its settings had when the first results were published.
+    formerly: dict[str, Literal["text", "code", "readings", "ours"]] = {}
     one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, a remark
     strongest_answer: str = ""  # of the paper, in one sentence
 
@@ -327,10 +329,10 @@ class Claim(_PaperSection):
 
     One of the kind ``shown`` is not judged, for no test could decide it: its effects stand on the
     page, without bounds. A claim on times is shown too, for times belong to a program and a
-    machine, and so is one whose `bounds` were set ``after`` rows were seen. `whose` says who makes
-    it, the ``paper`` or ``we``. `note` is what a reader of the verdict must know;
-    `strongest_answer` is the best that its authors could say where it does not reproduce, in one
-    sentence.
+    machine. `whose` says who makes it, the ``paper`` or ``we``. `bounds` is ``after`` where they
+    were set with results in sight that git does not have. `note` is what a reader of the verdict
+    must know; `strongest_answer` is the best that its authors could say where it does not
+    reproduce, in one sentence.
     """
 
     id: str
@@ -340,7 +342,7 @@ class Claim(_PaperSection):
     source: str
     kind: Literal["judged", "shown"] = "judged"
     whose: Literal["paper", "we"] = "paper"
-    bounds: Literal["before", "after"] = "before"
+    bounds: Literal["", "after"] = ""
     note: str = ""
     strongest_answer: str = ""
     parts: list[Part] = Field(min_length=1)
@@ -365,7 +367,7 @@ class Claim(_PaperSection):
     @property
     def judged(self) -> bool:
         """Whether it gets a verdict, under some protocol."""
-        return self.kind == "judged" and self.bounds == "before" and not self.of_times
+        return self.kind == "judged" and not self.of_times
 
     def judged_under(self, protocol: str) -> bool:
         """Whether it gets a verdict under a protocol.
@@ -374,6 +376,50 @@ class Claim(_PaperSection):
         """
         named = any(TUNED in part.protocols for part in self.parts)
         return self.judged and (protocol != TUNED or named)
+
+
+class Committed(_PaperSection):
+    """When a form was committed, and when the first rows that it decides about.
+
+    A line of history.csv, which `python -m scripts.history` writes from git. A form is what decides
+    a result: metric, methods, settings, data, sizes, scale and bounds, not wording. That a form was
+    committed before the first rows does not show that nobody had seen rows when it was made.
+    """
+
+    kind: Literal["claim", "data", "rule", "setting"]
+    name: str  # of the claim, the data set or its entry, the rule of paper.yaml, the run
+    keys: str = ""  # of settings: the keys with this history
+    form: str  # the commit from which on the present form is there; empty: not committed yet
+    form_date: str
+    rows: str  # the commit of the first rows; empty: there are none
+    rows_date: str
+    # Whether the form was committed before the first rows, or after; unknown: on branches.
+    order: Literal["before", "same commit", "after", "unknown", "no rows"]
+
+
+class Recorded(_PaperSection):
+    """A file of a commit of this repository that has a verdict."""
+
+    commit: str
+    file: str
+
+
+class Change(_PaperSection):
+    """A claim whose first form, or first verdict, is not the present one: an entry of changes.yaml.
+
+    `why` is what changed: the ``definition`` of the claim (what is compared, on what data, within
+    which bounds), a ``rule`` of the verdicts, a statistical ``test``, or ``rows`` that were added
+    or measured again.
+    """
+
+    id: str
+    first_form: str  # in words
+    first_verdicts: dict[str, str] = Field(min_length=1)  # by protocol
+    recorded: Recorded  # where these are
+    changed_by: list[str] = Field(min_length=1)  # commits
+    why: list[Literal["definition", "rule", "test", "rows"]] = Field(min_length=1)
+    withdrawn: bool = False  # whether the claim is not there any more
+    reason: str
 
 
 class Folder(_PaperSection):
@@ -386,4 +432,6 @@ class Folder(_PaperSection):
     open_choices: dict[str, Choices] = {}  # by all, item or item/data set
     gaps: tuple[str, ...] = ()  # choices of which the text says nothing; the others contradict it
     apart: tuple[str, ...] = ()  # such choices that `rfbench audit --gaps` alone varies
+    history: tuple[Committed, ...] = ()
+    changes: tuple[Change, ...] = ()
     code: Path | None = None  # its claims.py

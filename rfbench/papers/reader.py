@@ -15,9 +15,9 @@ from rfbench import yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
-PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
+PAPER, PUBLISHED, ROWS, HISTORY = "paper.yaml", "published.csv", "rows.csv", "history.csv"
 CLAIMS, CODE = "claims.yaml", "claims.py"
-OPEN_CHOICES = "open_choices.yaml"
+OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
@@ -32,11 +32,12 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 
 def read(folder: Traversable) -> Folder:
     """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
-    content_of_paper, listed, left_open = (
-        _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES)
+    content_of_paper, listed, left_open, changed = (
+        _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
     printed, lines = _lines(folder, PUBLISHED)
     authors_rows, lines_of_rows = _lines(folder, ROWS)
+    committed, lines_of_history = _lines(folder, HISTORY)
 
     def place(path: tuple[Any, ...]) -> str:
         document = listed
@@ -45,24 +46,32 @@ def read(folder: Traversable) -> Folder:
                 return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
             case "rows", int(row), *_:
                 return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
+            case "history", int(row), *_:
+                return f"{folder.name}/{HISTORY}, line {lines_of_history[row]}"
             case "paper", *_:
                 document, path = content_of_paper, path[1:]
             case "open_choices", *_:
                 document, path = left_open, path[1:]
             case "gaps" | "apart", *_:
                 document = left_open
+            case "changes", *_:
+                document = changed
         return f"{document.source}, {document.place_of(path) or 'line 1'}"
 
-    if others := sorted(listed.value.keys() - {"claims"}):
-        raise ConfigError(
-            f"{listed.source}, {listed.place_of((others[0],))}: there is no key {others[0]}.",
-            "The only one is claims.",
-        )
+    for document, only in ((listed, "claims"), (changed, "changes")):
+        if others := sorted(document.value.keys() - {only}):
+            raise ConfigError(
+                f"{document.source}, {document.place_of((others[0],))}: there is no key "
+                f"{others[0]}.",
+                f"The only one is {only}.",
+            )
     content = {
         "paper": content_of_paper.value,
         "published": printed,
         "rows": authors_rows,
+        "history": committed,
         "claims": listed.value.get("claims", ()),
+        "changes": changed.value.get("changes", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
         "open_choices": left_open.value,
         "code": Path(str(folder), CODE) if folder.joinpath(CODE).is_file() else None,
@@ -132,6 +141,9 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:
                 yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
+    for change in folder.changes:
+        if change.withdrawn == (change.id in ids):
+            yield CHANGES, f"{change.id}: it is withdrawn, or in {CLAIMS}, and not both"
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: there is no choice {name}"

@@ -82,6 +82,19 @@ def of_package(name: str, folder: str | None) -> Rows:
         ]
 
 
+def at_sizes(name: str, folder: str | None) -> Rows:
+    """Measure maps of a package at the numbers of features of their key `by_size`."""
+    with environment(name, folder) as made, drawing(made) as of:
+        return [
+            row_of(
+                claim(each | {"sizes": (M, 2 * M)}, of(each["call"], each.get("options", {}))),
+                {**facts(name), "option": each["option"]},
+            )
+            for each in SOURCES[name]["maps"]
+            for M in each.get("by_size", ())
+        ]
+
+
 def transcriptions() -> Rows:
     """Measure what is transcribed."""
     rows = []
@@ -131,6 +144,7 @@ def main() -> None:
     parser.add_argument("name", choices=["own", "transcribed", "read", *SOURCES])
     parser.add_argument("--environment", help="one that is there, in place of a new one")
     parser.add_argument("--most", type=int, help="seeds, of rfbench's own")
+    parser.add_argument("--sizes", action="store_true", help="at several numbers of features")
     parser.add_argument("--first", action="store_true", help="the first kernel of each alone")
     words = parser.parse_args()
     made = {
@@ -141,8 +155,10 @@ def main() -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         name = words.name
-        rows = made[name]() if name in made else of_package(name, words.environment)
-    write(FOLDER / ("own.csv" if name == "own" else "others.csv"), rows)
+        measured = at_sizes if words.sizes else of_package
+        rows = made[name]() if name in made else measured(name, words.environment)
+    file = "own" if name == "own" else "by_size" if words.sizes else "others"
+    write(FOLDER / f"{file}.csv", rows)
     for row in rows:
         print({key: row.get(key) for key in ("code", "option", "kernel", "bias", "z", "cause")})
 

@@ -72,22 +72,30 @@ def performer_givens(X, M, seed):
     return positive(X, lengths(generator, M, d) * np.vstack(made)[:M])
 
 
+def xformers_matrix(generator, m, chi):
+    """Return an orthogonal m x m matrix as xFormers makes it: signs, and lengths, of its rows.
+
+    The lengths are those of the rows of the Gaussian matrix that QR turns.
+    """
+    H = generator.standard_normal((m, m))
+    Q, R = np.linalg.qr(H)
+    Q = np.sign(np.diag(R))[:, None] * Q
+    return np.linalg.norm(H, axis=1)[:, None] * Q if chi else Q
+
+
 def xformers_smreg(X, M, seed):
-    generator, d, m = np.random.default_rng(seed), X.shape[1], M // 2
-    Q = blocks(generator, m, m, signs=True)
+    d, m = X.shape[1], M // 2
+    Q = xformers_matrix(np.random.default_rng(seed), m, chi=False)
     return both_signs(X, (np.sqrt(d) * Q[:d]).T)
 
 
 def xformers_smorf(X, M, seed):
-    generator, d = np.random.default_rng(seed), X.shape[1]
-    Q = blocks(generator, M, M, signs=True)
-    return positive(X, (lengths(generator, M, M) * Q)[:d].T)
+    return positive(X, xformers_matrix(np.random.default_rng(seed), M, chi=True)[: X.shape[1]].T)
 
 
 def xformers_smhyperbolic(X, M, seed):
-    generator, d, m = np.random.default_rng(seed), X.shape[1], M // 2
-    Q = blocks(generator, m, m, signs=True)
-    return both_signs(X, (lengths(generator, m, m) * Q)[:d].T)
+    Q = xformers_matrix(np.random.default_rng(seed), M // 2, chi=True)
+    return both_signs(X, Q[: X.shape[1]].T)
 
 
 def spectraformer_qmc(X, M, seed):

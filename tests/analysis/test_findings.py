@@ -45,16 +45,17 @@ def test_the_published_rows_carry_what_is_said_of_splits():
 def own(rows):
     names = ["protocol", "settings", "verdict", "difference", "trials", "number"]
     table = pd.DataFrame(rows, columns=names)
-    place = {"unit": "%", "same_as": "", "paper": "p", "item": "t", "dataset": "d"}
-    return table.assign(**place, source="table", decidable=True, published_error=1.0)
+    place = {"unit": "%", "same_as": "", "paper": "liu2020", "item": "t", "dataset": "d"}
+    place |= {"stand_in": False, "source": "table"}
+    return table.assign(**place, decidable=True, published_error=1.0)
 
 
 def test_numbers_are_counted_by_their_verdicts_class_by_class():
     table = own(
         [
-            ("printed", "blind", verdicts.AGREES, 0.1, 9, 0),
-            ("printed", "blind", verdicts.DIFFERS, -3.0, 9, 1),
-            ("printed", "blind", verdicts.DIFFERS, -9.0, 9, 2),
+            ("printed", "readings", verdicts.AGREES, 0.1, 9, 0),
+            ("printed", "readings", verdicts.DIFFERS, -3.0, 9, 1),
+            ("printed", "readings", verdicts.DIFFERS, -9.0, 9, 2),
             ("matched", "matched", verdicts.CLOSE, 0.8, 9, 0),
             ("matched", "matched", verdicts.UNDECIDED, 0.4, 9, 1),
             ("tuned", "ours", verdicts.NOT_JUDGED, 5.0, 9, 0),
@@ -62,19 +63,32 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
     )
     table.loc[0, "unit"] = "1"  # kernel errors and the like count too
     table.loc[2, "decidable"] = False
-    found = findings.numbers(SimpleNamespace(own=table))
+    table["by_interval"] = table["verdict"].replace({verdicts.NOT_JUDGED: verdicts.DIFFERS})
+    usps = table.loc[[2]].assign(paper="quadrature2018", dataset="USPS", stand_in=True)
+    made = SimpleNamespace(own=table, numbers=pd.concat([table, usps], ignore_index=True))
+    found = findings.numbers(made)
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
-    assert counts == [(("table", "blind"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
-    (blind, _) = (each.of_decidable for each in found.facts["counts"])
-    assert (blind.compared, blind.near, blind["differs"]) == (2, 1, 1)
+    assert counts == [(("table", "readings"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
+    (read, _) = (each.of_decidable for each in found.facts["counts"])
+    assert (read.compared, read.near, read["differs"]) == (2, 1, 1)
+    assert {
+        of: (c.near, c.compared, c["differs"]) for of, c in found.facts["restored"].items()
+    } == {
+        ("table", "readings"): (1, 4, 3),
+        ("table", "matched"): (1, 2, 0),
+        ("table", "ours"): (0, 1, 1),
+    }
     assert [(bar.name, bar.value) for bar in found.bars] == [
-        ("p, printed in tables, text and readings made beforehand: 1 of 3", pytest.approx(100 / 3)),
-        ("p, printed in tables, tuned to match: 1 of 2", 50),
+        ("liu2020, printed in tables, text and our readings: 1 of 3", pytest.approx(100 / 3)),
+        ("liu2020, printed in tables, tuned to match: 1 of 2", 50),
     ]
-    assert statements([found])[0].sentence.count("1 of 2") == 1
-    assert findings.numbers(SimpleNamespace(own=table.assign(verdict="not run"))) is None
+    sentence = statements([found])[0].sentence
+    assert sentence.count("1 of 2") == 1
+    assert sentence.count("after results were known 1 of 4, 0 are undecided and 3 differ") == 1
+    nothing = table.assign(verdict="not judged")
+    assert findings.numbers(SimpleNamespace(own=nothing, numbers=nothing)) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):
@@ -83,26 +97,30 @@ def outcome(claim, protocol, verdict, differing=()):
     )
 
 
-def test_claims_that_hold_are_the_papers_fixed_before_and_not_tuned_to_match():
+def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.claims()}
     every = (
-        outcome(by_id["E1"], "printed", verdicts.HOLDS),
-        outcome(by_id["E2"], "printed", verdicts.FAILS),
+        outcome(by_id["E2"], "printed", verdicts.HOLDS),
+        outcome(by_id["L5"], "printed", verdicts.FAILS),
         outcome(by_id["E2"], "matched", verdicts.HOLDS),  # tuned to match
         outcome(by_id["E5"], "printed", verdicts.HOLDS, (("letter", 24.8, "points"),)),
         outcome(by_id["S5"], "printed", verdicts.HOLDS + verdicts.UNVARIED),
         outcome(by_id["S6"], "printed", verdicts.HOLDS),  # ours
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
-        outcome(by_id["Q2"], "code", verdicts.HOLDS_TESTED),
+        outcome(by_id["Q1"], "code", verdicts.HOLDS_TESTED),
     )
-    assert [o.claim.id for o in every if ledger.holds(o)] == ["E1", "Q2"]
+    assert [o.claim.id for o in every if ledger.holds(o)] == ["E2", "O2", "Q1"]
     found = findings.claims(SimpleNamespace(outcomes=every))
-    assert [(each.of[2], each.tested) for each in found.facts["counts"]] == [
-        ("blind", 4), ("code", 1)
-    ]  # fmt: skip
-    assert found.facts["holding"] == {"blind": ["E1"], "code": ["Q2"]}
-    assert statements([found])[0].sentence.count(": E1;") == 1
+    assert {each.of[1:]: each.tested for each in found.facts["counts"]} == {
+        ("before", "readings"): 3, ("after", "readings"): 2, ("before", "code"): 1,
+    }  # fmt: skip
+    assert found.facts["holding"] == {
+        ("before", "readings"): ["E2"], ("after", "readings"): ["O2"], ("before", "code"): ["Q1"],
+    }  # fmt: skip
+    sentence = statements([found])[0].sentence
+    varied = "where unstated settings were not varied 1 more holds and 0 fail at least in part"
+    assert sentence.count(f": E2; 1 fails at least in part; {varied} (settings") == 1
 
 
 def test_ranges_are_those_of_the_papers_own_data():
@@ -113,10 +131,10 @@ def test_ranges_are_those_of_the_papers_own_data():
          (3, -5.0, math.nan, 0.0, math.nan)],
         columns=names,
     )  # fmt: skip
-    table = own([("printed", "blind", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
+    table = own([("printed", "readings", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
     measured = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
     table = table.assign(measured=measured, published=value[:4])
     finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))
-    place = [("p", "t", "d")]
+    place = [("liu2020", "t", "d")]
     expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
     assert finding.facts == expected

@@ -17,6 +17,7 @@ from rfbench.papers.models import Provenance, Published
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+KERNELS = ("gaussian", "arc-cosine-0", "arc-cosine-1")
 MANIFESTS = sorted(PUBLISHED.glob("*/manifest.json"))
 
 
@@ -26,10 +27,10 @@ def entries(*classes: tuple[str, str, str]) -> pd.DataFrame:
 
 
 def test_a_sum_over_two_classes_is_refused() -> None:
-    one = entries(("table", "blind", verdicts.AGREES), ("table", "blind", verdicts.DIFFERS))
+    one = entries(("table", "readings", verdicts.AGREES), ("table", "readings", verdicts.DIFFERS))
     counted = ledger.count(one, ledger.OF_NUMBERS)
     assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
-    for other in (("repository", "blind"), ("table", "matched")):
+    for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
         with pytest.raises(ResultsError, match="one class"):
             ledger.count(pd.concat([one, more]), ledger.OF_NUMBERS)
@@ -47,7 +48,7 @@ def test_numbers_are_counted_of_the_named_papers_alone() -> None:
 
 def test_two_protocols_of_one_class_would_count_a_number_twice() -> None:
     with pytest.raises(ValueError, match="twice"):
-        Provenance(settings={"printed": "blind", "matched": "blind"})
+        Provenance(settings={"printed": "readings", "matched": "readings"})
 
 
 def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() -> None:
@@ -159,3 +160,32 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
         assert each.unspread == sum(without)
     tables = ledger.tables(held)[list(verdicts.COMPARED)].to_numpy().sum()
     assert tables == sum(each.compared for each in counts.values())
+
+
+def test_the_numbers_that_left_a_total_are_counted_with_their_verdicts() -> None:
+    """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
+    folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
+    held = verify(folders)
+    groups = {(each.group, each.count.of[1]): each for each in ledger.left_out(held)}
+    usps = groups.pop((ledger.OTHER_DATA, "code"))
+    assert not groups
+    assert usps.places == ("quadrature2018 USPS",)
+    assert sum(usps.count.verdicts.values()) == 90
+    assert ledger.of_numbers(held) == []
+    rows = pd.concat([pd.read_csv(folder / "trials.csv") for folder in folders])
+    means = rows.groupby(["kernel", "label", "M"])["kernel_error_frobenius"].mean()
+    names = {"figure2-gaussian": "gaussian"} | {
+        f"figure2-arc-cosine-{n}": f"arc-cosine-{n}" for n in (0, 1)
+    }
+    far = [
+        number
+        for number in papers.folder("quadrature2018").published
+        if number.dataset == "USPS"
+        and abs(np.log(means[names[number.item], number.method, number.size] / number.value))
+        > np.log(1.1)
+    ]
+    assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
+    back = ledger.restored(held)[usps.count.of]
+    assert (back.near, back.compared, back["differs"]) == (
+        usps.count.near, usps.count.compared, usps.count["differs"],
+    )  # fmt: skip

@@ -21,12 +21,12 @@ def test_the_totals_are_those_of_the_ledger() -> None:
         "printed in tables", "tuned to match", "matched", "4",
     ]  # fmt: skip
     assert [row[:4] for row in said["claims_by_class"].rows] == [
-        ["of the papers", "before rows were seen", "tuned to match", "matched"],
-        ["ours", "before rows were seen", "ours", "tuned"],
+        ["of the papers", "committed before the first rows", "tuned to match", "matched"],
+        ["ours", "set or changed after the first rows", "ours", "tuned"],
     ]
     percent = [one for one in papers.published() if one.unit != "s" and not one.same_as]
     assert sum(sum(by.values()) for by in said["printed"].values()) == len(percent)
-    assert said["holding"] == []
+    assert said["holding"] == {}
 
 
 def test_each_claim_has_a_line_that_leads_to_its_own() -> None:

@@ -1,0 +1,70 @@
+"""What git has of the order of forms and rows, see `rfbench.papers.models.Committed`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rfbench import papers
+from rfbench.papers.models import Committed
+
+# What the orders are called.
+CALLED = {
+    "before": "committed before the first rows",
+    "same commit": "committed with the first rows",
+    "after": "set or changed after the first rows",
+    "unknown": "of unknown order",
+    "no rows": "without rows",
+}
+ORDERS = tuple(CALLED)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keys of the configurations of a paper's runs under one protocol, by their order.
+
+    Attributes
+    ----------
+    protocol : str
+        Under which they were measured.
+    counts : dict
+        Numbers of pairs of run and key by `ORDERS`.
+    later : dict
+        Commits and dates of the keys that were changed after the first rows of their paper, items
+        and data set, by the names of the keys.
+    """
+
+    protocol: str
+    counts: Mapping[str, int]
+    later: Mapping[str, str]
+
+
+def of_settings(name: str) -> list[Settings]:
+    """Return the order of the settings of a paper, a line per protocol."""
+    lines = [line for line in papers.folder(name).history if line.kind == "setting"]
+    found = []
+    for protocol in dict.fromkeys(_protocol(line) for line in lines):
+        here = [line for line in lines if _protocol(line) == protocol]
+        counts = {order: sum(len(_keys(x)) for x in here if x.order == order) for order in ORDERS}
+        later = {
+            key: f"{line.form or 'not committed yet'}, {line.form_date}"
+            for line in here
+            if line.order == "after"
+            for key in _keys(line)
+        }
+        found.append(Settings(protocol, counts, later))
+    return found
+
+
+def of_entry(paper: str, kind: str, name: str) -> Committed | None:
+    """Return the line of a claim, data set or rule; None if the paper's history has none."""
+    lines = papers.folder(paper).history
+    return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
+
+
+def _protocol(line: Committed) -> str:
+    return line.name.rpartition(".")[2] if "." in line.name else ""
+
+
+def _keys(line: Committed) -> list[str]:
+    return line.keys.split("; ")

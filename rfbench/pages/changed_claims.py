@@ -1,0 +1,64 @@
+"""The page of changed claims: first form and verdict beside the present ones, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rfbench import papers
+from rfbench.analysis.committed import CALLED
+from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.verdicts import FAILS, IN_PART
+from rfbench.analysis.verification import Verification
+from rfbench.pages.claims import verdict
+from rfbench.pages.grids import Grid
+from rfbench.pages.templates import render
+from rfbench.pages.words import listing
+from rfbench.papers.models import Change
+
+PAGE = "changed_claims.md"
+FAILED = {FAILS, IN_PART}
+HEAD = ("claim", "first form", "first verdict", "present form", "present verdict", "why")
+
+
+def page(verification: Verification, names: Sequence[str]) -> str | None:
+    """Write the page on some papers; None where no claim of these has changed."""
+    changes = {name: papers.folder(name).changes for name in names}
+    rows = [row for name, every in changes.items() for row in _rows(name, every, verification)]
+    if not rows:
+        return None
+    every = [change for changes_of_one in changes.values() for change in changes_of_one]
+    return render(
+        "changed_claims.md.j2",
+        claims=Grid(HEAD, rows),
+        reasons=[
+            (name, change) for name, changes_of_one in changes.items() for change in changes_of_one
+        ],
+        failed=[c for c in every if FAILED & set(c.first_verdicts.values())],
+        recorded=list(dict.fromkeys((c.recorded.file, c.recorded.commit) for c in every)),
+    )
+
+
+def _rows(name: str, every: Sequence[Change], verification: Verification) -> list[list[str]]:
+    claims = {claim.id: claim for claim in papers.folder(name).claims}
+    rows = []
+    for change in every:
+        claim = claims.get(change.id)
+        outcomes = [o for o in verification.outcomes if claim and o.claim.key == claim.key]
+        first = ", ".join(f"{p}: {said}" for p, said in change.first_verdicts.items())
+        rows.append(
+            [
+                f"{name} {change.id}",
+                change.first_form,
+                first,
+                "; ".join(dict.fromkeys(p.says for p in claim.parts)) if claim else "withdrawn",
+                _present(outcomes) if claim else "withdrawn",
+                f"{listing(change.why)} ({listing(change.changed_by)})",
+            ]
+        )
+    return rows
+
+
+def _present(outcomes: Sequence[Outcome]) -> str:
+    """Write the verdicts of today, and when the form was committed."""
+    said = ", ".join(f"{o.protocol}: {verdict(o)}" for o in outcomes if o.protocol) or "not run"
+    return f"{said}; form {CALLED[papers.claim_order(outcomes[0].claim)]}" if outcomes else said

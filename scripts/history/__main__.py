@@ -1,0 +1,37 @@
+"""Write the history.csv of each paper's folder: `python -m scripts.history`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+
+from rfbench.papers.models import Committed
+from scripts.history.git import ROOT, NoHistory
+from scripts.history.records import History
+
+
+def main() -> int:
+    """Write the files; 1 where the history is not complete."""
+    try:
+        history = History()
+    except NoHistory as error:
+        print(f"Nothing is written, for {error}.", file=sys.stderr)
+        return 1
+    by_paper: dict[str, list[Committed]] = {}
+    for lines in (history.of_papers(), history.of_settings()):
+        for paper, line in lines:
+            by_paper.setdefault(paper, []).append(line)
+    for paper, every in by_paper.items():
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(Committed.model_fields)
+        writer.writerows(line.model_dump().values() for line in every)
+        file = ROOT / "rfbench" / "papers" / paper / "history.csv"
+        file.write_text(text.getvalue())
+        print(f"{file.relative_to(ROOT)}: {len(every)} lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

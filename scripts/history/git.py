@@ -1,0 +1,153 @@
+"""The commits of this repository, as git knows them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+class NoHistory(Exception):
+    """There is no git, no repository, or only a part of its commits."""
+
+
+def ask(*arguments: str, given: str = "") -> str:
+    """Return what git prints; NoHistory if it fails."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    try:
+        done = subprocess.run(command, input=given.encode(), capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NoHistory(f"git {arguments[0]} failed: {error}") from error
+    return done.stdout.decode(errors="replace")
+
+
+def check() -> None:
+    """Raise NoHistory unless this is a repository with all of its commits."""
+    if not (ROOT / ".git").exists():
+        raise NoHistory(f"{ROOT} is no clone: there is no .git")
+    if ask("rev-parse", "--is-shallow-repository").strip() != "false":
+        raise NoHistory("the clone is shallow")
+
+
+@cache
+def parents() -> dict[str, tuple[str, ...]]:
+    """Return the parents of every commit, the newest first; the first key is HEAD."""
+    lines = (
+        line.split() for line in ask("rev-list", "--topo-order", "--parents", "HEAD").split("\n")
+    )
+    return {line[0]: tuple(line[1:]) for line in lines if line}
+
+
+@cache
+def dates() -> dict[str, str]:
+    """Return the day and time of every commit, in UTC."""
+    lines = ask("log", "--format=%H %cd", "--date=format-local:%Y-%m-%d %H:%M", "HEAD").splitlines()
+    return dict(line.split(" ", 1) for line in lines)
+
+
+@cache
+def ancestors(commit: str) -> frozenset[str]:
+    """Return the commits from which one descends, itself among them."""
+    seen, waiting = {commit}, [commit]
+    while waiting:
+        new = [each for each in parents()[waiting.pop()] if each not in seen]
+        seen.update(new)
+        waiting += new
+    return frozenset(seen)
+
+
+def oldest(commits: Iterable[str]) -> str:
+    """Return the one that comes first in the order of parents, of several the oldest by date."""
+    position = {commit: place for place, commit in enumerate(reversed(parents()))}
+    return min(commits, key=lambda commit: (dates()[commit], position[commit]))
+
+
+def contents(names: Sequence[str]) -> list[str]:
+    """Return the contents of files, each named by its hash or as ``commit:path``."""
+    command = ["git", "-C", str(ROOT), "cat-file", "--batch"]
+    given = "".join(f"{name}\n" for name in names).encode()
+    out = subprocess.run(command, input=given, capture_output=True, check=True).stdout
+    texts, place = [], 0
+    for name in names:
+        end = out.index(b"\n", place)
+        header = out[place:end].split()
+        if len(header) != 3:
+            raise NoHistory(f"git has no {name}")
+        place = end + 1 + int(header[2]) + 1
+        texts.append(out[end + 1 : place - 1].decode(errors="replace"))
+    return texts
+
+
+class Tree:
+    """The commits that change some paths, with the files that each of them has there."""
+
+    def __init__(self, *paths: str) -> None:
+        self.paths = paths
+
+    @cached_property
+    def commits(self) -> dict[str, tuple[str, ...]]:
+        """The commits, the newest first, with their parents among them."""
+        lines = ask("rev-list", "--topo-order", "--parents", "--full-history", "HEAD", "--",
+                    *self.paths).splitlines()  # fmt: skip
+        return {line.split()[0]: tuple(line.split()[1:]) for line in lines}
+
+    @cached_property
+    def _files(self) -> dict[str, dict[str, str]]:
+        found = {}
+        for commit in self.commits:
+            lines = ask("ls-tree", "-r", commit, "--", *self.paths).splitlines()
+            files = (line.split("\t") for line in lines if line.endswith(".yaml"))
+            found[commit] = {name: meta.split()[2] for meta, name in files}
+        return found
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        blobs = sorted({blob for files in self._files.values() for blob in files.values()})
+        return dict(zip(blobs, contents(blobs), strict=True))
+
+    def files(self, commit: str) -> dict[str, str]:
+        """Return the texts of the YAML files that a commit has, by their names; "": on disk."""
+        if not commit:
+            found = (file for path in self.paths for file in (ROOT / path).rglob("*.yaml"))
+            return {file.relative_to(ROOT).as_posix(): file.read_text() for file in found}
+        return {name: self._texts[blob] for name, blob in self._files[commit].items()}
+
+    def since(self, form: Callable[[str], Hashable], present: Hashable) -> str:
+        """Return the commit from which on, without a break, a form is the present one.
+
+        Of several branches that brought it, the oldest. Empty if HEAD does not have it yet.
+
+        Parameters
+        ----------
+        form : callable
+            Returns the form that a commit has.
+        """
+        first = next(iter(self.commits), "")
+        if not first or form(first) != present:
+            return ""
+        begun, seen, waiting = [], {first}, [first]
+        while waiting:
+            commit = waiting.pop()
+            same = [each for each in self.commits[commit] if form(each) == present]
+            if not same:
+                begun.append(commit)
+            new = [each for each in same if each not in seen]
+            seen.update(new)
+            waiting += new
+        return oldest(begun)
+
+
+def order(form: str, rows: str) -> str:
+    """Say whether the commit of a form is before, the same as or after that of the first rows."""
+    if not rows:
+        return "no rows" if form else "unknown"
+    if not form:  # it is not committed yet
+        return "after"
+    if form == rows:
+        return "same commit"
+    if form in ancestors(rows):
+        return "before"
+    return "after" if rows in ancestors(form) else "unknown"
