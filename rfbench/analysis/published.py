@@ -14,6 +14,7 @@ from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
 from rfbench.papers.models import PLAIN, SECONDS, TUNED
+from rfbench.results.schema import STRING
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
@@ -170,7 +171,7 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
             rows += list(lines.index)
             protocols += [protocol] * len(lines)
     return (
-        numbers.loc[rows].reset_index(drop=True).assign(protocol=pd.Series(protocols, dtype="str"))
+        numbers.loc[rows].reset_index(drop=True).assign(protocol=pd.Series(protocols, dtype=STRING))
     )
 
 
