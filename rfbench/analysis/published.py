@@ -65,7 +65,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     )
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
-    stand_ins = others.merge(numbers, on="number")
+    # The type matters if there are none: pandas 2.3 warns of an empty part of another type.
+    stand_ins = others.merge(numbers, on="number").astype({"protocol": STRING})
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)

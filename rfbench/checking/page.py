@@ -16,6 +16,7 @@ from rfbench.checking.causes import cause_of
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import number, signed
+from rfbench.results.reader import EXACT
 
 PAGE, NAME = "maps.md", "maps"
 FOLDER = Path("results/published/maps")
@@ -52,7 +53,7 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
-    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str))
+    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     return table.fillna(dict.fromkeys(TEXTS, ""))
 
 
