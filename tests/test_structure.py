@@ -321,6 +321,51 @@ def test_only_the_command_line_prints() -> None:
                 assert not called.startswith(("sys.stdout.", "sys.stderr.")), module
 
 
+def string_types(tree: ast.AST) -> list[str]:
+    """Return where a module names the type of texts, which versions of pandas name differently."""
+    named: list[ast.AST] = []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "dtype":
+            named.append(node.value)
+        elif isinstance(node, ast.Call):
+            if re.search(r"\b(as|pandas_d|d)type$", called := ast.unparse(node.func)):
+                named += [*node.args, *node.keywords]
+            elif called.endswith("StringDtype"):
+                found.append(ast.unparse(node))
+        elif isinstance(node, ast.Compare) and re.search(r"dtype\b", ast.unparse(node)):
+            named += [node.left, *node.comparators]
+    texts = (each for node in named for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return [*found, *(each.value for each in texts if re.match(r"str(ing)?\b", str(each.value)))]
+
+
+def test_one_constant_is_the_type_of_texts() -> None:
+    """`"str"` is a type of its own from pandas 3 on, and the name of object in pandas 2.3."""
+    found = {module: string_types(tree) for module, tree in trees().items()}
+    constant = ["pd.StringDtype(na_value=np.nan)"]
+    assert {module: where for module, where in found.items() if where} == {
+        "rfbench.results.schema": constant
+    }
+    for line in (
+        'x.astype("str")',
+        'x.astype({"a": "string"})',
+        'pd.Series(x, dtype="str")',
+        'pd.read_csv(x, dtype={"a": "string[python]"})',
+        'pd.api.types.pandas_dtype("str")',
+        'x.dtype == "str"',
+        "pd.StringDtype()",
+    ):
+        assert string_types(ast.parse(line)), line
+
+
+def test_no_option_of_pandas_is_set() -> None:
+    for module, tree in trees().items():
+        calls = [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
+        assert [c for c in calls if re.search(r"^(pd|pandas)\.(\w+_option|options)\b", c)] == [], (
+            module
+        )
+
+
 def test_no_class_name_stands_for_two_things() -> None:
     names = Counter(
         node.name

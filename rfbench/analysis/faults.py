@@ -14,7 +14,7 @@ from rfbench.analysis.frame import IDENTITY, follows
 from rfbench.analysis.summary import metrics
 from rfbench.errors import ResultsError, nearest
 from rfbench.results import Results
-from rfbench.results.schema import TIMES
+from rfbench.results.schema import STRING, TIMES
 
 BUSY = 1.2
 
@@ -55,7 +55,7 @@ def faults(results: Results) -> list[Fault]:
     ratio = wall_over_cpu(rows)
     faults_seen = [Fault("busy", ratio)] if ratio > BUSY else []
     for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
-        messages = group.loc[group["message"] != "", "message"].astype("str").value_counts()
+        messages = group.loc[group["message"] != "", "message"].astype(STRING).value_counts()
         why = str(messages.index[0]) if len(messages) else ""
         faults_seen.append(Fault("failed", len(group), str(label), str(status), why))
     stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]

@@ -16,7 +16,7 @@ from rfbench import papers
 from rfbench.analysis.naming import canonical, parameters_of
 from rfbench.errors import ConfigError, ResultsError, nearest
 from rfbench.results import Results, reader
-from rfbench.results.schema import METRICS, TIMES, VALIDATION
+from rfbench.results.schema import METRICS, STRING, TIMES, VALIDATION
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
@@ -218,7 +218,7 @@ def of(
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     rows["parameters"] = by_text(rows["parameters"], canonical)
     if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
-        rows["parameters"] = rows["parameters"].astype("str").mask(rows["own_settings"], "{}")
+        rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
     size = rows["M"].mask(rows["follows"])
@@ -302,7 +302,7 @@ def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
     timed = rows["t_train"].notna() | rows["t_features"].notna()
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
-    sizes["machine"] = sizes["machine"].astype("str")
+    sizes["machine"] = sizes["machine"].astype(STRING)
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
@@ -314,7 +314,7 @@ def of_one_machine(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """
     if rows["machine"].nunique() <= 1:
         return rows
-    others = (rows["machine"].astype("str") != rows["group"].map(groups["machine"])).to_numpy()
+    others = (rows["machine"].astype(STRING) != rows["group"].map(groups["machine"])).to_numpy()
     times = [name for name in (*TIMES, *SUMS) if name in rows]
     return rows.assign(**{name: rows[name].mask(others) for name in times})
 

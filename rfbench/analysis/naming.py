@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.registry import SAMPLERS
+from rfbench.results.schema import STRING
 
 
 def parameters_of(text: str) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     parameters = pd.DataFrame([{k: json.dumps(v) for k, v in pairs} for pairs in each], table.index)
     last = ["parameters", "setting"]
     columns = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
-    differ = pd.concat([table[columns], parameters, table[last]], axis=1).astype("str")
+    differ = pd.concat([table[columns], parameters, table[last]], axis=1).astype(STRING)
     for name, values in differ.items():
         clashes = pd.DataFrame({"dataset": table["dataset"], "x": table["x"], "method": methods})
         clash = clashes.duplicated(keep=False)

@@ -14,6 +14,7 @@ from rfbench.analysis.chance import beats_constant
 from rfbench.analysis.paired import PERCENT
 from rfbench.analysis.selection import Selection
 from rfbench.papers.models import PLAIN, SECONDS, TUNED
+from rfbench.results.schema import STRING
 
 COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
@@ -65,7 +66,8 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     )
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
-    stand_ins = others.merge(numbers, on="number")
+    # The type matters if there are none: pandas 2.3 warns of an empty part of another type.
+    stand_ins = others.merge(numbers, on="number").astype({"protocol": STRING})
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
@@ -176,7 +178,7 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
             rows += list(lines.index)
             protocols += [protocol] * len(lines)
     return (
-        numbers.loc[rows].reset_index(drop=True).assign(protocol=pd.Series(protocols, dtype="str"))
+        numbers.loc[rows].reset_index(drop=True).assign(protocol=pd.Series(protocols, dtype=STRING))
     )
 
 

@@ -16,6 +16,8 @@ from rfbench.checking.causes import cause_of
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import number, signed
+from rfbench.results.reader import EXACT
+from rfbench.results.schema import STRING
 
 PAGE, NAME = "maps.md", "maps"
 FOLDER = Path("results/published/maps")
@@ -53,8 +55,8 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
-    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str))
-    table = table.reindex(columns=list(COLUMNS)).astype(dict.fromkeys(TEXTS, "str"))
+    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
+    table = table.reindex(columns=list(COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
     return table.fillna(dict.fromkeys(TEXTS, ""))
 
 

@@ -18,6 +18,7 @@ from rfbench.datasets import columns, files, values
 from rfbench.datasets.files import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.errors import ConfigError, DataError
+from rfbench.results.schema import STRING
 from rfbench.solvers.folds import whole_groups
 
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
@@ -266,7 +267,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if len(y) < LEAST_ROWS:
         what = f"Too few rows have a target: {len(y)} in {name}."
         raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")
-    hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(str), index=False)
+    hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(STRING), index=False)
     copies = pd.factorize(hashes)[0].astype(np.int64)
     if groups is None and time is None and (found := held_out_by(X, y, copies)) is not None:
         by, column, sentence = found

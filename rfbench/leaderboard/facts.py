@@ -9,6 +9,9 @@ from rfbench.escaping import json_value
 from rfbench.leaderboard.rule import NEEDED
 from rfbench.results.schema import MODEL
 
+# Versions of pandas add in different orders, which changes about the last two of 17 digits.
+DIGITS = 10
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -147,6 +150,15 @@ class Leaderboard:
 
 
 def facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the facts as JSON has them: what is not finite is None."""
+    """Return the facts as JSON has them: ten digits per number, None for one not finite."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
-    return dict(json_value({**asdict(board), "sizes": sizes}))
+    return dict(_shortened(json_value({**asdict(board), "sizes": sizes})))
+
+
+def _shortened(value: Any) -> Any:
+    """Return a value of JSON with `DIGITS` significant digits in each of its numbers."""
+    if isinstance(value, dict):
+        return {key: _shortened(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_shortened(each) for each in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value

@@ -7,11 +7,11 @@ row never came they are replaced when the trial is measured again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench import files
@@ -65,12 +65,16 @@ def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
         if lines.empty:
             return pd.DataFrame(columns=[*FIRST, *LAST])
         numbers = lines.columns.difference(["trial_id", CHECK])
-        lines[numbers] = lines[numbers].replace("", np.nan).astype("float64")
+        lines[numbers] = lines[numbers].map(_number).astype("float64")
         lines["weight"]
     except (ResultsError, ValueError, KeyError) as error:
         notes.append(f"{folder / FILE} is left out: {' '.join(str(error).split())}")
         return pd.DataFrame(columns=[*FIRST, *LAST])
     return lines
+
+
+def _number(cell: str) -> float:
+    return float(cell) if cell else math.nan
 
 
 def by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:

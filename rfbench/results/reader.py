@@ -17,7 +17,7 @@ from rfbench import files
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
 from rfbench.results.lines import CHECK, cells_of, fits
-from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, SCHEMA, TEXT, TIMES
+from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, SCHEMA, STRING, TEXT, TIMES
 
 TRIALS = "trials.csv"
 NAMED_LINES = 5
@@ -29,8 +29,8 @@ EXACT: dict[str, Any] = (
     if [*map(int, pd.__version__.split(".")[:2])] >= [3, 1]
     else {"float_precision": "round_trip"}
 )
-# Looked up once: by their names it takes as long as reading a small file.
-AS_NUMBER, AS_TEXT = np.dtype("float64"), pd.api.types.pandas_dtype("str")
+# Looked up once: by its name it takes as long as reading a small file.
+AS_NUMBER = np.dtype("float64")
 NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # not so the data set banana
 CHANGED = "The row does not fit its checksum: it was changed after it was written."
 
@@ -194,7 +194,7 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
         rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
     if (rows["variant"] != "").any():
         named = zip(rows["variant"], rows["label"], rows["sampler"], strict=True)
-        rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype="str")
+        rows["variant"] = pd.Series([_own(*names) for names in named], rows.index, dtype=STRING)
     repeated = rows["trial_id"].duplicated(keep="last")
     if repeated.any():
         notes.append(
@@ -304,7 +304,7 @@ def _values(
                 header=None,
                 names=header,
                 index_col=False,
-                dtype={name: AS_NUMBER if name in numbers else AS_TEXT for name in header},
+                dtype={name: AS_NUMBER if name in numbers else STRING for name in header},
                 na_values={name: [""] for name in numbers},
                 keep_default_na=False,
                 **EXACT,

@@ -18,6 +18,8 @@ from rfbench.results.lines import CHECK
 
 TRUTH = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
+# The type of texts in a table: "str" of pandas 3, which in pandas 2.3 is a name of object.
+STRING = pd.StringDtype(na_value=np.nan)
 TRIAL_ID = re.compile("[0-9a-f]{16}")  # it names files: nothing else may be in it
 PLAIN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -46,7 +48,7 @@ class Column:
     def missing(self, n: int) -> Any:
         """Return n missing values as an array of the column's type."""
         texts = self.kind in (TEXT, BOOLEAN)
-        values = pd.array([""] * n, dtype="str") if texts else np.full(n, np.nan)
+        values = pd.array([""] * n, dtype=STRING) if texts else np.full(n, np.nan)
         return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:

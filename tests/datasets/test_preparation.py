@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
+from rfbench.datasets.files import EXACT
 from rfbench.datasets.preparation import Note, Preparation, describe
 from rfbench.errors import DataError
 
@@ -151,7 +152,7 @@ class TestPrediction:
         assert_allclose(preparation.transform(new)[: N // 2], expected[::2], rtol=0, atol=1e-9)
         for row in (3, 7, 11):  # alone, a gap or a word has another type
             assert_array_equal(preparation.transform(table[row : row + 1])[0], expected[row])
-        as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)))
+        as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)), **EXACT)
         assert_array_equal(preparation.transform(as_file), expected)
 
     def test_what_training_rows_lack_is_their_mean_and_is_said(self):

@@ -55,7 +55,8 @@ def facts(folder):
     results = read(folder)
     notes = list(results.notes)
     kept = kept_features.frame(folder, notes).drop(columns="check", errors="ignore")
-    rows = results.rows.drop(columns="check").astype(object).fillna("").to_dict("records")
+    rows = results.rows.drop(columns="check").astype(object)
+    rows = rows.where(rows.notna(), "").to_dict("records")
     content = results.manifest, rows, kept.to_dict("records")
     return content, bool(notes)
 

@@ -51,8 +51,7 @@ def test_find_says_what_is_missing(tmp_path):
 def test_types(tmp_path):
     cells = {"kept": "", "columns": "200", "rmse": None, "seed": "007", "intercept": False}
     rows = read(folder_of(tmp_path, cells)).rows
-    text = str(pd.Series(["word"]).dtype)  # object before pandas 3
-    dtypes = {"text": text, "integer": "Int64", "number": "float64", "boolean": "boolean"}
+    dtypes = {"text": "str", "integer": "Int64", "number": "float64", "boolean": "boolean"}
     assert {name: str(rows[name].dtype) for name in rows} == {
         name: dtypes[column.kind] for name, column in SCHEMA.items()
     }

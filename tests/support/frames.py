@@ -14,10 +14,10 @@ from rfbench.analysis.selection import Selection
 from rfbench.analysis.verification import Verification
 from rfbench.analysis.verification import of as verify_selection
 from rfbench.results import Results
-from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, SCHEMA, TEXT
+from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, SCHEMA, STRING, TEXT
 from tests.support.results import ROW
 
-TYPES = {TEXT: "str", INTEGER: "Int64", NUMBER: "float64", BOOLEAN: "boolean"}
+TYPES = {TEXT: STRING, INTEGER: "Int64", NUMBER: "float64", BOOLEAN: "boolean"}
 
 
 def results(
@@ -50,7 +50,7 @@ def _usual() -> pd.DataFrame:
 def _typed(name: str, cells: list[Any]) -> pd.Series[Any]:
     kind = SCHEMA[name].kind
     if kind == TEXT:
-        return pd.Series(list(map(str, cells)), dtype="str")
+        return pd.Series(list(map(str, cells)), dtype=STRING)
     known = pd.Series([None if cell == "" else cell for cell in cells], dtype="object")
     return known.astype(TYPES[kind])
 
