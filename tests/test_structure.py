@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
             "home",
             "interpreter",
             "permissions",
+            "plotting",
             "shipped",
             "source",
             "yamlfile",
@@ -226,6 +227,7 @@ ELSEWHERE = {
         "os.fdopen(os.dup(1), 'wb')",
         "open(os.devnull)",
     },
+    "rfbench.plotting": {"os.open(os.curdir, getattr(os, 'O_PATH', os.O_RDONLY))"},  # to return
     "rfbench.home": {"tempfile.TemporaryDirectory(prefix='rfbench-')"},
 }
 IN_MEMORY = re.compile(r"\b(BytesIO|StringIO|stream|dumped)\b")
@@ -354,3 +356,21 @@ def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
     assert [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)] == []
     of_jobs = [job.get("permissions", {}) for job in content["jobs"].values()]
     assert all(each.get("contents", "read") == "read" for each in of_jobs)
+
+
+def test_matplotlib_is_imported_by_one_module_first() -> None:
+    """No module imports it when it is imported itself, before `plotting.import_matplotlib` runs."""
+    for module, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert "matplotlib" not in ast.unparse(node).replace("import_matplotlib", ""), (
+                    module
+                )
+    whole = {
+        module
+        for module, tree in trees().items()
+        for node in statements(tree)
+        if isinstance(node, ast.Import)
+        if any(alias.name.split(".")[0] == "matplotlib" for alias in node.names)
+    }
+    assert whole == {"rfbench.plotting"}

@@ -100,7 +100,8 @@ def plot(
     Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
     sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
 
-    Your matplotlibrc is respected; --style overrides it. Colours and markers of methods are fixed.
+    The matplotlibrc of your configuration folder is respected, one of the current folder is not;
+    --style overrides it. Colours and markers of methods are fixed.
     With --width, text has 8 pt at that size, and captions are written to captions.txt.
 
     \b

@@ -32,6 +32,7 @@ from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, measure, paper_of
 from rfbench.figures.style import settings
+from rfbench.plotting import import_matplotlib
 from rfbench.results import Results, kept_features
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def plot(
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
     """Return a digest of all that figures depend on: rows, code, matplotlib and its settings."""
-    import matplotlib
     import pandas as pd
+
+    matplotlib = import_matplotlib()
 
     # Of a copy no backend is asked for, which takes half a second and changes no file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from rfbench.analysis import ledger
 from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO
@@ -64,6 +63,8 @@ def pictured(own: Verification) -> pd.DataFrame:
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
     """Draw ours less the published number over it; of numbers without a unit the quotient."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     points = (numbers["unit"] == PERCENT).all()
     if points:
         panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
