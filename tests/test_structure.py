@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
             "plotting",
             "shipped",
             "source",
+            "usable",
             "yamlfile",
         ),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
@@ -374,3 +375,10 @@ def test_matplotlib_is_imported_by_one_module_first() -> None:
         if any(alias.name.split(".")[0] == "matplotlib" for alias in node.names)
     }
     assert whole == {"rfbench.plotting"}
+
+
+def test_cores_and_memory_are_asked_of_one_module() -> None:
+    """Those of the machine are a part of its record alone: a process may have fewer."""
+    asked = re.compile(r"\b(os|multiprocessing|joblib)\.cpu_count|sched_getaffinity|virtual_memory")
+    asking = {module for module, file in MODULES.items() if asked.search(file.read_text())}
+    assert asking == {"rfbench.usable", "rfbench.experiment.environment"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -113,7 +112,7 @@ def plot(
     """
     from joblib import Parallel, delayed
 
-    from rfbench import interpreter, results
+    from rfbench import interpreter, results, usable
     from rfbench.figures.style import settings
 
     with settings(style):
@@ -125,7 +124,7 @@ def plot(
             f"Two folders' figures would both go to {place}. Draw them separately."
         )
     # A worker takes as long to start as two folders to draw.
-    workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
+    workers = min(usable.cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     with interpreter.safe_children():
         drawn = Parallel(n_jobs=workers, return_as="generator")(
             delayed(_drawn)(folder, place, style, formats, width)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
 import pickle
 import signal
 import threading
@@ -23,7 +22,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from rfbench import source
+from rfbench import source, usable
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.children import Child, Died, Row, give_back, take
@@ -41,7 +40,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return n_jobs or os.cpu_count() or 1, None
+        return n_jobs or usable.cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is no executor.", "", "Write local or dask:ADDRESS.")
     # What a scheduler that is gone means for the run is said once, and not by a traceback.

@@ -19,7 +19,7 @@ import traceback
 from dataclasses import dataclass
 from typing import IO, Any
 
-from rfbench import memory
+from rfbench import memory, usable
 from rfbench.errors import ConfigError
 from rfbench.escaping import guard_warnings
 
@@ -49,9 +49,7 @@ def memory_share(text: str, workers: int) -> int:
     That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
     neither, more than there is, or too little for so many workers.
     """
-    import psutil
-
-    machine = psutil.virtual_memory()
+    machine = usable.memory()
     try:
         if text.endswith("%"):
             total, most = machine.available * float(text[:-1]) / 100, machine.available
