@@ -1,7 +1,9 @@
 """The processes of this machine that run trials: a crash costs the child, never its parent.
 
 A child has a session of its own: Ctrl-C is its parent's business, and what trials leave running
-ends with it. It ends when its parent does. Those without work are found by the next run.
+ends with it, also in a session of its own, unless it clears its environment: see
+`rfbench.experiment.marks`. A child ends when its parent does. Those without work are found by the
+next run.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 
 from rfbench import interpreter
 from rfbench.errors import ExecutorError
+from rfbench.experiment import marks
 from rfbench.experiment.plan import SPOILED, Trial, describe
 from rfbench.experiment.worker import Limits, surroundings
 from rfbench.results.manifest import MACHINES
@@ -54,11 +57,12 @@ class Child:
         self.code = ""  # imported code that may have run in it
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
+        self._mark, variable = marks.marked()
         words = [str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
                 interpreter.command(BEGIN, *words),
-                env=interpreter.environment(),
+                env=interpreter.environment() | variable,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
@@ -115,6 +119,7 @@ class Child:
             self._trace.close()
             with contextlib.suppress(BrokenPipeError), self._process:
                 os.close(self._death)
+            marks.end_marked(self._mark)
 
     def order(self, content: object) -> None:
         """Send a trial with what it needs; None ends a job, and what its trials share goes."""

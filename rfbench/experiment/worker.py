@@ -22,6 +22,7 @@ from typing import IO, Any
 from rfbench import memory, usable
 from rfbench.errors import ConfigError
 from rfbench.escaping import guard_warnings
+from rfbench.experiment import marks
 
 LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
@@ -91,7 +92,8 @@ def main(parent: int, trace: int) -> None:
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    mark = marks.own_mark()
+    threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
     faulthandler.enable(trace)
@@ -102,7 +104,7 @@ def main(parent: int, trace: int) -> None:
     try:
         _serve(orders, answers, trace)
     except EOFError:
-        _end()
+        _end(mark)
     except BaseException:
         with contextlib.suppress(OSError):  # a trial closed it
             os.write(trace, traceback.format_exc().encode())
@@ -140,12 +142,14 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         answer(row)
 
 
-def _watch(parent: int) -> None:
+def _watch(parent: int, mark: str) -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
-    _end()
+    _end(mark)
 
 
-def _end() -> None:
-    """End this process at once, and those that trials left running in it."""
+def _end(mark: str) -> None:
+    """End this process, and those that trials left running in it or in sessions of their own."""
+    with contextlib.suppress(Exception):  # a trial may have changed any module, or used all memory
+        marks.end_marked(mark)
     os.killpg(os.getpid(), signal.SIGKILL)
