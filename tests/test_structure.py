@@ -287,7 +287,6 @@ STARTS = re.compile(
 )
 STARTERS = {
     "rfbench.interpreter": {"sys.executable"},
-    "rfbench.cli.show": {"Parallel"},  # within `interpreter.safe_children`
     "rfbench.experiment.children": {"subprocess.Popen", "subprocess.PIPE"},
     "rfbench.experiment.environment": {"subprocess.check_output"},  # git
     "rfbench.experiment.fanout": {"Parallel"},  # threads, or workers of dask
@@ -308,9 +307,7 @@ def test_every_process_is_started_by_a_known_module() -> None:
     assert {module: names - harmless for module, names in found.items() if names - harmless} == (
         STARTERS
     )
-    for module in ("children", "show"):
-        source = MODULES[f"rfbench.{'cli' if module == 'show' else 'experiment'}.{module}"]
-        assert "interpreter." in source.read_text()
+    assert "interpreter." in MODULES["rfbench.experiment.children"].read_text()
 
 
 def test_only_the_command_line_prints() -> None:

@@ -24,7 +24,7 @@ from rfbench import interpreter
 from rfbench.errors import ExecutorError
 from rfbench.experiment import marks
 from rfbench.experiment.plan import SPOILED, Trial, describe
-from rfbench.experiment.worker import Limits, surroundings
+from rfbench.experiment.worker import Call, Limits, surroundings
 from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
@@ -102,6 +102,16 @@ class Child:
             raise self._ended("What the worker process returned is no row of its trial.")
         return {**row, MACHINES: self.machine}
 
+    def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+        """Let it call a function of `rfbench.experiment.worker.CALLS`; return `answer_of` it.
+
+        Raises Died: the process ended in it; the child is gone.
+        """
+        self._trace.truncate(0)
+        self.order(Call(name, words, *surroundings()))
+        result, error = json.loads(self._answer())["answer"]
+        return result, error
+
     def is_sound(self) -> bool:
         """Tell whether it can run another trial."""
         return not (self._spoiled or wait([self._death], 0))
@@ -122,7 +132,7 @@ class Child:
             marks.end_marked(self._mark)
 
     def order(self, content: object) -> None:
-        """Send a trial with what it needs; None ends a job, and what its trials share goes."""
+        """Send a trial with what it needs, or a call; None ends a job, and its context goes."""
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)

@@ -27,7 +27,7 @@ from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.children import Child, Died, Row, give_back, take
 from rfbench.experiment.plan import Job, Trial, describe
-from rfbench.experiment.worker import Limits
+from rfbench.experiment.worker import Limits, answer_of
 from rfbench.results.manifest import MEASURING
 
 
@@ -216,6 +216,49 @@ class FanOut:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+# Calls of other functions than trials.
+
+
+def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
+    """Call a function of `rfbench.experiment.worker.CALLS`, each time in a child of this process.
+
+    Yields the result of each call, in order, or None with the text of its error. One at a time they
+    are called in this process. Children that are at work end if the iterator is closed before its
+    end, or the process is.
+    """
+    if n_jobs == 1:
+        yield from (answer_of(name, words) for words in calls)
+        return
+    at_work: set[Child] = set()
+    stopping = threading.Event()
+
+    def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
+        if stopping.is_set():
+            return None, "It was not begun."
+        try:
+            child = take("")
+        except ExecutorError as error:
+            return None, str(error)
+        at_work.add(child)
+        try:
+            answer = child.call(name, words)
+        except Died as death:
+            return None, str(death)
+        finally:
+            at_work.discard(child)
+        give_back(child)
+        return answer
+
+    parallel = Parallel(n_jobs, backend="threading", batch_size=1, return_as="generator")
+    answers = parallel(delayed(call_one)(words) for words in calls)
+    try:
+        yield from answers
+    finally:
+        stopping.set()
+        for child in list(at_work):
+            child.kill()
 
 
 # Workers of other machines.

@@ -1,4 +1,4 @@
-"""What happens inside a worker process: its limits, and one trial after the other.
+"""What happens inside a worker process: its limits, and one trial or call after the other.
 
 `rfbench.experiment.children` starts it. Its input is pickles of its parent, its output lines of
 JSON: whatever a trial's code does to the process, nothing that comes back is run.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import json
 import os
 import pickle
@@ -20,12 +21,15 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from rfbench import memory, usable
-from rfbench.errors import ConfigError
+from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
 LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
+# What a worker does besides trials, by name: these functions alone. They lie above this module,
+# which therefore imports them when they are asked for.
+CALLS = {"draw": "rfbench.figures:draw_folder"}
 OURS = "RFBENCH_"
 
 
@@ -42,6 +46,25 @@ class Limits:
         """Return how long a trial that begins now may take; None: as long as it likes."""
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return min((each for each in (self.timeout, left) if each is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Call:
+    """An order to call a function of `CALLS`, whose result JSON can hold."""
+
+    name: str
+    words: tuple[Any, ...]
+    folder: str  # with the variables, see `surroundings`
+    variables: dict[str, str]
+
+
+def answer_of(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+    """Call a function of `CALLS`; return its result, and the text of an expected error."""
+    module, _, function = CALLS[name].partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)(*words), ""
+    except (RfbenchError, OSError, MemoryError) as error:
+        return None, str(error) or type(error).__name__
 
 
 def memory_share(text: str, workers: int) -> int:
@@ -113,7 +136,7 @@ def main(parent: int, trace: int) -> None:
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Say what machine this is; then answer each trial with its row."""
+    """Say what machine this is; then answer each trial with its row, each call with its result."""
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
@@ -130,6 +153,10 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         order = pickle.load(orders)
         if order is None:  # the job has ended: what its trials share is forgotten
             context = Context()
+            continue
+        if isinstance(order, Call):
+            obey(Limits(), order.folder, order.variables)
+            answer({"answer": answer_of(order.name, order.words)})
             continue
         trial, limits, surrounding = order
         obey(limits, *surrounding)

@@ -33,7 +33,7 @@ from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, measure, paper_of
 from rfbench.figures.style import settings
 from rfbench.plotting import import_matplotlib
-from rfbench.results import Results, kept_features
+from rfbench.results import Results, kept_features, reader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,6 +112,11 @@ def plot(
         }
         files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
     return written
+
+
+def draw_folder(folder: Path, *args: Any) -> list[str]:
+    """Draw the figures of a results folder, see `plot`; return the names of the files."""
+    return [str(path) for path in plot(reader.read(folder), *args)]
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
