@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfbench import usable
 from rfbench.memory import limited_to
 from rfbench.results import Results, reader
 
@@ -168,7 +168,7 @@ def run(
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
     with limited_to(memory_share(memory, 1)):  # data of one's own are read here
         plan = plan_run([experiment], folder, smoke=smoke).only(only)
-    workers = n_jobs or os.cpu_count() or 1
+    workers = n_jobs or usable.cores()
     summary = runner.run(
         plan,
         n_jobs=workers,

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 # The current folder stays where the new interpreter has it by itself: from PYTHONPATH, or from an
@@ -37,20 +36,6 @@ def command(code: str, *words: str) -> list[str]:
 def environment() -> dict[str, str]:
     """Return the variables of a new interpreter; those that it starts itself inherit them."""
     return os.environ | {SAFE: "1"}
-
-
-@contextlib.contextmanager
-def safe_children() -> Iterator[None]:
-    """Give the variables of `environment` to interpreters that a library starts meanwhile."""
-    before = os.environ.get(SAFE)
-    os.environ[SAFE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE]
-        else:
-            os.environ[SAFE] = before
 
 
 def _is_here(entry: str) -> bool:

@@ -6,6 +6,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rfbench import usable
 from rfbench.errors import MemoryLimit
 
 GIB = 2**30
@@ -73,7 +74,7 @@ def free_bytes() -> float:
     """Return the bytes that this process can still allocate: within its limit, not swapping."""
     import psutil
 
-    available = float(psutil.virtual_memory().available)
+    available = float(usable.memory().available)
     if _limit is None:
         return available
     own = psutil.Process().memory_info()

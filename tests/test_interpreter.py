@@ -55,17 +55,6 @@ def test_nor_in_what_a_worker_starts(planted, monkeypatch):
     assert not (planted / "executed").exists()
 
 
-def test_a_library_may_start_its_workers_safely(planted):
-    """The command line draws with those of joblib."""
-    command = [sys.executable, "-P", "-c"]
-    code = (
-        f"from rfbench import interpreter\nwith interpreter.safe_children():\n    exec({TRACKED!r})"
-    )
-    said = subprocess.run([*command, code], capture_output=True, text=True, check=True)
-    assert said.stdout == "True\n"
-    assert not (planted / "executed").exists()
-
-
 def test_the_path_of_the_parent_is_passed_on(tmp_path, monkeypatch):
     """Its order stays; the current folder stays if PYTHONPATH names it."""
     monkeypatch.chdir(tmp_path)

@@ -28,8 +28,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
             "home",
             "interpreter",
             "permissions",
+            "plotting",
             "shipped",
             "source",
+            "usable",
             "yamlfile",
         ),
         *("kernels", "bandwidths", "parameters", "plugins", "registry", "grids", "rows", "compute"),
@@ -226,6 +228,7 @@ ELSEWHERE = {
         "os.fdopen(os.dup(1), 'wb')",
         "open(os.devnull)",
     },
+    "rfbench.plotting": {"os.open(os.curdir, getattr(os, 'O_PATH', os.O_RDONLY))"},  # to return
     "rfbench.home": {"tempfile.TemporaryDirectory(prefix='rfbench-')"},
 }
 IN_MEMORY = re.compile(r"\b(BytesIO|StringIO|stream|dumped)\b")
@@ -284,7 +287,6 @@ STARTS = re.compile(
 )
 STARTERS = {
     "rfbench.interpreter": {"sys.executable"},
-    "rfbench.cli.show": {"Parallel"},  # within `interpreter.safe_children`
     "rfbench.experiment.children": {"subprocess.Popen", "subprocess.PIPE"},
     "rfbench.experiment.environment": {"subprocess.check_output"},  # git
     "rfbench.experiment.fanout": {"Parallel"},  # threads, or workers of dask
@@ -305,9 +307,7 @@ def test_every_process_is_started_by_a_known_module() -> None:
     assert {module: names - harmless for module, names in found.items() if names - harmless} == (
         STARTERS
     )
-    for module in ("children", "show"):
-        source = MODULES[f"rfbench.{'cli' if module == 'show' else 'experiment'}.{module}"]
-        assert "interpreter." in source.read_text()
+    assert "interpreter." in MODULES["rfbench.experiment.children"].read_text()
 
 
 def test_only_the_command_line_prints() -> None:
@@ -399,3 +399,28 @@ def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
     assert [name for name in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name)] == []
     of_jobs = [job.get("permissions", {}) for job in content["jobs"].values()]
     assert all(each.get("contents", "read") == "read" for each in of_jobs)
+
+
+def test_matplotlib_is_imported_by_one_module_first() -> None:
+    """No module imports it when it is imported itself, before `plotting.import_matplotlib` runs."""
+    for module, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert "matplotlib" not in ast.unparse(node).replace("import_matplotlib", ""), (
+                    module
+                )
+    whole = {
+        module
+        for module, tree in trees().items()
+        for node in statements(tree)
+        if isinstance(node, ast.Import)
+        if any(alias.name.split(".")[0] == "matplotlib" for alias in node.names)
+    }
+    assert whole == {"rfbench.plotting"}
+
+
+def test_cores_and_memory_are_asked_of_one_module() -> None:
+    """Those of the machine are a part of its record alone: a process may have fewer."""
+    asked = re.compile(r"\b(os|multiprocessing|joblib)\.cpu_count|sched_getaffinity|virtual_memory")
+    asking = {module for module, file in MODULES.items() if asked.search(file.read_text())}
+    assert asking == {"rfbench.usable", "rfbench.experiment.environment"}

@@ -6,7 +6,6 @@ The rounds say which models there are; only then are the best measured on the ro
 from __future__ import annotations
 
 import io
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ import numpy as np
 from scipy import optimize
 from threadpoolctl import threadpool_limits
 
-from rfbench import files, metrics
+from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference
@@ -108,7 +107,7 @@ def _chosen(
     told: Mapping[str, Any],
 ) -> Choice:
     """Return the choice of `choose`, whose files are in a folder."""
-    workers, least_rows = n_jobs or os.cpu_count() or 1, 1 if allow_rows else LEAST_ROWS
+    workers, least_rows = n_jobs or usable.cores(), 1 if allow_rows else LEAST_ROWS
     deadline = started + (1 - WRITING) * budget
     table = table_of(X, y, **told) if allow_rows else without_rows(table_of(X, y, **told))
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from rfbench import datasets, results
+from rfbench import datasets, results, usable
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
 from rfbench.cli.progress import cell, progress
@@ -101,7 +101,7 @@ def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPl
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
     """Print what is there, failed and is missing, for ``--dry-run``."""
-    options.limits(options.jobs or os.cpu_count() or 1)  # which refuses a wrong --memory
+    options.limits(options.jobs or usable.cores())  # which refuses a wrong --memory
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
     if absent:

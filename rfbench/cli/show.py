@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -21,7 +20,7 @@ from rfbench.cli.options import (
     comma_list,
 )
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.errors import ConfigError, nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
@@ -100,7 +99,8 @@ def plot(
     Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
     sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
 
-    Your matplotlibrc is respected; --style overrides it. Colours and markers of methods are fixed.
+    The matplotlibrc of your configuration folder is respected, one of the current folder is not;
+    --style overrides it. Colours and markers of methods are fixed.
     With --width, text has 8 pt at that size, and captions are written to captions.txt.
 
     \b
@@ -110,9 +110,8 @@ def plot(
       rfbench plot results/ --out figures --format pdf,svg
       rfbench plot results/quickstart --out figures --format pdf --width 3.3in
     """
-    from joblib import Parallel, delayed
-
-    from rfbench import interpreter, results
+    from rfbench import results, usable
+    from rfbench.experiment import fanout
     from rfbench.figures.style import settings
 
     with settings(style):
@@ -124,32 +123,22 @@ def plot(
             f"Two folders' figures would both go to {place}. Draw them separately."
         )
     # A worker takes as long to start as two folders to draw.
-    workers = min(os.cpu_count() or 1, -(-len(sources) // FOLDERS_PER_WORKER))
-    with interpreter.safe_children():
-        drawn = Parallel(n_jobs=workers, return_as="generator")(
-            delayed(_drawn)(folder, place, style, formats, width)
-            for folder, place in zip(sources, places, strict=True)
-        )
+    workers = min(usable.cores(), -(-len(sources) // FOLDERS_PER_WORKER))
+    calls = [
+        (folder, place, style, formats, width)
+        for folder, place in zip(sources, places, strict=True)
+    ]
+    drawn = fanout.call("draw", calls, workers)
     failed = 0
-    for folder, result in zip(sources, drawn, strict=True):
-        if isinstance(result, str):
+    for folder, (paths, error) in zip(sources, drawn, strict=True):
+        if error:
             failed += 1
-            echo(f"error: {folder}: {result}", err=True)
+            echo(f"error: {folder}: {error}", err=True)
         else:
-            for path in result:
+            for path in paths:
                 echo(path)
     if failed:
         raise click.exceptions.Exit(2)
-
-
-def _drawn(folder: Path, *args: Any) -> list[Path] | str:
-    """Draw the figures of a folder; the text of an error comes back in their place."""
-    from rfbench import figures, results
-
-    try:
-        return figures.plot(results.read(folder), *args)
-    except RfbenchError as error:
-        return str(error)
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:

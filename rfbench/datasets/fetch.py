@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ RETRIES = 2
 """How often a download from one address is tried again, after 1 and 2 seconds."""
 SILENCE = 30
 """Seconds without an answer after which there is none."""
+LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
+"""A download goes on if at least so many bytes come in so many seconds: 1 kB/s."""
 CHUNK = 1 << 16
 
 
@@ -226,7 +229,9 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     for attempt in range(1 + RETRIES):
         bar = Progress(*columns, console=Console(stderr=True), disable=not progress)
         meter = _Meter(bar, bar.add_task(path.name, total=None))
-        carrier = pooch.HTTPDownloader(meter, CHUNK, timeout=SILENCE, headers=headers)
+        carrier = pooch.HTTPDownloader(
+            meter, CHUNK, timeout=SILENCE, headers=headers, hooks={"response": meter.watch}
+        )
         try:
             with bar:
                 carrier(url, str(path), None)
@@ -236,25 +241,71 @@ def _copy(url: str, path: Path, progress: bool) -> None:
             if attempt == RETRIES or code < 500:
                 raise
             time.sleep(2**attempt)
+        finally:
+            meter.end()
 
 
 @dataclass
 class _Meter:
-    """What pooch tells its progress to: it moves a bar, and ends a download that is too large."""
+    """Counts the bytes of a download: it moves a bar, and ends one that is too large or too slow.
+
+    pooch waits until it has a whole chunk, which a slow server can delay for hours, and counts each
+    chunk as a full one. Therefore the bytes are counted when they come, see `watch`.
+    """
 
     bar: Any
     task: Any
     total: int = 0  # bytes that the server promises, 0 where it does not
     done: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _since: tuple[float, int] = (0.0, 0)  # when the speed was measured last, and `done` then
+    _responses: list[Any] = field(default_factory=list)
 
-    def update(self, n: int) -> None:
+    def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
+        """Let the body of a response of requests be read as it comes, and count it."""
+        raw = response.raw
+        whole = raw.stream
+        self.done, self._since = 0, (self.clock(), 0)  # a redirection had a body of its own
+
+        def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
+            if hasattr(raw, "read1"):
+                pieces = iter(lambda: raw.read1(amount, decode_content=decode_content), b"")
+            else:  # urllib3 before 2.1
+                pieces = whole(amount, decode_content=decode_content)
+            for piece in pieces:
+                self.count(len(piece))
+                yield piece
+
+        raw.stream = stream
+        self._responses.append(response)
+
+    def end(self) -> None:
+        """Close the connections, also of a download that failed."""
+        for response in self._responses:
+            del response.raw.stream  # which refers to it
+            response.close()
+            response.raw.close()
+        self._responses.clear()
+
+    def count(self, n: int) -> None:
+        """Count bytes that came; DataError if they are too many, TimeoutError if too few."""
         self.done += n
         if max(self.done, self.total) > archives.LIMIT:
             raise archives.too_large("The download")
         self.bar.update(self.task, completed=self.done, total=self.total or None)
+        (before, had), now = self._since, self.clock()
+        if now - before >= LEAST_SECONDS:
+            if self.done - had < LEAST_BYTES:
+                raise TimeoutError(
+                    f"the server is too slow: {self.done - had} bytes in {now - before:.0f} s"
+                )
+            self._since = now, self.done
+
+    def update(self, n: int) -> None:
+        """Do nothing: pooch counts the size of a chunk, whatever came."""
 
     def reset(self) -> None:
-        self.done = 0  # at its end pooch counts all bytes anew
+        """Do nothing."""
 
     def close(self) -> None:
         pass

@@ -1,7 +1,9 @@
 """The processes of this machine that run trials: a crash costs the child, never its parent.
 
 A child has a session of its own: Ctrl-C is its parent's business, and what trials leave running
-ends with it. It ends when its parent does. Those without work are found by the next run.
+ends with it, also in a session of its own, unless it clears its environment: see
+`rfbench.experiment.marks`. A child ends when its parent does. Those without work are found by the
+next run.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from typing import Any
 
 from rfbench import interpreter
 from rfbench.errors import ExecutorError
+from rfbench.experiment import marks
 from rfbench.experiment.plan import SPOILED, Trial, describe
-from rfbench.experiment.worker import Limits, surroundings
+from rfbench.experiment.worker import Call, Limits, surroundings
 from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
@@ -54,11 +57,12 @@ class Child:
         self.code = ""  # imported code that may have run in it
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
+        self._mark, variable = marks.marked()
         words = [str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
                 interpreter.command(BEGIN, *words),
-                env=interpreter.environment(),
+                env=interpreter.environment() | variable,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
@@ -98,6 +102,16 @@ class Child:
             raise self._ended("What the worker process returned is no row of its trial.")
         return {**row, MACHINES: self.machine}
 
+    def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+        """Let it call a function of `rfbench.experiment.worker.CALLS`; return `answer_of` it.
+
+        Raises Died: the process ended in it; the child is gone.
+        """
+        self._trace.truncate(0)
+        self.order(Call(name, words, *surroundings()))
+        result, error = json.loads(self._answer())["answer"]
+        return result, error
+
     def is_sound(self) -> bool:
         """Tell whether it can run another trial."""
         return not (self._spoiled or wait([self._death], 0))
@@ -115,9 +129,10 @@ class Child:
             self._trace.close()
             with contextlib.suppress(BrokenPipeError), self._process:
                 os.close(self._death)
+            marks.end_marked(self._mark)
 
     def order(self, content: object) -> None:
-        """Send a trial with what it needs; None ends a job, and what its trials share goes."""
+        """Send a trial with what it needs, or a call; None ends a job, and its context goes."""
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)

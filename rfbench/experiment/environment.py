@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from rfbench import usable
 from rfbench.results import manifest
 
 BLAS_PREFIXES = ("OPENBLAS_", "MKL_", "BLIS_", "OMP_", "VECLIB_")
@@ -77,6 +78,7 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
+        "usable_cores": usable.cores(),
         "memory_gib": round(memory.total / 2**30, 1),
         "free_memory_gib": round(memory.available / 2**30, 1),
         "blas": blas(),

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
 import pickle
 import signal
 import threading
@@ -23,12 +22,12 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from rfbench import source
+from rfbench import source, usable
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
 from rfbench.experiment.children import Child, Died, Row, give_back, take
 from rfbench.experiment.plan import Job, Trial, describe
-from rfbench.experiment.worker import Limits
+from rfbench.experiment.worker import Limits, answer_of
 from rfbench.results.manifest import MEASURING
 
 
@@ -41,7 +40,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return n_jobs or os.cpu_count() or 1, None
+        return n_jobs or usable.cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is no executor.", "", "Write local or dask:ADDRESS.")
     # What a scheduler that is gone means for the run is said once, and not by a traceback.
@@ -217,6 +216,49 @@ class FanOut:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+# Calls of other functions than trials.
+
+
+def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
+    """Call a function of `rfbench.experiment.worker.CALLS`, each time in a child of this process.
+
+    Yields the result of each call, in order, or None with the text of its error. One at a time they
+    are called in this process. Children that are at work end if the iterator is closed before its
+    end, or the process is.
+    """
+    if n_jobs == 1:
+        yield from (answer_of(name, words) for words in calls)
+        return
+    at_work: set[Child] = set()
+    stopping = threading.Event()
+
+    def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
+        if stopping.is_set():
+            return None, "It was not begun."
+        try:
+            child = take("")
+        except ExecutorError as error:
+            return None, str(error)
+        at_work.add(child)
+        try:
+            answer = child.call(name, words)
+        except Died as death:
+            return None, str(death)
+        finally:
+            at_work.discard(child)
+        give_back(child)
+        return answer
+
+    parallel = Parallel(n_jobs, backend="threading", batch_size=1, return_as="generator")
+    answers = parallel(delayed(call_one)(words) for words in calls)
+    try:
+        yield from answers
+    finally:
+        stopping.set()
+        for child in list(at_work):
+            child.kill()
 
 
 # Workers of other machines.

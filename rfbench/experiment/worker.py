@@ -1,4 +1,4 @@
-"""What happens inside a worker process: its limits, and one trial after the other.
+"""What happens inside a worker process: its limits, and one trial or call after the other.
 
 `rfbench.experiment.children` starts it. Its input is pickles of its parent, its output lines of
 JSON: whatever a trial's code does to the process, nothing that comes back is run.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import json
 import os
 import pickle
@@ -19,12 +20,16 @@ import traceback
 from dataclasses import dataclass
 from typing import IO, Any
 
-from rfbench import memory
-from rfbench.errors import ConfigError
+from rfbench import memory, usable
+from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
+from rfbench.experiment import marks
 
 LEAST_MEMORY = 400 * 2**20  # for Python and its libraries alone
 PARENT_CHECK_SECONDS = 0.2
+# What a worker does besides trials, by name: these functions alone. They lie above this module,
+# which therefore imports them when they are asked for.
+CALLS = {"draw": "rfbench.figures:draw_folder"}
 OURS = "RFBENCH_"
 
 
@@ -43,15 +48,32 @@ class Limits:
         return min((each for each in (self.timeout, left) if each is not None), default=None)
 
 
+@dataclass(frozen=True)
+class Call:
+    """An order to call a function of `CALLS`, whose result JSON can hold."""
+
+    name: str
+    words: tuple[Any, ...]
+    folder: str  # with the variables, see `surroundings`
+    variables: dict[str, str]
+
+
+def answer_of(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+    """Call a function of `CALLS`; return its result, and the text of an expected error."""
+    module, _, function = CALLS[name].partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)(*words), ""
+    except (RfbenchError, OSError, MemoryError) as error:
+        return None, str(error) or type(error).__name__
+
+
 def memory_share(text: str, workers: int) -> int:
     """Return the bytes for one worker of what ``--memory`` allows all of them.
 
     That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
     neither, more than there is, or too little for so many workers.
     """
-    import psutil
-
-    machine = psutil.virtual_memory()
+    machine = usable.memory()
     try:
         if text.endswith("%"):
             total, most = machine.available * float(text[:-1]) / 100, machine.available
@@ -93,7 +115,8 @@ def main(parent: int, trace: int) -> None:
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    mark = marks.own_mark()
+    threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
     faulthandler.enable(trace)
@@ -104,7 +127,7 @@ def main(parent: int, trace: int) -> None:
     try:
         _serve(orders, answers, trace)
     except EOFError:
-        _end()
+        _end(mark)
     except BaseException:
         with contextlib.suppress(OSError):  # a trial closed it
             os.write(trace, traceback.format_exc().encode())
@@ -113,7 +136,7 @@ def main(parent: int, trace: int) -> None:
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Say what machine this is; then answer each trial with its row."""
+    """Say what machine this is; then answer each trial with its row, each call with its result."""
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
@@ -131,6 +154,10 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         if order is None:  # the job has ended: what its trials share is forgotten
             context = Context()
             continue
+        if isinstance(order, Call):
+            obey(Limits(), order.folder, order.variables)
+            answer({"answer": answer_of(order.name, order.words)})
+            continue
         trial, limits, surrounding = order
         obey(limits, *surrounding)
         if seconds := limits.seconds():
@@ -142,12 +169,14 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         answer(row)
 
 
-def _watch(parent: int) -> None:
+def _watch(parent: int, mark: str) -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
-    _end()
+    _end(mark)
 
 
-def _end() -> None:
-    """End this process at once, and those that trials left running in it."""
+def _end(mark: str) -> None:
+    """End this process, and those that trials left running in it or in sessions of their own."""
+    with contextlib.suppress(Exception):  # a trial may have changed any module, or used all memory
+        marks.end_marked(mark)
     os.killpg(os.getpid(), signal.SIGKILL)

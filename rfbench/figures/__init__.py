@@ -32,7 +32,8 @@ from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, measure, paper_of
 from rfbench.figures.style import settings
-from rfbench.results import Results, kept_features
+from rfbench.plotting import import_matplotlib
+from rfbench.results import Results, kept_features, reader
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,10 +114,16 @@ def plot(
     return written
 
 
+def draw_folder(folder: Path, *args: Any) -> list[str]:
+    """Draw the figures of a results folder, see `plot`; return the names of the files."""
+    return [str(path) for path in plot(reader.read(folder), *args)]
+
+
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
     """Return a digest of all that figures depend on: rows, code, matplotlib and its settings."""
-    import matplotlib
     import pandas as pd
+
+    matplotlib = import_matplotlib()
 
     # Of a copy no backend is asked for, which takes half a second and changes no file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}

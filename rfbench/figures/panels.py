@@ -15,6 +15,7 @@ import pandas as pd
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
+from rfbench.plotting import import_matplotlib
 from rfbench.registry import printed
 from rfbench.results.schema import METRICS, SCHEMA
 
@@ -164,6 +165,7 @@ def in_file(name: str) -> str:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure that needs no display; inches."""
+    import_matplotlib()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

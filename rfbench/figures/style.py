@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfbench.analysis.naming import natural
 from rfbench.errors import ConfigError
+from rfbench.plotting import import_matplotlib
 from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
@@ -117,10 +118,9 @@ def settings(style: str | Path | None = None, *, article: bool = False) -> Itera
     they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
     both, and `NEEDED` before all.
 
-    Raises ConfigError if there is no such style.
+    Raises ConfigError if there is no such style, or matplotlib cannot read the user's settings.
     """
-    import matplotlib.style
-
+    matplotlib: Any = import_matplotlib()
     now: Any = matplotlib.rcParams
     default: Any = matplotlib.rcParamsDefault
     with matplotlib.rc_context():
@@ -140,10 +140,10 @@ def settings(style: str | Path | None = None, *, article: bool = False) -> Itera
 
 def ink() -> str:
     """Return the colour of text: black, or white where a style has a dark background."""
-    from matplotlib import rcParams
+    rc_params = import_matplotlib().rcParams
     from matplotlib.colors import to_hex
 
-    return to_hex(rcParams["text.color"])
+    return to_hex(rc_params["text.color"])
 
 
 def assign(samplers: Mapping[str, str]) -> dict[str, Style]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench import config, files, plugins, shipped
+from rfbench import config, files, plugins, shipped, usable
 from rfbench.clock import PARTS
 from rfbench.errors import ConfigError
 from rfbench.escaping import in_latex
@@ -156,7 +155,7 @@ def rank(
             ended(row)
             pace.renew(row, [(trial.dataset.name, trial.number) for trial in missing])
 
-        summary = runner.run(plan, n_jobs=n_jobs or os.cpu_count() or 1, on_row=on_row)
+        summary = runner.run(plan, n_jobs=n_jobs or usable.cores(), on_row=on_row)
     messages = tuple(dict.fromkeys(summary.messages))
     for text in messages[:3]:
         say(f"failed: {text}")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from rfbench.analysis import ledger
 from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
@@ -71,6 +70,8 @@ def not_pictured(own: Verification) -> int:
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
     """Draw ours less the published number over it; of numbers without a unit the quotient."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     points = (numbers["unit"] == PERCENT).all()
     if points:
         panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)

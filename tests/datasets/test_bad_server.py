@@ -5,7 +5,9 @@ import errno
 import http.server
 import importlib
 import os
+import signal
 import socket
+import threading
 
 import pytest
 
@@ -63,6 +65,22 @@ def an_archive_without_it(handler):
     answer(handler, zipped([("x", b"")]))
 
 
+def a_byte_at_a_time(handler):
+    """Send one byte, and no other before the test is over."""
+    answer(handler, Content_Length="1000")
+    handler.wfile.write(b"x")
+    handler.wfile.flush()
+    handler.over.wait()
+
+
+def interrupted(handler):
+    """Let the user press Ctrl-C in the middle."""
+    answer(handler, b"x", Content_Length="1000")
+    handler.wfile.flush()
+    os.kill(os.getpid(), signal.SIGINT)
+    handler.over.wait()
+
+
 WAYS = {
     cut_in_the_middle: "ChunkedEncodingError",
     redirect_to_an_error_page: "download failed",
@@ -79,6 +97,8 @@ def address(request, monkeypatch):
     """Serve in the way that the test names; returns the address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
+        over = threading.Event()
+
         def do_GET(self):
             request.param(self)
 
@@ -88,6 +108,7 @@ def address(request, monkeypatch):
     monkeypatch.setattr(fetch, "RETRIES", 0)
     with serving(Handler, monkeypatch) as at:
         yield f"{at}/l.zip"
+        Handler.over.set()
 
 
 def assert_one_sentence(home, address, sentence):
@@ -110,6 +131,45 @@ def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatc
     monkeypatch.setattr(archives, "LIMIT", 100_000)
     catalogue(letters([address], sha256(BODY)))
     assert_one_sentence(home, address, sentence)
+
+
+@pytest.mark.parametrize("address", [a_byte_at_a_time], indirect=True)
+def test_a_server_that_is_too_slow(home, catalogue, address, monkeypatch):
+    """The fault: a byte every 2 s is no silence, and such a download never ended."""
+    monkeypatch.setattr(fetch, "LEAST_SECONDS", 0.0)
+    catalogue(letters([address], sha256(BODY)))
+    assert_one_sentence(home, address, "the server is too slow: 1 bytes in 0 s")
+
+
+@pytest.mark.parametrize("address", [interrupted], indirect=True)
+def test_ctrl_c_ends_a_download_at_once(home, catalogue, address):
+    catalogue(letters([address], sha256(BODY)))
+    with pytest.raises(KeyboardInterrupt):
+        datasets.fetch("letters")
+    folder = home / "letters"
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+class Bar:
+    """Keeps what a bar shows."""
+
+    def update(self, task, completed, total):
+        self.shown = completed
+
+
+def test_the_speed_is_that_of_each_minute():
+    """1 kB/s on the average of the last minute, not since the beginning."""
+    now = [0.0]
+    bar = Bar()
+    meter = fetch._Meter(bar, None, clock=lambda: now[0])
+    meter.count(10_000_000)
+    for second in range(1, 120):
+        now[0] = float(second)
+        meter.count(1)
+    now[0] = 120.0
+    with pytest.raises(TimeoutError, match="60 bytes in 60 s"):
+        meter.count(1)
+    assert bar.shown == 10_000_120
 
 
 def serve(handler):

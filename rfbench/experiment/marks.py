@@ -1,0 +1,49 @@
+"""Finding what a child process has started, in whatever session it runs.
+
+Each child has a random mark in an environment variable, which everything that it starts inherits.
+When the child ends, the processes of this user that have its mark are ended. Code that clears its
+environment escapes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+
+# Not RFBENCH_*: a worker takes over such variables of its parent, and removes others.
+MARK = "_RFBENCH_MARKS"
+BYTES = 16  # as many as a random UUID has, so that no two marks are the same
+ROUNDS = 5  # for processes that start others while they are looked for
+
+
+def marked() -> tuple[str, dict[str, str]]:
+    """Return a new mark, and the variable of a child that has it.
+
+    A child of a child has the marks of both: whichever ends, it ends.
+    """
+    mark = secrets.token_hex(BYTES)
+    return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
+
+
+def own_mark() -> str:
+    """Return the mark of this process; empty if it is no child."""
+    return os.environ.get(MARK, "").rpartition(":")[2]
+
+
+def end_marked(mark: str) -> None:
+    """Kill the other processes of this user that have a mark."""
+    import psutil
+
+    for _ in range(ROUNDS if mark else 0):
+        found = False
+        for number in psutil.pids():
+            with contextlib.suppress(psutil.Error, OSError):
+                process = psutil.Process(number)
+                if number == os.getpid() or process.uids().real != os.getuid():
+                    continue
+                if mark in process.environ().get(MARK, "").split(":"):
+                    process.kill()
+                    found = True
+        if not found:
+            return

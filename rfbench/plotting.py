@@ -1,0 +1,105 @@
+"""Importing matplotlib, which draws to files alone: it needs neither a display nor a backend.
+
+The import validates MPLBACKEND, and reads a ``matplotlibrc`` of the current folder before every
+other one. A notebook sets MPLBACKEND for all programs that it starts, to a module that another
+environment does not have; a file of the current folder may be anybody's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from rfbench.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+BACKEND = "MPLBACKEND"
+RC_FILE = "matplotlibrc"
+# Variables of folders and files that matplotlib reads, which may be relative to the current folder.
+PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
+# A folder without modules, in case that the current folder is on the path.
+ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
+
+
+def import_matplotlib() -> ModuleType:
+    """Import matplotlib without MPLBACKEND and without a ``matplotlibrc`` of the current folder.
+
+    The ``matplotlibrc`` of the user's configuration folder, or the one that MATPLOTLIBRC names, is
+    read as usual. If matplotlib is imported already, its settings stay as they are.
+
+    Raises
+    ------
+    ConfigError
+        matplotlib cannot read the user's ``matplotlibrc``.
+    """
+    if "matplotlib" not in sys.modules:
+        messages: list[str] = []
+        backend = os.environ.pop(BACKEND, None)
+        try:
+            with _away_from_a_settings_file(), _collected(messages):
+                import matplotlib
+        except (OSError, ValueError) as error:
+            why = messages[-1] if messages else " ".join(str(error).split())
+            raise ConfigError(
+                f"matplotlib cannot read its settings: {why}",
+                "They are in the file matplotlibrc of your configuration folder, or in the file "
+                "that MATPLOTLIBRC names.",
+                "Correct or remove this file.",
+            ) from error
+        finally:
+            if backend is not None:
+                os.environ[BACKEND] = backend
+        if backend:  # for code of the user's that imports pyplot later
+            with contextlib.suppress(ValueError):
+                matplotlib.rcParams["backend"] = backend
+        for message in messages:
+            if " in file " in message:
+                log.warning("matplotlib ignores a line of its settings: %s", message)
+            else:
+                log.info("matplotlib: %s", message)
+    import matplotlib.style
+
+    return matplotlib
+
+
+@contextlib.contextmanager
+def _away_from_a_settings_file() -> Iterator[None]:
+    """Work in another folder if the current one has a ``matplotlibrc``; then return."""
+    if not os.path.lexists(RC_FILE):
+        yield
+        return
+    given = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
+    here = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY))
+    os.environ.update({name: os.path.abspath(value) for name, value in given.items()})
+    try:
+        os.chdir(ELSEWHERE)
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
+        os.environ.update(given)
+
+
+@contextlib.contextmanager
+def _collected(messages: list[str]) -> Iterator[None]:
+    """Collect the first line of each message of matplotlib, which are several lines long."""
+
+    class Collecting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append(record.getMessage().strip().partition("\n")[0])
+
+    logger, handler = logging.getLogger("matplotlib"), Collecting(logging.WARNING)
+    propagated = logger.propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated

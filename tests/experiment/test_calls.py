@@ -1,0 +1,75 @@
+"""Calls of other functions than trials, in the children that run trials."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rfbench.experiment import children, fanout, worker
+from rfbench.slices import load
+from tests.support.runs import all_end, descendants, wait_until
+
+DRAWN = ("png",)
+# A child that ends when it is to call a function.
+ENDS = """
+import json, os, sys
+print(json.dumps({}), flush=True)
+sys.stdin.buffer.read(1)
+os._exit(7)
+"""
+
+
+@pytest.fixture
+def folders(write):
+    """Return ten results folders: so many need more than one child."""
+    return [write([{"M": 10}, {"M": 20}], name=f"run{number}") for number in range(10)]
+
+
+def test_each_function_is_there():
+    for place in worker.CALLS.values():
+        assert callable(load(place))
+    with pytest.raises(KeyError):
+        worker.answer_of("os:system", ("true",))
+
+
+def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, monkeypatch):
+    """In the order of the calls, relative to the current folder; an error is its own text."""
+    calls = [(folder, tmp_path / "here" / folder.name, None, DRAWN) for folder in folders[:2]]
+    here = list(fanout.call("draw", calls, 1))
+    monkeypatch.chdir(tmp_path)
+    others = [(each, Path("there", each.name), None, DRAWN) for each in folders[:2]]
+    others.append((tmp_path / "absent", tmp_path / "x", None, DRAWN))
+    *there, (nothing, error) = fanout.call("draw", others, 2)
+    for (one, none), (other, no) in zip(here, there, strict=True):
+        assert none == no == ""
+        assert [Path(each).read_bytes() for each in one] == [
+            Path(each).read_bytes() for each in other
+        ]
+        assert one
+    assert nothing is None
+    assert str(tmp_path / "absent") in error
+
+
+def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
+    while children._idle:
+        children._idle.pop().close()
+    monkeypatch.setattr(children, "BEGIN", ENDS)
+    answers = list(fanout.call("draw", [("a",), ("b",)], 2))
+    assert [answer for answer, _ in answers] == [None, None]
+    assert all("ended with exit code 7" in error for _, error in answers)
+    assert children._idle == []
+
+
+def test_a_plot_that_is_killed_leaves_no_process(folders):
+    """The fault: processes of loky went on, with folders in the shared memory."""
+    words = [sys.executable, "-m", "rfbench", "plot", str(folders[0].parent)]
+    variables = {**os.environ, "LOKY_MAX_CPU_COUNT": "2"}
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=variables)
+    wait_until(lambda: len(descendants(process)) >= 2 or process.poll() is not None)
+    workers = descendants(process)
+    process.kill()
+    process.wait()
+    assert workers
+    all_end(workers)

@@ -1,0 +1,123 @@
+"""The environments in which matplotlib is imported: each in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rfbench import interpreter
+
+SHOW = """
+import json, os, logging
+from rfbench.errors import RfbenchError
+from rfbench.plotting import import_matplotlib
+logging.basicConfig(format="%(message)s")
+before = dict(os.environ), os.getcwd()
+try:
+    mpl = import_matplotlib()
+    from matplotlib.figure import Figure
+    said = [mpl.rcParams["lines.linewidth"], str(mpl.rcParams._get("backend"))]
+except RfbenchError as error:
+    said = [str(error), ""]
+assert os.getcwd() == before[1]
+for name in ("MPLBACKEND", "MATPLOTLIBRC", "HOME", "XDG_CONFIG_HOME"):
+    assert os.environ.get(name) == before[0].get(name), name
+print(json.dumps(said))
+"""
+USUAL, OWN = 1.5, 7.25  # of matplotlib; of the user's settings
+NOWHERE = "/nonexistent"
+
+
+def imported(folder, code=SHOW, **variables):
+    """Return the width of lines and the backend after the import in a folder, and the log."""
+    environment = interpreter.environment() | {"MPLCONFIGDIR": str(folder / "own"), **variables}
+    done = subprocess.run(
+        interpreter.command(code),
+        env={name: value for name, value in environment.items() if value is not None},
+        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return *json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with the user's settings in the folder `own`."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "matplotlibrc").write_text(f"lines.linewidth: {OWN}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.absent", ""])
+def test_no_backend_is_needed(folder, backend):
+    assert imported(folder, MPLBACKEND=backend)[0] == OWN
+
+
+def test_the_backend_that_the_user_chose_stays_for_pyplot(folder):
+    assert imported(folder, MPLBACKEND="svg")[1] == "svg"
+
+
+def test_a_settings_file_of_the_current_folder_is_not_read(folder):
+    """The fault: one that is no text ended every command, and a pipe of that name never ended."""
+    here = folder / "matplotlibrc"
+    here.write_bytes(b"\xff\xfe\x00lines.linewidth: 3\n")
+    assert imported(folder)[0] == OWN
+    here.unlink()
+    os.mkfifo(here)
+    assert imported(folder, MPLCONFIGDIR="own")[0] == OWN
+
+
+def test_a_settings_file_that_is_named_is_read(folder):
+    """From the current folder as well, if MATPLOTLIBRC names it."""
+    (folder / "matplotlibrc").write_text("lines.linewidth: 3\n")
+    assert imported(folder, MATPLOTLIBRC="matplotlibrc")[0] == 3
+
+
+def test_broken_settings_of_the_user_are_one_sentence(folder):
+    own = folder / "own" / "matplotlibrc"
+    own.write_bytes(b"\xff\xfe\x00lines.linewidth: 3\n")
+    text, _, log = imported(folder)
+    assert "matplotlib cannot read its settings" in text
+    assert str(own) in text
+    assert log == ""
+    own.write_text(f"no.such.key: 1\nlines.linewidth: {OWN}\n")
+    width, _, log = imported(folder)
+    assert width == OWN
+    assert len(log.splitlines()) == 1
+    assert str(own) in log
+
+
+def test_a_user_without_a_home(folder):
+    missing = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"))
+    assert imported(folder, MPLCONFIGDIR=NOWHERE, **missing)[0] == USUAL
+
+
+# A command in a strange environment; what of it is shell follows the command.
+ENVIRONMENTS = {
+    "of a notebook": ({"MPLBACKEND": "module://matplotlib_inline.absent"}, ""),
+    "strict and narrow": ({"PYTHONWARNINGS": "error", "COLUMNS": "20", "MPLBACKEND": "x"}, ""),
+    "without standard error": ({"MPLBACKEND": "x"}, "2>&-"),
+}
+
+
+@pytest.mark.parametrize(("variables", "shell"), ENVIRONMENTS.values(), ids=[*ENVIRONMENTS])
+def test_a_command_draws_in_every_environment(write, tmp_path, variables, shell):
+    """The fault: after all trials of a run, a variable of a notebook ended it in a traceback."""
+    folder = write([{"M": 10}, {"M": 20}])
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff")
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m rfbench plot "$1" {shell}', sys.executable, str(folder)],
+        env={**interpreter.environment(), **variables},
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "error_vs_M.png").is_file()
+
+
+def test_settings_of_python_hold(folder):
+    """If matplotlib is imported already, nothing of it changes."""
+    (folder / "matplotlibrc").write_text("lines.linewidth: 3\n")
+    assert imported(folder, f"import matplotlib\n{SHOW}", MPLBACKEND="svg")[:2] == (3, "svg")
