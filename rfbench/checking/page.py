@@ -57,7 +57,8 @@ def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     table = table.reindex(columns=list(COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
-    return table.fillna(dict.fromkeys(TEXTS, ""))
+    filled: pd.DataFrame = table.fillna(dict.fromkeys(TEXTS, ""))
+    return filled
 
 
 def counted(others: pd.DataFrame) -> pd.DataFrame:
