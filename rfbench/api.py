@@ -137,7 +137,8 @@ def run(
     out : path
         The rows land in ``OUT/NAME/trials.csv``; those of a smoke run in ``OUT/smoke/NAME``.
     n_jobs : int, optional
-        Worker processes, by default one per core. The results do not depend on it.
+        Worker processes, by default one per core that this process may use. The rows
+        do not depend on it, except for times, unless code of yours keeps state in its process.
     memory : str
         For all workers: a share of what is free, or GiB (``'6'``).
     timeout : float, optional

@@ -161,7 +161,8 @@ class RunOptions:
         "--jobs",
         type=WHOLE,
         envvar="RFBENCH_JOBS",
-        help="Worker processes; default: one per core. Results do not depend on it.",
+        help="Worker processes; default: one per usable core. Rows do not depend on it, except for "
+        "times, unless code of yours keeps state in its process.",
     )
     out: Path = field(metadata={"option": OUT})
     smoke: bool = _option(

@@ -49,7 +49,7 @@ def run(
     """Run the trials that have no row yet, and write each row as soon as it is measured.
 
     `n_jobs` processes of this machine do it, or so many workers of a `client` of dask; the results
-    do not depend on it.
+    do not depend on it, unless code of the user's changes global state of its process.
     Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
     trial begins after one that failed. `on_row` is called with each new row, one at a time and in
     any thread, `on_interrupt` at the first Ctrl-C.

@@ -1,5 +1,7 @@
 """Transformers that do what none should, for the tests of what they cost the others."""
 
+import sys
+
 import numpy as np
 
 from tests.support.faulty import Faulty as Project
@@ -78,3 +80,16 @@ class MoreColumnsForTestRows(Project):
         Z = super().transform(X)
         known = all(row.tobytes() in self.known for row in X)
         return Z if known else np.column_stack([Z, Z[:, 0]])
+
+
+class KeepsState(Project):
+    """Scales its features by the number of its fits in this process."""
+
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        sys.n_fits = getattr(sys, "n_fits", 0) + 1
+        self.scale_ = 10.0**-sys.n_fits
+        return self
+
+    def transform(self, X):
+        return super().transform(X) * self.scale_

@@ -1,10 +1,12 @@
 """A plug-in may spoil its own rows, never those of the other methods."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from rfbench.experiment import fanout
 from rfbench.experiment.plan import SPOILED
 from tests.support.trials import measured as of_trials
 
@@ -75,3 +77,13 @@ def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, host
         assert row["status"] == "failed"
         assert "columns" in row["message"]
         assert "traceback" not in row
+
+
+def test_a_row_of_code_with_global_state_depends_on_the_trials_before_it(rows_of, monkeypatch):
+    """The limit of the claim that rows do not depend on `--jobs`; the documentation states it."""
+    monkeypatch.setattr(sys, "n_fits", 0, raising=False)
+    first, again = (measured(rows_of(beside("KeepsState")), "hostile") for _ in range(2))
+    assert first.keys() == again.keys()
+    assert first != again
+    readme = Path(fanout.__file__).with_name("README.md").read_text()
+    assert "does not hold for code of yours that changes global state" in " ".join(readme.split())
