@@ -53,7 +53,8 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
-    table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
+    types = dict.fromkeys((*TEXTS, "version"), str)
+    table: pd.DataFrame = pd.read_csv(file, dtype=types, **EXACT)
     return table.fillna(dict.fromkeys(TEXTS, ""))
 
 
