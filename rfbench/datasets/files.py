@@ -323,8 +323,8 @@ def arff(content: bytes) -> pd.DataFrame:
     text = io.StringIO(content.decode("utf-8", errors="replace"))
     table = pd.DataFrame(format_of_weka.loadarff(text)[0])
     for name in [column for column in table if table[column].dtype.kind == "O"]:
-        words = table[name].str.decode("utf-8").astype("category").cat
-        table[name] = words.remove_categories(words.categories.intersection(["?"]))
+        words = table[name].str.decode("utf-8")
+        table[name] = words.where(words != "?").astype("category")
     return table
 
 
