@@ -216,7 +216,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
-    score = (-lines["trials"]).mask(best, lines["mean_error"])
+    score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
     order = lines[PLACE].assign(score=score)[fits.astype(bool)].sort_values("score", kind="stable")
     return lines.loc[order.drop_duplicates(PLACE).index]
 

@@ -270,6 +270,14 @@ class TestFiles:
         assert_array_equal(table["c"] == "red", number % 3 > 0)
         assert (entry.task, parsed.y.tolist()) == ("binary", (number % 2).tolist())
 
+    def test_an_attribute_of_arff_without_any_value(self):
+        head = b"@relation x\n@attribute a {red,blue}\n@attribute b {red,blue}\n@data\n"
+        table = files.arff(head + b"?,red\n?,?\n")
+        assert table["a"].isna().all()
+        assert table["a"].cat.categories.empty
+        assert table["b"].tolist()[0] == "red"
+        assert table["b"].isna().tolist() == [False, True]
+
     @pytest.mark.parametrize("form", [
         {}, {"town": "category"}, {"rooms": "Int16", "area": "float32[pyarrow]"},
     ])  # fmt: skip

@@ -18,6 +18,7 @@ from rfbench.pages.grids import Grid, markdown
 from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
 from rfbench.pages.templates import lines
 from rfbench.pages.words import spread
+from rfbench.results.reader import EXACT
 from tests.support.frames import results
 
 DASH = "\N{EN DASH}"
@@ -147,7 +148,7 @@ def test_a_penalty_chosen_on_the_test_rows_is_said(format: str) -> None:
 
 def test_csv_parses_back() -> None:
     first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
-    back = pd.read_csv(io.StringIO(render([first, second], "csv")))
+    back = pd.read_csv(io.StringIO(render([first, second], "csv")), **EXACT)
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
     assert list(back["mean"][:4]) == list(summarise(first)["mean"])
     assert list(back["se"][:4]) == list(summarise(first)["se"])
