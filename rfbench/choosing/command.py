@@ -96,7 +96,9 @@ def predict(
     from rfbench.pages.templates import lines
 
     fitted = load(model.resolve(), allow_imports=allow_imports)
-    rows = read_new_rows(file, fitted, **reading)
+    rows, notes = read_new_rows(file, fitted, **reading)
+    for line in notes:
+        echo(f"note: {line}", err=True)
     for line in lines("choosing/predict.j2", "differences", table=fitted[0].differences(rows)):
         echo(f"note: {line}", err=True)
     made = fitted.predictions(rows, level)

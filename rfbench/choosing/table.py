@@ -18,7 +18,6 @@ from rfbench.datasets import columns, files, values
 from rfbench.datasets.files import Reading
 from rfbench.datasets.split import Index, Sides, in_time
 from rfbench.errors import ConfigError, DataError
-from rfbench.memory import check_fits
 from rfbench.solvers.folds import whole_groups
 
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
@@ -195,42 +194,24 @@ def table_of(
     if not isinstance(X, str | Path):
         rows, told = columns.tabled("the rows", X, y)
         guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-        read = columns.Table("the rows", _dense(rows), pd.Series(told), {})
+        read = columns.Table("the rows", columns.dense(rows), pd.Series(told), {})
         return _labelled(read, task or guess, groups, time)
-    path = files.find(str(X), None)
-    X, y, how = files.read(path, plain=True, target=target, **reading)
-    if how.unclear:
-        whole = re.sub("[,.]", "", how.unclear)
-        other = "." if "," in how.unclear else ","
-        raise DataError(
-            f"{how.unclear} in {path.name} is {whole} or {how.unclear.replace(',', '.')}.",
-            "No number of the file says which.",
-            f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`.",
-        )
-    X, owners = _dense(X), None if groups == NONE else groups
-    read = columns.chosen(path.name, X, y, target=target, drop=tuple(drop), groups=owners)
-    if y is None and how.format in files.TEXT:
-        read.y = _as_written(path, how, X, read.y)
+    path, owners = files.find(str(X), None), None if groups == NONE else groups
+    special = {"target": target, "drop": tuple(drop), "groups": owners}
+    read, how, X = files.table(path, dense=True, special=special, **reading)
     if time not in (None, NONE):
         time = X[columns.column_named(path.name, X, time, "time")]
         columns.check_apart(path.name, {"target": str(read.y.name), "time": str(time.name)})
-    table = _labelled(read, task, read.special.get("groups", groups), time)
-    return replace(table, sha256=files.content_sha256(path), how=how)
+    owners = read.special.get("groups", groups) if groups != NONE else groups
+    table = _labelled(read, task, owners, time)
+    unused = tuple(str(name) for name in X.columns if name not in table.X.columns)
+    return replace(table, sha256=files.content_sha256(path), how=replace(how, unused=unused))
 
 
-def _as_written(path: Path, how: Reading, X: pd.DataFrame, y: Any) -> Any:
-    """Return a target as it is written where it has gaps: NA may be a class, and numbers exact."""
-    if not y.isna().any():
-        return y
-    text = files.column_text(path, how, list(X.columns).index(y.name)).rename(y.name)
-    there = text.where(y.notna())
-    if values.is_number(y):
-        return there if y.abs().gt(values.EXACT_WHOLE).any() else y
-    return text if values.kind_of(str(y.name), there) == values.WORDS else y
-
-
-def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFrame:
-    """Read rows to predict; their target, where the file has it apart, is not looked at.
+def read_new_rows(
+    file: str | Path, model: Model, **options: Any
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read rows to predict, with what was done in sentences; their target is not looked at.
 
     `options` say what is known to be written in another way than in training. DataError if there
     are no rows, or none of the model's columns, or if a column has values that training did not
@@ -238,7 +219,9 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
     """
     path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
-    X = _dense(read.X)
+    X = columns.dense(read.X)
+    known = () if how is None else how.unused
+    X = X.drop(columns=[name for name in known if name in X and name not in model.card_["columns"]])
     if not len(X):
         raise DataError(f"{file} has no rows.", "There is nothing to predict.", "Name another.")
     if not {*X.columns} & {*model.card_["columns"]}:
@@ -248,13 +231,13 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
             "Name the file that belongs to the model, or correct its first line.",
         )
     if how is None or read.how.format not in files.TEXT or options:
-        return X
+        return X, read.notes
     beyond = prepare.differences(X).odd
     for separator in {read.how.separator, files.reading_of(path).separator} if beyond else ():
         for decimal in ",.":
             try:
                 other = replace(read.how, separator=separator, decimal=decimal, commas=())
-                Z = _dense(files.read(path, like=other).X)
+                Z = columns.dense(files.read(path, like=other).X)
             except DataError:
                 continue
             for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
@@ -264,7 +247,7 @@ def read_new_rows(file: str | Path, model: Model, **options: Any) -> pd.DataFram
                     f"Add `--separator '{separator}' --decimal '{decimal}'` if that is right, else "
                     f"those of training: `--decimal '{how.decimal}'`.",
                 )
-    return X
+    return X, read.notes
 
 
 def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabelledTable:
@@ -293,8 +276,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     codes, words, kind = table.target_codes(task, ())
     target, classes = codes, np.empty(0)
     if kind != "regression":
-        labels = np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)
-        classes, target = np.unique(labels[codes], return_inverse=True)
+        classes, target = np.unique(_labels(y, words)[codes], return_inverse=True)
     once = ~pd.Series(copies if numbers is None else numbers).duplicated().to_numpy()
     return LabelledTable(
         X,
@@ -350,6 +332,8 @@ def held_out_by(
 def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     """Return whether a column is called like somebodies, and how many it names, in several rows."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
+    if kind == values.WORDS and values.units_in(values.text_of(column).dropna()):
+        return named, 0  # numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
     counts = column.value_counts()
     if (
@@ -377,6 +361,8 @@ def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     kind, cells = values.kind_of(name, column), values.text_of(column)
+    if kind == values.INDEX:
+        return False  # it is left out
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
         cells = pd.Series(values.moments(name, column))
@@ -414,9 +400,8 @@ def without_rows(table: LabelledTable) -> LabelledTable:
     return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
 
 
-def _dense(X: Any) -> pd.DataFrame:
-    if hasattr(X, "tocsr"):
-        check_fits(8.0 * X.shape[0] * X.shape[1], "The table with its zeros", "Take fewer columns.")
-        X = X.toarray()
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X).add_prefix("x")
-    return table.reset_index(drop=True).rename(columns=lambda name: str(name).strip())
+def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:
+    """Return the labels of classes: whole numbers where they are written as such, else words."""
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", word) for word in words):
+        return np.array([int(word) for word in words])
+    return np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)

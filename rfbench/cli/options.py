@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
-READING_NAMES = ("separator", "decimal", "encoding", "header")
+READING_NAMES = ("separator", "decimal", "encoding", "header", "missing")
 FILE = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 WHOLE = click.IntRange(1)
@@ -72,6 +72,12 @@ READING = (
     click.option("--decimal", help="Decimal sign of a CSV; default: detected."),
     click.option(
         "--encoding", help="Encoding of a CSV: utf-8, utf-16, latin-1; default: detected."
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="WORD",
+        help="A word that means that nothing is there; may be repeated.",
     ),
     click.option(
         "--header/--no-header", default=None, help="Whether the first line of a CSV has names."
@@ -238,7 +244,7 @@ def reads_a_table(command: Command) -> Command:
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
         return command(
-            **{k: v for k, v in kwargs.items() if k not in READING_NAMES or v is not None}
+            **{k: v for k, v in kwargs.items() if k not in READING_NAMES or v not in (None, ())}
         )
 
     for option in reversed(READING):

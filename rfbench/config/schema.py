@@ -161,6 +161,7 @@ class OwnData(BaseModel):
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     decimal: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     encoding: str | None = None
+    missing: list[str | int | float] | str | int | float | None = None
 
 
 _AS_READ = {"name", "parameters"}

@@ -6,7 +6,9 @@ name the rows, stay a table until they are split; what trains then teaches a `Pr
 
 from __future__ import annotations
 
+import decimal
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,16 +23,19 @@ from rfbench.datasets.values import (
     DATE,
     NUMBER,
     WORDS,
-    as_numbers,
+    as_plain,
     as_table,
     has_decimal_comma,
+    has_parts,
     is_number,
     kind_of,
+    measured,
     named,
     row_names,
     text_of,
 )
 from rfbench.errors import DataError, nearest
+from rfbench.memory import check_fits
 
 REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
 MOST_CLASSES = 1000
@@ -60,8 +65,9 @@ def tabled(
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
+        X.data = native(X.data)
     elif not isinstance(X, pd.DataFrame):
-        array = np.asarray(X)
+        array = native(X)
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
@@ -69,16 +75,50 @@ def tabled(
                 "Reshape it to (rows, columns).",
             )
         X = pd.DataFrame(array, columns=None if names is None else list(names))
+    else:
+        foreign = [at for at, dtype in enumerate(X.dtypes) if _is_foreign(dtype)]
+        X = X.copy() if foreign else X
+        for at in foreign:
+            X.isetitem(at, native(X.iloc[:, at].to_numpy()))
     if y is None:
         return X, None
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else np.ravel(y)
+        y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else np.ma.ravel(y)
     if np.ndim(y) != 1 or len(y) != X.shape[0]:
         raise DataError(
             f"y of {what} has the shape {np.shape(y)}, and X has {X.shape[0]} rows.",
             "There has to be one target per row.",
         )
-    return X, y.reset_index(drop=True) if isinstance(y, pd.Series) else pd.Series(y)
+    if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
+        return X, y.reset_index(drop=True)
+    values = native(y)
+    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # whole numbers stay exact
+        gaps = np.ma.getmaskarray(values)
+        return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
+    return X, pd.Series(values)
+
+
+def _is_foreign(dtype: Any) -> bool:
+    return getattr(dtype, "byteorder", "=") not in "=|"
+
+
+def native(values: Any) -> Any:
+    """Return an array in the byte order of this machine; a mask stays, and pandas makes gaps."""
+    array = values if np.ma.isMaskedArray(values) else np.asarray(values)
+    return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
+
+
+def dense(X: pd.DataFrame | Rows) -> pd.DataFrame:
+    """Return rows as a table; the columns of sparse ones are called x0, x1, ..."""
+    rows: Any = X
+    if hasattr(rows, "tocsr"):
+        check_fits(
+            8.0 * rows.shape[0] * rows.shape[1], "The table with its zeros", "Take fewer columns."
+        )
+        rows = rows.toarray()
+    table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows).add_prefix("x")
+    names = pd.Index([str(name).strip() for name in table.columns], dtype=object)
+    return table.set_axis(pd.RangeIndex(len(table))).set_axis(names, axis=1)
 
 
 def parsed(
@@ -101,7 +141,12 @@ def parsed(
     `note` says in sentences what is done. DataError if a column is not there, or the target cannot
     be used as it is.
     """
-    table = chosen(name, X, y, **special)
+    return parsed_of(chosen(name, X, y, **special), task, labels)
+
+
+def parsed_of(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
+    """Return the rows, the target, the groups and the given split of a table; see `parsed`."""
+    name = table.name
     table.complete()
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
@@ -218,9 +263,16 @@ class Table:
     y: pd.Series[Any]
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
     notes: list[str] = field(default_factory=list)  # what was done, in sentences
+    comma: bool | None = None  # whether a target of words has a decimal comma; None: not known
 
     def complete(self) -> None:
-        """Leave out rows without a target, a group or a part; a `Preparation` fills other gaps."""
+        """Leave out rows without a target, a group or a part; a `Preparation` fills other gaps.
+
+        DataError if the cells of a column are lists, say.
+        """
+        features = self.X.items() if isinstance(self.X, pd.DataFrame) else ()
+        for column, cells in (*features, (self.y.name, self.y), *self.special.items()):
+            check_scalars(self.name, str(column), cells)
         needed = pd.concat([self.y.rename("the target"), *self.special.values()], axis=1)
         counts = needed.isna().sum()
         keep = needed.notna().all(axis=1)
@@ -244,22 +296,27 @@ class Table:
         """
         name, notes = self.name, self.notes
         y = self.y.dropna()
-        different = int(y.nunique())
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
+        exact, numbers = _read_target(what, y, self.comma)
+        codes, values = pd.factorize(exact, sort=True)
+        different = len(values)
         if different < 2:
             raise DataError(
                 f"{what} is constant.", "Nothing can be learnt.", "Name another column."
             )
-        y = _read_target(what, y)
-        is_text = not is_number(y)
-        if not is_text and not np.isfinite(y.to_numpy(dtype=float)).all():
+        if numbers is not None and not np.isfinite(numbers).all():
             raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         given = [str(label) for label in labels] if len(labels) == different else []
+        written = given or _written(y, codes)
         if task:
             regression = task == "regression"
         else:
-            regression = not is_text and not given and _is_quantity(what, y, different)
-        if regression and is_text:
+            # So many digits are labels, of which doubles would merge some.
+            long = all(re.fullmatch(r"\d{16,}", label) for label in written)
+            regression = (
+                numbers is not None and not (given or long) and _is_quantity(what, numbers, written)
+            )
+        if regression and numbers is None:
             raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
@@ -267,7 +324,7 @@ class Table:
         guess = "" if task else ", by its target"
         if regression:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
-            return y.to_numpy(dtype=np.float64), [], "regression"
+            return np.asarray(numbers), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
             raise DataError(
                 f"{what} has {different:,} different labels in {len(y):,} rows.",
@@ -275,10 +332,8 @@ class Table:
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
-        codes, values = pd.factorize(y, sort=True)
-        classes = given or [str(v) if is_text else format(v, "g") for v in values]
-        notes.append(f"Classification{guess}: {different} classes, {named(classes)}.")
-        return codes.astype(np.int64), classes, kind
+        notes.append(f"Classification{guess}: {different} classes, {named(written)}.")
+        return codes.astype(np.int64), written, kind
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the numbers of the groups, the size of the training part, and its rows first."""
@@ -325,24 +380,44 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
-def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a target of numbers, or of words; DataError if it is both, or of dates."""
+def check_scalars(name: str, column: str, cells: pd.Series[Any]) -> None:
+    """Raise DataError if the cells of a column are lists, structs or bytes."""
+    if has_parts(cells):
+        kind = type(cells.dropna().iloc[0]).__name__
+        raise DataError(
+            f"Column '{column}' of {name} has cells that are no single values: {kind}.",
+            "A cell has to be a number, a word or a date.",
+            f"Leave it out (`drop: {column}`, `--drop {column}`), or make columns of its parts.",
+        )
+
+
+def _read_target(
+    what: str, y: pd.Series[Any], comma: bool | None
+) -> tuple[pd.Series[Any], NDArray[np.float64] | None]:
+    """Return the exact values of a target, which tell its classes, and its numbers.
+
+    They are None where it holds words. DataError if it is both, or of dates.
+    """
     if is_number(y):
-        return y
+        return y, y.to_numpy(dtype=np.float64)
     text = text_of(y)
-    kind = kind_of("", text) if not isinstance(y.dtype, pd.CategoricalDtype) else WORDS
+    is_category = isinstance(y.dtype, pd.CategoricalDtype)
+    kind = WORDS if is_category else kind_of("", text)
     if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
         raise DataError(
             f"{what} holds dates or times, such as {y.iloc[0]}.",
             "They are neither numbers nor classes.",
             "Name another column, or make a number of it, days say.",
         )
+    comma = has_decimal_comma(text) if comma is None else comma
+    in_units, unit = (None, "") if is_category or y.dtype == bool else measured(text, comma=comma)
+    if unit and in_units is not None and np.isfinite(in_units).all():
+        return pd.Series(in_units, index=y.index), in_units
     if kind != NUMBER or y.dtype == bool:
-        return text
-    if text.str.fullmatch(r"\d{16,}").all():  # labels, of which doubles would merge some
-        return text
-    numbers = pd.Series(as_numbers(text, comma=has_decimal_comma(text)), index=y.index)
-    odd = text[numbers.isna()]
+        return text, None
+    words = as_plain(text, comma=comma)
+    numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
+    odd = text[~np.isfinite(numbers)]
     if len(odd):
         raise DataError(
             f"{what} holds numbers and {len(odd):,} words, the first in row "
@@ -350,19 +425,29 @@ def _read_target(what: str, y: pd.Series[Any]) -> pd.Series[Any]:
             "It is neither a column of numbers nor of words.",
             "Correct them (a row with an empty field is left out), or name another column.",
         )
-    return numbers
+    places, different = pd.factorize(words)
+    return pd.Series([decimal.Decimal(word) for word in different], dtype=object).reindex(
+        places
+    ).set_axis(y.index), numbers
 
 
-def _is_quantity(what: str, y: pd.Series[Any], different: int) -> bool:
+def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
+    """Return how each value is written where it first stands; 3.0 is the number 3."""
+    first = y.iloc[np.unique(codes, return_index=True)[1]]
+    whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
+    return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]
+
+
+def _is_quantity(what: str, values: NDArray[np.float64], written: list[str]) -> bool:
     """Whether numbers are a quantity rather than classes, as far as they tell."""
-    values = y.to_numpy(dtype=float)
+    different = len(written)
     if different <= FEW:
         return False
-    if different > MANY or 2 * different > len(y) or (values != np.round(values)).any():
+    if different > MANY or 2 * different > len(values) or (values != np.round(values)).any():
         return True
     raise DataError(
         f"{what} has {different} different whole numbers: are they classes or a quantity?",
-        f"They are {named([format(v, 'g') for v in np.unique(values)])}.",
+        f"They are {named(written)}.",
         "Write `task: classification` or `task: regression`; on a command line, `--task`.",
     )
 

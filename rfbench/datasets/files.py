@@ -6,25 +6,35 @@ How a file of text is written, its separator and its signs, is told by its first
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import hashlib
 import io
+import itertools
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Rows
-from rfbench.datasets import columns
+from rfbench.datasets import cells, columns
 from rfbench.datasets.archives import UNPACK, opened
-from rfbench.datasets.values import as_numbers, has_decimal_comma, is_number, text_of
+from rfbench.datasets.arff import read_arff
+from rfbench.datasets.values import (
+    MARKERS,
+    as_numbers,
+    check_names,
+    has_decimal_comma,
+    has_parts,
+    text_of,
+)
 from rfbench.errors import DataError, RfbenchError, nearest
 
 TEXT = ("csv", "tsv")
@@ -39,6 +49,11 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Five bytes are nothing in Windows-1252; browsers read them as the control signs of Latin-1.
+_AS_BROWSERS = "rfbench.browsers"
+codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
+_GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
 # 1.234,5 and 1.234.567; of 1,234 alone nobody knows what it is.
@@ -81,7 +96,11 @@ class Reading:
     commas: tuple[str, ...] = ()  # columns with a decimal comma, where others have a point
     unclear: str | None = None  # a number whose mark is a decimal sign or stands between thousands
     encoding: str | None = None  # where it was given; else it is found out for each file
+    quote: str = '"'
     header: bool = True
+    units: tuple[tuple[str, str], ...] = ()  # columns of numbers with a unit, and the unit
+    missing: tuple[str, ...] = ()  # words that mean that nothing is there, beside the usual ones
+    unused: tuple[str, ...] = ()  # columns that are known and are no features
     width: int = 0  # number of columns, of svmlight without the target
     index_base: int | None = None  # of svmlight: the number of the first column, 0 or 1
     target: str | int | None = None  # place of the target: a name, or a number from 0 on
@@ -93,44 +112,138 @@ class Read(NamedTuple):
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
     how: Reading
+    notes: tuple[str, ...] = ()  # what was done, in sentences
+    groups: NDArray[Any] | None = None  # of svmlight with queries: the query of each row
 
 
-def read(path: Path, *, like: Reading | None = None, plain: bool = False, **options: Any) -> Read:
+def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
     """Read a file: CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
+
+    Every command reads files by this function. Numbers among words have a decimal point and no
+    marks, signs or units in the table that is returned, and words have no blanks around them. The
+    target is as it is written in the file, so that different classes stay different.
 
     Parameters
     ----------
     path : Path
         Its suffix says the format, or else its first line.
     like : Reading, optional
-        How another file was read, for one of the same format: nothing is found out anew, so that
+        How another file was read, for one of the same format: nothing is found out again, so that
         its columns mean the same. Where columns have no names, the target may be absent.
-    plain : bool
-        Write the numbers among words with a decimal point and without marks, as the columns of
-        each file that is read like this one are.
     **options : Any
         `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
-        they are not given. `target` is recorded.
+        they are not given. `missing` are words that mean that nothing is there. `target` is
+        recorded.
 
     Raises
     ------
     DataError
-        The file cannot be read, or has other columns than `like` where they have no names.
+        The file cannot be read, has two columns of one name, or has other columns than `like` where
+        they have no names.
     """
+    options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
     with answered(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
         same = like is not None and like.format == format_of(path)
         how = replace(like, **options) if like and same else reading_of(path, **options)
+        if like and not same:
+            how = replace(how, units=like.units, missing=like.missing, unused=like.unused)
         how = replace(how, width=like.width) if like else how
-        X, y, how = _READERS[how.format](path, how)
-    if (plain or like is not None) and how.format in TEXT:
-        X, how = _plain(X, how)
+        given, text = how.encoding, how.format in (*TEXT, "arff")
+        how = replace(how, encoding=given or encoding_of(path)) if text else how
+        X, y, how, notes, groups = _READERS[how.format](path, how)
+        how, guessed = replace(how, encoding=given), _GUESSED.get(str(how.encoding))
+    if guessed and not given:
+        notes = (*notes, f"The file is not in UTF-8, and is read as {guessed}.")
+    if isinstance(X, pd.DataFrame):
+        check_names(path.name, X.columns)
+        X, how, said = _settled(path, X, how, new=like is not None)
+        notes = (*notes, *said)
+    if y is not None:
+        y = _target(y, how)
     if like is not None:
-        return Read(_alike(path.name, X, like), y, how)
+        return Read(_alike(path.name, X, like), y, how, notes, groups)
     width, target = X.shape[1], how.target
     target = target % width if isinstance(target, int) else target
-    return Read(X, y, replace(how, width=width, target=target))
+    return Read(X, y, replace(how, width=width, target=target), notes, groups)
+
+
+def table(
+    path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
+) -> tuple[columns.Table, Reading, pd.DataFrame | Rows]:
+    """Read a file to learn from: its features and target, how it was read, and all its columns.
+
+    Sparse rows become a table if `dense`. `special` are the keys of `rfbench.datasets.columns.
+    chosen`, and the options are those of `read`. DataError if the file cannot be read, or its
+    numbers mean two things.
+    """
+    X, y, how, notes, queries = read(path, target=special.get("target"), **options)
+    if how.unclear:
+        whole = re.sub("[,.]", "", how.unclear)
+        other = "." if "," in how.unclear else ","
+        raise DataError(
+            f"{how.unclear} in {path.name} is {whole} or {how.unclear.replace(',', '.')}.",
+            "No number of the file says which.",
+            f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`; "
+            "in a configuration, `decimal`.",
+        )
+    X = columns.dense(X) if dense else X
+    made = columns.chosen(path.name, X, y, **special)
+    made.notes.extend(notes)
+    made.comma = how.decimal == "," or str(made.y.name) in how.commas
+    if queries is not None and special.get("groups") is None:
+        made.special["groups"] = pd.Series(queries, name="qid")
+        made.notes.append(
+            f"The rows of one query (qid) are a group and are held out together: there are "
+            f"{len(np.unique(queries)):,} queries. In a configuration leave_groups does it."
+        )
+    return made, how, X
+
+
+def _settled(
+    path: Path, table: pd.DataFrame, how: Reading, *, new: bool
+) -> tuple[pd.DataFrame, Reading, list[str]]:
+    """Return the columns as `rfbench.datasets.cells` makes them, the target as it is written."""
+    named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
+    target, place, notes = None, None, []
+    if not new and how.target is not None and how.format not in ("npz", "svmlight"):
+        target = columns.column_named(path.name, named, how.target, "target")
+        place = list(named.columns).index(target)
+    if how.format in (*TEXT, "xlsx", "xls"):
+        gaps = [
+            at
+            for at, dtype in enumerate(table.dtypes)
+            if at != place and named.columns[at] not in how.unused
+            if cells.is_words(dtype) and table.iloc[:, at].isna().any()
+        ]
+        written = _as_written(path, how, sorted({*gaps, *([] if place is None else [place])}))
+        if place is not None:
+            table.isetitem(place, written.pop(place).array)
+        marked = {str(named.columns[at]): column for at, column in written.items()}
+        notes = [sentence] if (sentence := cells.markers_of(marked)) else []
+    if place is not None:
+        y = table.iloc[:, place].rename(target)
+        if cells.is_words(y.dtype) and how.decimal != "," and has_decimal_comma(y):
+            how = replace(how, commas=(*how.commas, str(target)))
+        table.isetitem(place, _target(y, how).array)
+    table, (commas, units), said = cells.settled(
+        table,
+        decimal=how.decimal,
+        commas=how.commas,
+        units=dict(how.units) if new else None,
+        missing=how.missing,
+        apart=target,
+    )
+    how = replace(how, commas=tuple(commas), units=tuple(units.items()))
+    return table, how, [*notes, *said]
+
+
+def _target(y: pd.Series[Any], how: Reading) -> pd.Series[Any]:
+    """Return a target, its words as they are written, without what means that nothing is there."""
+    if not cells.is_words(y.dtype) or has_parts(y):
+        return cells.without(y, how.missing)
+    return cells.target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
 
 
 def reading_of(
@@ -140,6 +253,7 @@ def reading_of(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> Reading:
     """Return how a file is to be read; what is given is not found out.
@@ -147,18 +261,19 @@ def reading_of(
     UnicodeDecodeError or LookupError if the given encoding is not that of the file.
     """
     form = format_of(path)
-    how = Reading(form, encoding=encoding, header=header is not False, target=target)
+    how = Reading(form, None, header=header is not False, missing=missing, target=target)
     if form not in TEXT:
-        return replace(how, encoding=None)
-    with opened(path, "rt", encoding=encoding or encoding_of(path)) as stream:
-        top = stream.read(TOP_CHARACTERS)
-    lines = [line for line in top.splitlines() if line.strip()][:TOP_LINES]
-    if len(top) == TOP_CHARACTERS and len(lines) > 1:
-        lines.pop()  # it may be cut
+        return how
+    how = replace(how, encoding=encoding)
+    lines, start, mark = _top(path, encoding or encoding_of(path))
+    lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
+    quote = "'" if _has_single_quotes(lines) else '"'
+    separator = separator or mark
     if separator is None:  # of those that fit as well, and where none fits, the first
         likely = "\t" if form == "tsv" else ","
-        separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark))
-    fields = [field for row in _split(lines, separator) for field in row]
+        separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
+    how = replace(how, quote=quote)
+    fields = [field for row in _split(lines, separator, quote) for field in row]
     unclear = None
     if decimal is None:
         # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
@@ -178,7 +293,7 @@ def reading_of(
 
 
 def encoding_of(path: Path) -> str:
-    """Return the encoding of a file: by its mark, by the zeros of UTF-16, UTF-8, else Latin-1."""
+    """Return the encoding of a file: by its mark, the zeros of UTF-16, UTF-8, else Windows-1252."""
     with opened(path) as stream:
         top = stream.read(4096)
     for mark, name in _BOMS.items():
@@ -193,26 +308,87 @@ def encoding_of(path: Path) -> str:
             while stream.read(2**20):
                 pass
         except UnicodeDecodeError:
-            return "latin-1"
+            return "cp1252"
     return "utf-8"
 
 
-def _split(lines: list[str], mark: str) -> list[list[str]]:
+def _control(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError) or error.encoding != "charmap":
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+def _errors(encoding: str) -> str:
+    return _AS_BROWSERS if encoding == "cp1252" else "strict"
+
+
+def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
+    """Return the first lines, how many of them come before the table, and the separator they name.
+
+    Before a table are Excel's line ``sep=;`` and comments. A comment with a name for each number of
+    the next line is the header, as `numpy.savetxt` writes it.
+    """
+    with opened(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
+        top = stream.read(TOP_CHARACTERS)
+        top += stream.readline() + stream.readline()  # whole lines, and one below a long header
+    lines = top.split("\n")[:TOP_LINES]
+    named = re.fullmatch(r'"?sep=(.)"?', lines[0])
+    start = 1 if named else 0
+    while start < len(lines) and (lines[start].startswith("#") or not lines[start].strip()):
+        below = next((line for line in lines[start + 1 :] if line.strip()), "")
+        fits = [
+            rows[1]
+            for mark in SEPARATORS
+            if len(rows := _split([lines[start][1:].strip(), below], mark, '"')) == 2
+            and len(rows[0]) == len(rows[1]) > 1
+        ]
+        if any(_NUMBER.fullmatch(field) for row in fits for field in row):
+            break
+        start += 1
+    return lines, start, named[1] if named else None
+
+
+def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
     if mark == " ":
-        return [line.split() for line in lines]
-    rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=mark, skipinitialspace=True)
+        lines = [line.replace("\t", " ").strip() for line in lines]
+    text = io.StringIO("\n".join(lines))
+    rows = csv.reader(text, delimiter=mark, quotechar=quote, skipinitialspace=True)
     try:
-        return [[field.strip() for field in row] for row in rows]
+        split = [[field.strip() for field in row] for row in rows]
     except csv.Error:
         return []
+    return [["", *split[0]], *split[1:]] if _lacks_a_name(split, lines) else split
 
 
-def _score(lines: list[str], mark: str) -> int:
+def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
+    """Tell whether the rows begin with names that the first line has no name for, as R writes."""
+    body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
+    if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
+        return False
+    first = [row[0] for row in body]
+    counted = first == [str(number) for number in range(1, len(body) + 1)]
+    words = not any(_NUMBER.fullmatch(word) for word in first)
+    quoted = all(line.startswith('"') for line in lines[1 : 1 + len(body)])
+    return counted or quoted or (words and len({*first}) == len(first))
+
+
+def _has_single_quotes(lines: list[str]) -> bool:
+    """Tell whether words stand between single quotes, and none between double ones."""
+    ends = rf"[{SEPARATORS}]|^|$"
+    closed = re.compile(rf"(?:{ends})\s*'[^']*'\s*(?={ends})")
+    opened = re.compile(rf"(?:{ends})\s*'")
+    with_words = [line for line in lines[1:] if closed.search(line)]
+    if 2 * len(with_words) <= len(lines[1:]) or any(f'{m}"' in x for m in ",;\t|" for x in lines):
+        return False
+    return not any(opened.search(closed.sub(",", line)) for line in lines)
+
+
+def _score(lines: list[str], mark: str, quote: str) -> int:
     """Return how many good fields each line has between such separators; 0 if they differ.
 
     A field is good if it has no other separator, unless as the comma of a number.
     """
-    rows = _split(lines, mark)
+    rows = _split(lines, mark, quote)
     if len(rows) > 2:
         rows.pop()  # a field of several lines may be cut
     width = len(rows[0]) if rows else 0
@@ -221,12 +397,20 @@ def _score(lines: list[str], mark: str) -> int:
     others = "".join(other for other in SEPARATORS if other not in (mark, " "))
     if mark == " " and (len(rows) < 2 or not any(c.isdigit() for c in "".join(rows[1]))):
         return 0  # names and words have spaces, too
+    if mark == " " and any(_has_words(field) for row in _split(lines[1:], "\t", quote)
+                           for field in row if len(row) > 1):  # fmt: skip
+        return 0  # blanks within the words between tabs
     good = [
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
     # One for the separator itself, so that even two bad columns are better than a single one.
     return 1 + sum(2 * count > len(rows) for count in good)
+
+
+def _has_words(field: str) -> bool:
+    words = field.split()
+    return len(words) > 1 and not any(_NUMBER.fullmatch(word) for word in words)
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
@@ -264,7 +448,7 @@ def content_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-@contextmanager
+@contextlib.contextmanager
 def answered(path: Path) -> Iterator[None]:
     """Turn what the readers raise into a DataError; a lack of memory stays a MemoryError."""
     try:
@@ -276,10 +460,13 @@ def answered(path: Path) -> Iterator[None]:
     except Exception as error:  # damaged files make the libraries raise almost anything
         if "out of memory" in str(error):  # of pandas, which calls it an error of the file
             raise MemoryError from None
+        text = format_of(path) in TEXT
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
-            "Correct the file, or say how it is written: separator, decimal, encoding.",
+            "Correct the file, or say how it is written: separator, decimal, encoding."
+            if text
+            else "Correct the file, or write it in another format, as a CSV say.",
         ) from error
 
 
@@ -306,45 +493,62 @@ def delimited(stream: Any, **options: Any) -> Any:
         return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
 
 
-def svmlight(stream: Any, **options: Any) -> tuple[Any, Any]:
-    """Return rows, a CSR matrix, and labels; ValueError if a line is not in the format."""
+def svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
+    """Return rows, a CSR matrix, labels, and queries if they are asked for.
+
+    ValueError if a line is not in the format.
+    """
     from sklearn.datasets import load_svmlight_file
 
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
-
-
-def arff(content: bytes) -> pd.DataFrame:
-    """Return the attributes of an ARFF file: numbers, dates, and categories; ``?`` is missing.
-
-    An error of scipy if it is not in the format, is sparse, or has texts.
-    """
-    from scipy.io import arff as format_of_weka
-
-    text = io.StringIO(content.decode("utf-8", errors="replace"))
-    table = pd.DataFrame(format_of_weka.loadarff(text)[0])
-    for name in [column for column in table if table[column].dtype.kind == "O"]:
-        words = table[name].str.decode("utf-8")
-        table[name] = words.where(words != "?").astype("category")
-    return table
 
 
 # Each reads a file as the record says, and completes the record.
 
 
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
+    encoding = how.encoding or encoding_of(path)
+    lines, start, mark = _top(path, encoding)
+    separator, header = mark or how.separator or ",", 0 if how.header else None
+    source: Any = path
+    top = [lines[start].lstrip("# "), *lines[start + 1 :]] if lines[start:] else []
+    names = _names(path.name, top, separator, how.quote) if how.header else None
+    if any(line.startswith("#") for line in lines[: start + 1]):
+        with opened(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
+            kept = (x for at, x in enumerate(stream) if at == start or x[0] != "#" if at >= start)
+            source, start = io.StringIO("".join(kept)), 0
     table: pd.DataFrame = delimited(
-        path,
-        sep=r"\s+" if how.separator == " " else how.separator,
+        source,
+        sep=r"\s+" if separator == " " else separator,
         decimal=how.decimal,
-        header=0 if how.header else None,
-        encoding=how.encoding or encoding_of(path),
+        header=header,
+        names=names,
+        skiprows=start,
+        quotechar=how.quote,
+        encoding=encoding,
+        encoding_errors=_errors(encoding),
         **options,
     )
     return table
 
 
+def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str] | None:
+    """Return the names in the first line; of one without a name as pandas calls it."""
+    rows = _split([line for line in lines if line.strip()], separator, quote)
+    if not rows:
+        return None
+    check_names(what, [name or place for place, name in enumerate(rows[0])])
+    names, taken = list(rows[0]), set(rows[0])
+    for place in [place for place, name in enumerate(names) if not name]:
+        plain = f"Unnamed: {place}"
+        repeated = (f"{plain}.{number}" for number in itertools.count(1))
+        names[place] = next(x for x in itertools.chain([plain], repeated) if x not in taken)
+        taken.add(names[place])
+    return names
+
+
 def _csv(path: Path, how: Reading) -> Read:
-    table = _text(path, how, na_values=["?"], low_memory=False)
+    table = _text(path, how, na_values=["?", *how.missing], low_memory=False)
     if table.shape[1] == 1 and not how.width:
         raise DataError(
             f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
@@ -361,38 +565,45 @@ def _csv(path: Path, how: Reading) -> Read:
     return Read(table, None, how)
 
 
-def _plain(table: pd.DataFrame, how: Reading) -> tuple[pd.DataFrame, Reading]:
-    """Write numbers among words with a decimal point and no marks; record which had a comma."""
-    commas = list(how.commas)
-    for at, dtype in enumerate(table.dtypes):
-        name, text = str(table.columns[at]).strip(), table.iloc[:, at]
-        if is_number(dtype):
-            continue
-        text = text_of(text)
-        known = how.decimal == "," or name in how.commas
-        comma = known or (not how.width and has_decimal_comma(text))
-        numbers = pd.Series(as_numbers(text, comma=comma), index=text.index)
-        if 2 * numbers.notna().sum() > text.notna().sum():
-            table.isetitem(at, text.where(numbers.isna(), numbers.map(repr)).to_numpy())
-            commas += [] if known or not comma else [name]
-    return table, replace(how, commas=tuple(commas))
+def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Series[Any]]:
+    """Return columns of a CSV or of Excel as they are written, with NA and None, by their places.
 
-
-def column_text(path: Path, how: Reading, place: int) -> pd.Series[Any]:
-    """Return a column of a CSV as it is written, with NA and None; None where a field is empty."""
+    Empty cells are None.
+    """
+    if not places:
+        return {}
     with answered(path):
-        table = _text(path, how, dtype=str, keep_default_na=False, na_values=["?", ""])
-    text: pd.Series[Any] = table.iloc[:, place]
-    return text
+        if how.format in TEXT:
+            options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
+            table = _text(path, how, usecols=places, **options)
+        else:
+            table = _sheet(path, how).iloc[:, places]
+    return {place: table.iloc[:, at].astype(object) for at, place in enumerate(places)}
 
 
 def _parquet(path: Path, how: Reading) -> Read:
+    with contextlib.suppress(ImportError):  # pandas says what is to be installed
+        from pyarrow import parquet
+
+        check_names(path.name, parquet.read_schema(path).names)
     return Read(pd.read_parquet(path), None, how)
 
 
+def _sheet(path: Path, how: Reading) -> pd.DataFrame:
+    """Return the first sheet, its cells as Excel has them."""
+    cells_of: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
+    with pd.ExcelFile(path) as book:
+        if how.header:
+            top = pd.read_excel(book, header=None, nrows=1, **cells_of)
+            first = top.iloc[0] if len(top) else ()
+            check_names(path.name, [at if pd.isna(name) else name for at, name in enumerate(first)])
+        table: pd.DataFrame = pd.read_excel(book, header=0 if how.header else None, **cells_of)
+    return table
+
+
 def _excel(path: Path, how: Reading) -> Read:
-    table = pd.read_excel(path, header=0 if how.header else None, na_values=["?"])
-    return Read(table, None, how)
+    table = _sheet(path, how)
+    return Read(table.where(~table.isin(list(MARKERS))).infer_objects(), None, how)
 
 
 def _npy(path: Path, how: Reading) -> Read:
@@ -411,18 +622,25 @@ def _npz(path: Path, how: Reading) -> Read:
 def _svmlight(path: Path, how: Reading) -> Read:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with opened(path) as stream:
-        X, y = svmlight(stream, zero_based=True, **known)
+        X, y, queries = svmlight(stream, zero_based=True, query_id=True, **known)
     # The first column has the number 0 if any column has it, else 1.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, and the first one is 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    return Read(*columns.tabled(path.name, X, y), replace(how, index_base=first))
+    if not np.isfinite(X.data).all():  # gaps are filled, and infinite values are gaps, in tables
+        X = columns.dense(X)
+    rows, target = columns.tabled(path.name, X, y)
+    groups = queries if len(queries) and len(np.unique(queries)) > 1 else None
+    return Read(rows, target, replace(how, index_base=first), groups=groups)
 
 
 def _arff(path: Path, how: Reading) -> Read:
     with opened(path) as stream:
-        return Read(arff(stream.read()), None, how)
+        content = stream.read()
+    encoding = str(how.encoding)
+    X, notes = read_arff(content.decode(encoding, errors=_errors(encoding)))
+    return Read(X, None, how, tuple(notes))
 
 
 _READERS: dict[str, Callable[[Path, Reading], Read]] = {

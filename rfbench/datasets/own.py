@@ -23,8 +23,8 @@ from rfbench.memory import GIB, free_bytes, within_limit
 
 # How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
 SHAPING = ("target", "task", "drop", "groups", "part")
-READING = ("header", "separator", "decimal", "encoding")
-VERSION = 2  # 1: two words made two columns
+READING = ("header", "separator", "decimal", "encoding", "missing")
+VERSION = 3  # 1: two words made two columns; 2: run read files in another way than choose
 
 Options = Mapping[str, Any]
 
@@ -148,9 +148,12 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
     shaping = {key: parameters[key] for key in SHAPING if key in parameters}
     if source == "file":
         reading = {key: parameters[key] for key in READING if key in parameters}
+        if (words := reading.get("missing")) is not None:
+            listed = words if isinstance(words, list) else [words]
+            reading["missing"] = tuple(map(str, listed))
         path = files.find(what, folder)
-        X, y, _ = files.read(path, **reading)
-        return columns.parsed(path.name, X, y, **shaping)
+        task = shaping.pop("task", None)
+        return columns.parsed_of(files.table(path, special=shaping, **reading)[0], task)
     if source == "load":
         arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
         return _taken(what, _called(what, folder, arguments), shaping)

@@ -71,7 +71,7 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     place = folder / FACTS
     facts: dict[str, Any] = json.loads(place.read_bytes()) if place.exists() else {}
     (n, d), kind = mapped(folder / "X.npy").shape, mapped(folder / "X.npy").dtype.kind
-    y, about = np.asarray(mapped(folder / "y.npy")), facts.get("about")
+    y, about = columns.native(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.datasets import files
+from rfbench.datasets import arff, files
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
@@ -193,7 +193,7 @@ def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     (content,) = _contents(sources)
     chosen = _chosen(entry, range(int(entry.options["fields"])))
     text = [*chosen["words"], *([chosen["target"]] if entry.classes else [])]
-    table = files.arff(content)
+    table, _ = arff.read_arff(content.decode("utf-8", errors="replace"))
     table.columns = pd.RangeIndex(table.shape[1])
     parsed = _shaped(entry, table.astype(dict.fromkeys(text, str)), **chosen)
     rows = ~np.isin(np.arange(len(parsed.y)), entry.options.get("leave_out", ()))

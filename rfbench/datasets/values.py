@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,39 @@ from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
+MEASURES = "several units"  # of words that are numbers with different units
 LEAST_NAMES = 20  # of fewer words it means nothing that all are different
 MOST_NAMED = 8
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-_UNLABELLED = re.compile(r"(Unnamed: \d+)?")
-_SPACES = r" '\u00a0\u2009\u202f\u2019"  # between thousands
+_UNLABELLED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas numbers repeated names: 0.1
+_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # between thousands
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
-EXACT_WHOLE = 2.0**53  # above it two whole numbers may be one double
+_DASHES = (
+    "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"  # hyphens, dashes and minus signs
+)
+_MINUS = rf"^[{_DASHES}](?=\s?[\d.,$€£¥])"
+_ACCOUNTS = re.compile(
+    rf"\(([^-+()]*\d[^-+()]*)\)|([^-+()]*\d[^-+()]*?)\s?[{_DASHES}]"
+)  # (1.5), 1.5-
+_FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # 1.0D+00
+_INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
+# The words that pandas.read_csv takes for missing, and the question mark of UCI's files.
+_MARKERS = (
+    "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
+)
+MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
+FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
+_MEASURE = re.compile(
+    rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
+    rf"[\d.,](?:[\d.,{_SPACES}]*[\d.])?(?:[eE][-+]?\d+)?\)?)\s*"
+    r"(?P<unit>(?:[^\W\d_]|[°µ‰Ω\u2032\u2033'\"])[^\s\d_]*"
+    r"(?:[\d²³^/*·.-]+[^\W\d_]*)*(?: [^\W\d_]+)?)?"
+)
+# Units of one sign: of SI, of lengths and angles. K, M and B are factors.
+_SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def named(names: list[str]) -> str:
@@ -39,9 +63,20 @@ def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
     table = table.set_axis([str(column).strip() for column in table.columns], axis=1)
-    for name in table.columns[table.columns.duplicated()][:1]:
-        raise DataError(f"{what} has two columns '{name}'.", "", "Rename one of them.")
+    check_names(what, table.columns)
     return table
+
+
+def check_names(what: str, names: Iterable[Any]) -> None:
+    """Raise DataError if two columns have the same name, blanks around it aside."""
+    first: dict[str, int] = {}
+    for place, name in enumerate((str(name).strip() for name in names), 1):
+        if (before := first.setdefault(name, place)) != place:
+            raise DataError(
+                f"{what} has two columns '{name}': columns {before} and {place}.",
+                "Which of the two is meant is not known.",
+                "Rename one of them.",
+            )
 
 
 def is_number(column: pd.Series[Any] | Any) -> bool:
@@ -57,6 +92,12 @@ def is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
     return text_of(column).isna()
 
 
+def has_parts(column: pd.Series[Any]) -> bool:
+    """Tell whether cells of a column are lists, mappings or bytes, which are no single values."""
+    parts = (bytes, bytearray, memoryview, list, tuple, dict, set, np.ndarray)
+    return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
+
+
 def kind_of(name: str, column: pd.Series[Any]) -> str:
     """Return what a column of the training rows is."""
     if is_number(column):
@@ -68,14 +109,16 @@ def kind_of(name: str, column: pd.Series[Any]) -> str:
         return NUMBER  # without any value
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return DATE
-    if 2 * np.isfinite(as_numbers(present, comma=has_decimal_comma(present))).sum() > len(present):
+    if holds_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
         return NUMBER
     if 2 * present.str.fullmatch(_DATE).sum() > len(present):
         dates = as_dates(present)
         if 2 * dates.notna().sum() > len(present):
             return DATE
     different = present.nunique()
-    return IDENTIFIER if different > LEAST_NAMES and 2 * different > len(present) else WORDS
+    if different <= LEAST_NAMES or 2 * different <= len(present):
+        return WORDS
+    return MEASURES if len(units_in(present)) > 1 else IDENTIFIER
 
 
 def row_names(name: str, column: pd.Series[Any]) -> str:
@@ -103,6 +146,8 @@ def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
+    if pd.api.types.is_timedelta64_dtype(column.dtype):  # a number of seconds
+        return text_of(column.dt.total_seconds())
     there = column.notna()
     text = column.astype(str).astype(object)
     return text.where(there & (text.str.strip() != ""), None)
@@ -117,22 +162,97 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
     )
 
 
-def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
-    """Return the numbers that words stand for, NaN where they stand for none or an infinite one.
+def holds_numbers(text: pd.Series[Any], numbers: Array) -> bool:
+    """Tell whether more than half of the words are numbers, and some not just by their accounts.
+
+    Where all are written as (1), (2), nobody means negative numbers.
+    """
+    there = np.isfinite(numbers)
+    if 2 * there.sum() <= len(text):
+        return False
+    return not text[there].str.strip().str.fullmatch(_ACCOUNTS).all()
+
+
+def is_dash(text: pd.Series[Any]) -> pd.Series[Any]:
+    """Tell which words are nothing but a dash."""
+    return text.str.fullmatch(rf"\s*[{_DASHES}]+\s*") == True  # noqa: E712 (None is no dash)
+
+
+def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
+    """Return words as numbers are written here: with a decimal point and an ASCII minus.
 
     Percent and currency signs are left out, and so are marks between thousands: spaces, apostrophes
-    and of comma and point the one that is not the decimal sign.
+    and of comma and point the one that is not the decimal sign. Other words stay, or are None.
     """
     codes, different = pd.factorize(text)
-    words = pd.Series(different, dtype=object).str.replace(_UNIT, "", regex=True)
+    words = pd.Series(different, dtype=object).str.strip()
+    accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
+    words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
+    words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
+    words = words.str.replace(_FORTRAN, "e", regex=True)
     point, mark = (",", ".") if comma else (r"\.", ",")
     grouped = rf"^\s*[-+]?[1-9]\d{{0,2}}(?:[{mark}{_SPACES}]\d{{3}})+(?={point}\d+\s*$|\s*$)"
     words = words.str.replace(grouped, lambda match: re.sub(r"[^-+\d]", "", match[0]), regex=True)
     if comma:
         words = words.where(~words.str.contains(".", regex=False), None)
         words = words.str.replace(",", ".", regex=False)
+    else:
+        indian = words.str.fullmatch(_INDIAN).astype(bool)
+        words = words.where(~indian, words.str.replace(",", "", regex=False))
+    return words.reindex(codes).set_axis(text.index)
+
+
+def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
+    """Return the numbers that words stand for, NaN where they stand for none or an infinite one.
+
+    See `as_plain` for what may stand around them.
+    """
+    codes, different = pd.factorize(text)
+    words = as_plain(pd.Series(different, dtype=object), comma=comma)
     numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
     return np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)[codes]
+
+
+def measures(text: pd.Series[Any]) -> pd.DataFrame:
+    """Return the number, still in words, and the unit of each word; None of both if it has none."""
+    parts = text.str.strip().str.extract(rf"^{_MEASURE.pattern}$")
+    return parts.assign(unit=parts["unit"].fillna("").where(parts["number"].notna()))
+
+
+def units_in(text: pd.Series[Any]) -> list[str]:
+    """Return the units of words of which more than half are numbers with one of a few units."""
+    units = measures(text)["unit"].value_counts()
+    few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
+    return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
+
+
+def measured(text: pd.Series[Any], *, comma: bool, unit: str | None = None) -> tuple[Array, str]:
+    """Return the numbers of words with one and the same unit, and the unit; shape (n,).
+
+    `unit` is the one that is known; by default it is found out. It needs two letters, or is a known
+    sign, and there are 20 different numbers or more. K, M and B are factors where several of them,
+    or plain numbers, are there: the unit is then ``K, M``, say. Words of another unit, or without
+    one where it is not known, are NaN; without a common unit all are, and the unit is empty.
+    """
+    parts = measures(text)
+    numbers, units = as_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
+    nothing = np.full(len(text), np.nan), ""
+    if unit is None:
+        there = sorted(set(units[np.isfinite(numbers)]))
+        if set(there) <= set(FACTORS) and len(there) > 1:
+            unit = ", ".join(filter(None, there))
+            complete = np.isfinite(numbers).sum() == text.notna().sum()
+        else:
+            unit = there[0] if len(there) == 1 else ""
+            letters = sum(letter.isalpha() for letter in unit)
+            signs = set(unit) & set("°µ‰Ω²³/")
+            complete = letters > 1 or unit in _SHORT_UNITS or bool(letters and signs)
+            complete &= bool(2 * np.isfinite(numbers).sum() > text.notna().sum())
+        if not unit or not complete or len(np.unique(numbers[~np.isnan(numbers)])) < LEAST_NAMES:
+            return nothing
+    if set(unit.split(", ")) <= set(FACTORS):
+        return numbers * units.map(FACTORS).to_numpy(dtype=np.float64), unit
+    return np.where(units.isin([unit, ""]), numbers, np.nan), unit
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:

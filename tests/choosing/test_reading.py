@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Ridge
 
 from rfbench.choosing.model import Model, half_widths, load, save
@@ -16,6 +15,7 @@ from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
 from tests.support.nightly import at_night
+from tests.support.strange_files import WAYS, numbers
 
 
 @pytest.fixture(autouse=True)
@@ -47,103 +47,6 @@ def predicted(model, file, *options):
     assert result.exit_code in (0, 2), result
     said = " ".join(result.output.split())
     return (pd.read_csv(out)["prediction"].to_numpy() if result.exit_code == 0 else None), said
-
-
-def numbers(n=60, seed=0):
-    random = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "area": random.uniform(20, 2500, n).round(2),
-            "rooms": random.integers(1, 7, n),
-            "share": random.uniform(0, 1, n).round(3),
-        }
-    )
-    table.loc[0, ["area", "share"]] = 1024.25, 0.125  # each notation shows itself
-    return table.assign(y=(table["area"] / 9 + table["rooms"] - 3 * table["share"]).round(4))
-
-
-def grouped(mark, decimal, before="", after=""):
-    """Write numbers with marks between thousands."""
-
-    def written(value):
-        text = f"{value:,.4f}".rstrip("0").rstrip(".").replace(",", "T").replace(".", decimal)
-        return f"{before}{text.replace('T', mark)}{after}"
-
-    return written
-
-
-def text(sep=",", decimal=".", encoding="utf-8", cell=None, suffix=".csv", **options):
-    def write(table, path):
-        table = table if cell is None else table.map(cell)
-        keys = {} if cell else {"decimal": decimal}
-        content = table.to_csv(index=False, sep=sep, **keys, **options)
-        path = path.with_name(path.name + suffix)
-        path.write_bytes(content.encode(encoding))
-        return path
-
-    return write
-
-
-def first(table):
-    """Return the columns with the target in front."""
-    return table[[*(c for c in table if c == "y"), *(c for c in table if c != "y")]]
-
-
-def bare(**options):
-    return lambda table, path: text(header=False, **options)(first(table), path)
-
-
-def npy(table, path):
-    np.save(path.with_suffix(".npy"), first(table).to_numpy())
-    return path.with_suffix(".npy")
-
-
-def npz(table, path):
-    target = {"y": table["y"]} if "y" in table else {}
-    np.savez(path.with_suffix(".npz"), X=table.drop(columns="y", errors="ignore"), **target)
-    return path.with_suffix(".npz")
-
-
-def svmlight(zero_based):
-    def write(table, path):
-        path = path.with_suffix(".svm")
-        X = table.drop(columns="y", errors="ignore").to_numpy()
-        dump_svmlight_file(X, table.get("y", np.zeros(len(X))), str(path), zero_based=zero_based)
-        return path
-
-    return write
-
-
-def parquet(table, path):
-    table.to_parquet(path.with_suffix(".parquet"))
-    return path.with_suffix(".parquet")
-
-
-WAYS = {
-    "plain": (text(), "y", {}),
-    "semicolon": (text(";"), "y", {}),
-    "tab": (text("\t", suffix=".tsv"), "y", {}),
-    "tab in a txt": (text("\t", suffix=".txt"), "y", {}),
-    "bar": (text("|"), "y", {}),
-    "blank": (text(" "), "y", {}),
-    "decimal comma": (text(";", ","), "y", {}),
-    "tab, decimal comma": (text("\t", ","), "y", {}),
-    "quoted decimal comma": (text(",", ",", quoting=1), "y", {}),
-    "utf-16": (text(";", ",", encoding="utf-16"), "y", {}),
-    "german": (text(";", cell=grouped(".", ",")), "y", {}),
-    "english": (text(cell=grouped(",", "."), quoting=1), "y", {}),
-    "french": (text(";", cell=grouped("\u202f", ",")), "y", {}),
-    "swiss": (text(";", cell=grouped("'", ".")), "y", {}),
-    "dollars": (text("\t", cell=grouped(",", ".", "$")), "y", {}),
-    "euros": (text(";", cell=grouped(".", ",", after=" €")), "y", {}),
-    "no names": (bare(), 0, {"header": False}),
-    "no names, decimal comma": (bare(sep=";", decimal=","), 0, {"header": False}),
-    "npy": (npy, 0, {}),
-    "npz": (npz, None, {}),
-    "svmlight": (svmlight(False), None, {}),
-    "svmlight from 0": (svmlight(True), None, {}),
-    "parquet": (parquet, "y", {}),
-}
 
 
 @pytest.mark.parametrize("count", [12, *at_night(200)])
@@ -255,7 +158,7 @@ def test_an_edited_card_is_refused(tmp_path):
             load(model)
 
 
-def test_labels_like_formulas_are_escaped(tmp_path):
+def test_labels_like_formulas_are_escaped_for_spreadsheets_alone(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
@@ -269,6 +172,8 @@ def test_labels_like_formulas_are_escaped(tmp_path):
         columns=["a"], label="x", metric="error", error=0.5, standard_error=0.01, rows=40,
         held_out=10, holds_rows=False,
     )  # fmt: skip
-    call("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
-    lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
-    assert all(line.startswith(("'=cmd()", "'+1 up")) for line in lines)
+    words = ("predict", tmp_path / "m" / "model.joblib", tmp_path / "a.csv", "--out", "p.csv")
+    for option, starts in (((), ("=cmd()", "+1 up")), (("--spreadsheet",), ("'=cmd()", "'+1 up"))):
+        call(*words, *option)
+        lines = (tmp_path / "p.csv").read_text().splitlines()[1:]
+        assert all(line.startswith(starts) for line in lines)

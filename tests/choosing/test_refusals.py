@@ -9,8 +9,8 @@ import pytest
 
 from rfbench.choosing import choice as choosing
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, Rounds
-from tests.choosing.test_columns import KINDS, generated
 from tests.support.command_line import call
+from tests.support.generated_tables import KINDS, generated
 
 REFUSED = {
     "a target with one value": pd.DataFrame({"a": range(40), "y": [1.5] * 40}),
@@ -19,6 +19,13 @@ REFUSED = {
     "no usable column": pd.DataFrame({"a": [7] * 40, "y": np.arange(40) / 7}),
     "no column": pd.DataFrame({"y": np.arange(40) / 7}),
 }
+
+
+def test_two_columns_of_one_name_are_refused_with_their_positions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,y,a\n" + "".join(f"{i},{i / 7},{i}\n" for i in range(40)))
+    output = call("choose", "t.csv", "--target", "y", "--budget", "5s", code=2)
+    assert "columns 1 and 3" in output
 
 
 @pytest.mark.parametrize("what", REFUSED)

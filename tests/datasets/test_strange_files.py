@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from dataclasses import asdict
 
 import numpy as np
@@ -14,25 +15,7 @@ from rfbench.datasets import files
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
-
-N = 60
-
-
-def rooms(n=N, seed=0, words=("Köln", "Kiel", "Ulm")):
-    """Return a table of words, dates, gaps, an unlabelled index, an id and decimal numbers."""
-    random = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "id": random.permutation(n) + 100,
-            "area": random.normal(60, 9, n).round(3),
-            "town": random.choice(words, n),
-            "sold": pd.Timestamp("2024-01-31") + pd.to_timedelta(random.integers(0, 99, n), "D"),
-            "heated": random.choice(["yes", "no"], n),
-        }
-    )
-    table.loc[::9, "area"] = np.nan
-    table.loc[::8, "town"] = None
-    return table.assign(price=table["area"].fillna(60) * 2.5 + (table["town"] == "Kiel"))
+from tests.support.strange_files import WRITTEN, N, rooms
 
 
 def prepared(path, **more):
@@ -41,19 +24,6 @@ def prepared(path, **more):
     return datasets.prepare(
         data, split={"last": 15}, scaling="standard", generator=np.random.default_rng(0)
     )
-
-
-WRITTEN = {
-    "comma": ({}, "utf-8"),
-    "semicolon, decimal comma": ({"sep": ";", "decimal": ","}, "utf-8"),
-    "tab": ({"sep": "\t"}, "utf-8"),
-    "bar": ({"sep": "|"}, "utf-8"),
-    "utf-16": ({}, "utf-16"),
-    "utf-16 without a mark": ({"sep": ";"}, "utf-16-be"),
-    "utf-8 with a mark": ({"sep": ";"}, "utf-8-sig"),
-    "latin-1": ({"sep": ";", "decimal": ","}, "latin-1"),
-    "german dates": ({"sep": ";", "decimal": ",", "date_format": "%d.%m.%Y"}, "latin-1"),
-}
 
 
 @pytest.mark.parametrize(("options", "encoding"), WRITTEN.values(), ids=WRITTEN)
@@ -113,15 +83,21 @@ def test_a_file_wider_than_long_many_classes_and_six_decades_are_taken(home, tmp
 
 
 def test_an_excel_file_needs_a_package(tmp_path, monkeypatch):
-    def without(*args, **kwargs):
-        raise ImportError("Missing optional dependency")
-
-    (tmp_path / "flats.xlsx").write_bytes(b"PK")
-    monkeypatch.setattr(pd, "read_excel", without)
-    with pytest.raises(DataError, match="flats.xlsx cannot be read.*Missing optional dependency"):
+    rooms().to_excel(tmp_path / "flats.xlsx", index=False)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataError, match=r"flats\.xlsx cannot be read.*openpyxl"):
         files.read(tmp_path / "flats.xlsx")
-    monkeypatch.setattr(pd, "read_excel", lambda *args, **kwargs: rooms())
-    assert files.read(tmp_path / "flats.xlsx")[0].shape == (N, 6)
+
+
+def test_an_excel_file_gives_the_rows_of_the_csv(home, tmp_path):
+    table = rooms()
+    table["price"] = table["price"].round(3)  # Excel holds 15 digits
+    table.to_csv(tmp_path / "flats.csv", index=False)
+    table.to_excel(tmp_path / "flats.xlsx", index=False)
+    expected, found = (prepared(tmp_path / f"flats.{suffix}") for suffix in ("csv", "xlsx"))
+    assert_array_equal(found.X_train, expected.X_train)
+    assert_array_equal(found.X_test, expected.X_test)
+    assert_array_equal(found.y_test, expected.y_test)
 
 
 class TestCommand:
@@ -154,7 +130,7 @@ class TestLike:
         first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.width) == (";", ",", 2)
-        preparation = Preparation().fit(files.read(tmp_path / "a.csv", plain=True).X)
+        preparation = Preparation().fit(files.read(tmp_path / "a.csv").X)
         assert preparation.transform(X).tolist() == [[1.234, 2345]]
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
@@ -192,7 +168,7 @@ class TestLike:
         np.savez(tmp_path / "a.npz", X=X, y=np.arange(3))
         np.savez(tmp_path / "b.npz", X=X)
         how = files.read(tmp_path / "a.npz").how
-        rows, target, _ = files.read(tmp_path / "b.npz", like=how)
+        rows, target, *_ = files.read(tmp_path / "b.npz", like=how)
         assert (rows.to_numpy().tolist(), target) == (X.tolist(), None)
         with pytest.raises(DataError, match="X and y are looked for"):
             files.read(tmp_path / "b.npz")
