@@ -100,10 +100,14 @@ class GivenObject:
         A pickle, loaded by `load` alone.
     identity : str
         A hash of the source of its class, or of the function, and of its parameters.
+    modules : tuple of (str, str)
+        Names and files of the modules that define it. A process that measures trials does not
+        search the current folder for modules, so it imports them from these files.
     """
 
     content: bytes
     identity: str
+    modules: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, thing: Any) -> GivenObject:
@@ -132,16 +136,36 @@ class GivenObject:
                 getattr(thing, "__name__", type(thing).__name__),
                 error,
             )
-        return cls(content, identity)
+        return cls(content, identity, _modules_of(thing))
 
     def load(self) -> Any:
         """Return the object; each process loads it once."""
-        return _loaded(self.content)
+        return _loaded(self.content, self.modules)
 
 
 @functools.lru_cache(maxsize=8)
-def _loaded(content: bytes) -> Any:
+def _loaded(content: bytes, modules: tuple[tuple[str, str], ...]) -> Any:
+    for name, file in modules:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            sys.modules[name] = _module_of_file(Path(file))
     return pickle.loads(content)[0]
+
+
+def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
+    """Return names and files of the modules that define a function, or a class and its bases."""
+    if not isinstance(thing, type) and not hasattr(thing, "__code__"):
+        thing = type(thing)
+    every = thing.__mro__[::-1] if isinstance(thing, type) else [thing]
+    found = {}
+    for each in every:
+        name = each.__module__
+        file = getattr(sys.modules.get(name), "__file__", None)
+        # What `__main__` defines travels in the pickle; modules of packages are importable.
+        if file and file.endswith(".py") and name != "__main__" and "." not in name:
+            found[name] = str(Path(file).absolute())
+    return tuple(found.items())
 
 
 def _source_of(thing: Any) -> list[str]:

@@ -1,3 +1,6 @@
+import importlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -148,3 +151,20 @@ def test_a_wrong_name_gets_a_suggestion_and_a_wrong_path_its_form(tmp_path):
 def test_an_object_of_python_has_no_path():
     with pytest.raises(MethodError, match="was given as an object in Python"):
         plugins.load_object("python:Mine")
+
+
+def test_object_of_a_local_module_is_loaded_without_its_folder_on_the_path(tmp_path, monkeypatch):
+    """A process that measures trials does not search the folder of the person's script."""
+    (tmp_path / "local_methods.py").write_text(
+        "class Map:\n    def __init__(self, a=1):\n        self.a = a\n\n"
+        "def function(X, M, seed):\n    return X\n"
+    )
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        module = importlib.import_module("local_methods")
+        given = [plugins.GivenObject.of(each) for each in (module.Map(7), module.function)]
+    monkeypatch.delitem(sys.modules, "local_methods")
+    instance = given[0].load()
+    assert (type(instance).__name__, instance.a) == ("Map", 7)
+    assert given[1].load()("rows", 5, 0) == "rows"
+    monkeypatch.delitem(sys.modules, "local_methods")
