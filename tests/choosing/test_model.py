@@ -154,7 +154,7 @@ def test_predicted_labels_are_those_of_training(every):
         save(model, top, columns=["x"])
         X.to_csv(top / "new.csv", index=False)
         words = ("predict", top / "model.joblib", top / "new.csv", "--out", top / "p.csv")
-        patch.setattr(table, "read_new_rows", lambda *_, **__: X)
+        patch.setattr(table, "read_new_rows", lambda *_, **__: (X, []))
         call(*words)
         assert predicted(top / "p.csv") == y.tolist()
         call(*words, "--spreadsheet")

@@ -144,8 +144,13 @@ def test_a_server_that_is_too_slow(home, catalogue, address, monkeypatch):
 @pytest.mark.parametrize("address", [interrupted], indirect=True)
 def test_ctrl_c_ends_a_download_at_once(home, catalogue, address):
     catalogue(letters([address], sha256(BODY)))
-    with pytest.raises(KeyboardInterrupt):
-        datasets.fetch("letters")
+    # A worker of pytest-xdist ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            datasets.fetch("letters")
+    finally:
+        signal.signal(signal.SIGINT, before)
     folder = home / "letters"
     assert not folder.exists() or list(folder.iterdir()) == []
 
