@@ -51,9 +51,9 @@ REPLACED = {
         "rfbench choose flats.csv --target price --budget 20s",
         "less time",
     ),
-    "rfbench rank mine.py:Antithetic --tables quick --allow-imports": (
+    "rfbench rank mine.py:Antithetic --allow-imports": (
         "rfbench rank mine.py:Antithetic --tables quick --M 50 --allow-imports",
-        "fewer features",
+        "fewer tables and features",
     ),
 }
 NEEDS_DATA = ("rfbench run eerf2018_table3", "rfbench rank")
