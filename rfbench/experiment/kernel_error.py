@@ -18,7 +18,7 @@ LANCZOS_FROM = 400
 RESTARTS = 25
 TOLERANCE = 1e-6
 LEAST_PENALTY = 1e-10
-DELTA_ROWS = 2000  # a dense solver needs 0.4 s for the eigenvalue of so many rows
+DELTA_ROWS = 2000  # a dense solver needs some 0.4 s for an eigenvalue of 2,000 rows
 
 
 @dataclass(frozen=True)
