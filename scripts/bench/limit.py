@@ -55,25 +55,24 @@ class Limit:
             "predict": lambda: features @ coefficients,
             "cosine": lambda: wave_kernels.cos(phases, offsets, 1.0),
         }
-        flops = {
-            "project": 2.0 * self.rows * self.d * self.M,
-            "gram": 1.0 * self.rows * self.M * (self.M + 1),
-            "predict": 2.0 * self.rows * self.M * self.penalties,
-            "cosine": float(IN_CACHE),
-        }
+        flops = self._work(self.rows, self.rows, self.rows) | {"cosine": float(IN_CACHE)}
         for name, work in works.items():
             self.rates[name] = min(self.rates[name], rate(work) / flops[name])
+
+    def _work(self, projected: int, multiplied: int, predicted: int) -> dict[str, float]:
+        """Return the flops of so many rows that are projected, in the Gram matrix, predicted."""
+        return {
+            "project": 2.0 * projected * self.d * self.M,
+            "gram": 1.0 * multiplied * self.M * (self.M + 1),
+            "predict": 2.0 * predicted * self.M * self.penalties,
+            "cosine": 1.0 * projected * self.M,
+        }
 
     @property
     def seconds(self) -> float:
         """The limit."""
-        both = self.n + self.n_new
-        work = {
-            "project": 2.0 * both * self.d * self.M,
-            "gram": 1.0 * self.n * self.M * (self.M + 1) + self.penalties * self.M**3 / 3,
-            "predict": 2.0 * self.n_new * self.M * self.penalties,
-            "cosine": 1.0 * both * self.M,
-        }
+        work = self._work(self.n + self.n_new, self.n, self.n_new)
+        work["gram"] += self.penalties * self.M**3 / 3
         return sum(work[name] * self.rates[name] for name in work)
 
     def __str__(self) -> str:

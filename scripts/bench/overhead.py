@@ -14,20 +14,12 @@ from typing import Any
 
 import psutil
 
-from rfbench.api import read_config
 from rfbench.clock import PARTS
 from rfbench.experiment import runner
-from rfbench.experiment.run_plan import plan_run
+from scripts.bench.runs import work_of
 
 MOST_MS = 10.0
-CONFIG = """
-dataset: {{sphere: {{d: 2, n_train: 20, n_test: 10}}}}
-bandwidth: 1.0
-M: 1
-samplers: [rks]
-solver: {{name: ridge, alphas: 0.1, selection: fixed}}
-trials: {trials}
-"""
+SHARED = {"d": 2, "n": 20, "sizes": 1, "solver": "{alphas: 0.1, selection: fixed}"}
 
 
 def cpu_seconds() -> float:
@@ -45,9 +37,7 @@ def main(trials: int = 5000) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         for count, folder in ((20, Path(name) / "warm"), (trials, Path(name) / "real")):
-            file = Path(name) / "nothing.yaml"
-            file.write_text(CONFIG.format(trials=count), encoding="utf-8")
-            plan = plan_run([read_config(file)], folder)
+            plan = work_of(folder, trials=count, **SHARED)
             own.clear()
             wall, cpu = time.perf_counter(), cpu_seconds()
             runner.run(plan, on_row=note)

@@ -20,13 +20,14 @@ dataset: {{sphere: {{d: {d}, n_train: {n}, n_test: {n_test}}}}}
 bandwidth: {bandwidth}
 M: {sizes}
 samplers: [rks]
-solver: {{name: ridge, alphas: "log:1e-3:1e3:11", selection: {selection}}}
+solver: {solver}
 trials: {trials}
 """
 
 
 def work_of(folder: Path, **values: Any) -> RunPlan:
-    """Return the trials of a generated problem, ready to run."""
+    """Return the trials of a generated problem, ready to run, in a new folder."""
+    folder.mkdir()
     facts = {"n_test": values["n"] // 5, "bandwidth": values["d"] ** 0.5, **values}
     path = folder / "bench.yaml"
     path.write_text(CURVE.format(**facts), encoding="utf-8")
@@ -37,12 +38,11 @@ def workers_case(n: int, d: int, M: int, trials: int) -> Case:
     """Time trials on two workers against one, both warm, and compare their results."""
     seconds: dict[int, float] = {}
     found: dict[int, list[tuple[str, ...]]] = {}
-    shared = {"d": d, "sizes": M, "selection": "cv5"}
+    solver = '{name: ridge, alphas: "log:1e-3:1e3:11", selection: cv5}'
+    shared = {"d": d, "sizes": M, "solver": solver}
     for workers in (1, 2):
         with tempfile.TemporaryDirectory() as name:
             warm, real = Path(name) / "warm", Path(name) / "real"
-            warm.mkdir()
-            real.mkdir()
             small = work_of(warm, n=500, trials=3 * workers, **shared)
             runner.run(small, n_jobs=workers)
             work = work_of(real, n=n, trials=trials, **shared)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,9 +16,9 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 
 from rfbench.solvers import LogisticClassifier, RidgeClassifier, RidgeRegressor
 from rfbench.solvers.newton import Multinomial, Newton, TwoClasses
+from scripts.bench import timing
 from scripts.bench.case import Bar, Case
 from scripts.bench.ridge import MOST_OF_LIMIT
-from scripts.bench.timing import rate
 
 Array = NDArray[Any]
 ALPHAS = np.logspace(-3, 3, 11)
@@ -46,15 +45,7 @@ def rows(n: int, p: int, classes: int = 0, dtype: str = "float64") -> tuple[Arra
 
 def in_turn(*works: Callable[[], object]) -> list[float]:
     """Return the fewest CPU seconds of each; what takes long is run once."""
-    best = [math.inf] * len(works)
-    for done in range(ROUNDS):
-        for i, work in enumerate(works):
-            if done and best[i] > LONG:
-                continue
-            start = time.process_time()
-            work()
-            best[i] = min(best[i], time.process_time() - start)
-    return best
+    return timing.in_turn(works, ROUNDS, time.process_time, LONG)
 
 
 def limit_seconds(n: int, p: int, dtype: str) -> float:
@@ -66,7 +57,8 @@ def limit_seconds(n: int, p: int, dtype: str) -> float:
     block = np.asfortranarray(np.random.default_rng(0).standard_normal((min(n, p), 384)), dtype)
     gram = np.zeros((len(block), len(block)), dtype, order="F")
     syrk = blas.dsyrk if dtype == "float64" else blas.ssyrk
-    flop = rate(lambda: syrk(1.0, block, 1.0, gram, overwrite_c=1)) / (384.0 * len(block) ** 2)
+    seconds = timing.rate(lambda: syrk(1.0, block, 1.0, gram, overwrite_c=1))
+    flop = seconds / (384.0 * len(block) ** 2)
     return flop * (n * p * min(n, p) + 6 * 4 * min(n, p) ** 3 / 3)
 
 

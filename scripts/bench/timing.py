@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 BATCH_SECONDS = 0.01
+Clock = Callable[[], float]
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the wall-clock seconds of one call."""
-    start = time.perf_counter()
+def seconds_of(work: Callable[[], object], clock: Clock = time.perf_counter) -> float:
+    """Return the seconds of one call, by default on the wall clock."""
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def fastest(work: Callable[[], object], repeats: int) -> float:
@@ -27,11 +28,21 @@ def best_of(work: Callable[[], object], least: int = 2, seconds: float = 0.5) ->
     return min(first, fastest(work, max(least - 1, math.ceil(seconds / max(first, 0.01)))))
 
 
-def in_turn(works: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Return the fastest seconds of each piece of work; every round runs all of them."""
+def in_turn(
+    works: Sequence[Callable[[], object]],
+    rounds: int,
+    clock: Clock = time.perf_counter,
+    long: float = math.inf,
+) -> list[float]:
+    """Return the fewest seconds of each piece of work; every round runs all of them.
+
+    A piece of work that takes more than `long` seconds is run in the first round only.
+    """
     best = [math.inf] * len(works)
-    for _ in range(rounds):
-        best = [min(seen, seconds_of(work)) for seen, work in zip(best, works, strict=True)]
+    for done in range(rounds):
+        for i, work in enumerate(works):
+            if not done or best[i] <= long:
+                best[i] = min(best[i], seconds_of(work, clock))
     return best
 
 

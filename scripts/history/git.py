@@ -14,14 +14,18 @@ class NoHistory(Exception):
     """There is no git, no repository, or only a part of its commits."""
 
 
-def ask(*arguments: str, given: str = "") -> str:
-    """Return what git prints; NoHistory if it fails."""
+def _output(*arguments: str, given: str = "") -> bytes:
     command = ["git", "-C", str(ROOT), *arguments]
     try:
         done = subprocess.run(command, input=given.encode(), capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoHistory(f"git {arguments[0]} failed: {error}") from error
-    return done.stdout.decode(errors="replace")
+    return done.stdout
+
+
+def ask(*arguments: str) -> str:
+    """Return what git prints; NoHistory if it fails."""
+    return _output(*arguments).decode(errors="replace")
 
 
 def check() -> None:
@@ -67,9 +71,7 @@ def oldest(commits: Iterable[str]) -> str:
 
 def contents(names: Sequence[str]) -> list[str]:
     """Return the contents of files, each named by its hash or as ``commit:path``."""
-    command = ["git", "-C", str(ROOT), "cat-file", "--batch"]
-    given = "".join(f"{name}\n" for name in names).encode()
-    out = subprocess.run(command, input=given, capture_output=True, check=True).stdout
+    out = _output("cat-file", "--batch", given="".join(f"{name}\n" for name in names))
     texts, place = [], 0
     for name in names:
         end = out.index(b"\n", place)
