@@ -203,16 +203,6 @@ def test_a_long_file_is_read_in_pieces_as_a_short_one(tmp_path, monkeypatch):
         assert part.notes == whole.notes
 
 
-@given(
-    number=st.floats(allow_nan=False, allow_infinity=False),
-    whole=st.integers(-(2**53) + 1, 2**53 - 1),
-)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_numbers_come_back_to_the_last_bit(tmp_path_factory, number, whole):
-    row = read(folder_of(tmp_path_factory.mktemp("n"), {"error": number, "M": whole})).rows.iloc[0]
-    assert (row["error"], row["M"]) == (number, whole)
-
-
 def test_rows_wider_than_the_header_are_named(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
