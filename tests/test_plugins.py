@@ -9,7 +9,6 @@ from rfbench.api import read_config
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
-from rfbench.permissions import check_permission
 from tests.support.trials import measured
 
 TEXT = """\
@@ -45,14 +44,6 @@ def test_any_estimator_is_a_solver(tmp_path):
     predicted = model.predict(Z.transform(rows.X_test))
     assert row["error"] == pytest.approx(100 * np.mean(predicted != rows.y_test))
     assert "rmse" not in row
-
-
-def test_what_may_be_imported():
-    check_permission("sklearn.svm.SVC", {"C": 2, "kernel": "rbf"})
-    check_permission("file.py:Thing", {}, anything=True)
-    for path in ("another.Thing", "file.py:Thing", "sklearn.py:Thing", "other.py:Thing"):
-        with pytest.raises(MethodError, match="--allow-imports"):
-            check_permission(path, {})
 
 
 MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"
