@@ -1,6 +1,5 @@
 """Files of strangers: each is taken at the first command, and the next month's file as well."""
 
-import io
 import json
 import sys
 from dataclasses import asdict
@@ -100,16 +99,15 @@ def test_an_excel_file_gives_the_rows_of_the_csv(home, tmp_path):
     assert_array_equal(found.y_test, expected.y_test)
 
 
-class TestCommand:
-    def test_how_a_file_is_read_lands_in_the_configuration(self, home, tmp_path):
-        file = tmp_path / "a.csv"
-        file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
-        how = ("--separator", ";", "--decimal", ",", "--encoding", "latin-1")
-        call("new", file, "--target", "price", *how, "--out", tmp_path / "a.yaml")
-        text = (tmp_path / "a.yaml").read_text()
-        for part in ('separator: ";"', 'decimal: ","', 'encoding: "latin-1"'):
-            assert part in text
-        assert io.StringIO(text).read().count("dataset:") == 1
+def test_how_a_file_is_read_lands_in_the_configuration(home, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
+    how = ("--separator", ";", "--decimal", ",", "--encoding", "latin-1")
+    call("new", file, "--target", "price", *how, "--out", tmp_path / "a.yaml")
+    text = (tmp_path / "a.yaml").read_text()
+    for part in ('separator: ";"', 'decimal: ","', 'encoding: "latin-1"'):
+        assert part in text
+    assert text.count("dataset:") == 1
 
 
 class TestLike:
