@@ -71,12 +71,14 @@ def test_a_random_split_is_disjoint_and_has_the_sizes_asked_for(n, test, train, 
         assert n_train + n_test == n
 
 
-def test_every_row_is_as_likely_in_the_test_part():
-    generator = rng(1)
-    counts = np.zeros(20)
+@pytest.mark.parametrize(
+    ("rule", "share"), [({"test_size": 0.25}, 0.25), ({"blocks": 10, "test_size": 3}, 0.3)]
+)
+def test_every_row_is_as_likely_in_the_test_part(rule, share):
+    generator, counts = rng(1), np.zeros(20)
     for _ in range(2000):
-        counts[split_rows(dataset(), {"test_size": 0.25}, generator)[1]] += 1
-    z = (counts - 500) / np.sqrt(2000 * 0.25 * 0.75)
+        counts[split_rows(dataset(), rule, generator)[1]] += 1
+    z = (counts - 2000 * share) / np.sqrt(2000 * share * (1 - share))
     assert np.abs(z).max() < 4.5
 
 
@@ -121,24 +123,11 @@ def test_leaving_all_groups_is_refused():
         split_rows(dataset(4, groups=[0, 0, 1, 1]), {"leave_groups": 2}, rng())
 
 
-def test_a_subset_keeps_the_proportion_and_the_sides():
-    train, test = np.arange(0, 60), np.arange(60, 100)
-    some, others = subset_rows(train, test, 30, rng())
-    assert (len(some), len(others)) == (30, 20)
-    assert set(some) < set(train)
-    assert set(others) < set(test)
-    assert (np.diff(some) > 0).all()
-
-
-def test_a_subset_of_more_rows_than_there_are_is_everything():
-    train, test = np.arange(6), np.arange(6, 10)
-    for side, whole in zip(subset_rows(train, test, 6, rng()), (train, test), strict=True):
-        np.testing.assert_array_equal(side, whole)
-
-
 @pytest.mark.parametrize(
     ("rows", "test_rows", "sizes"),
     [
+        (30, None, (30, 20)),
+        (60, None, (60, 40)),
         (30, 40, (30, 40)),
         (30, 50, (30, 40)),
         (30, 7, (30, 7)),
@@ -146,11 +135,15 @@ def test_a_subset_of_more_rows_than_there_are_is_everything():
         (99, 99, (60, 40)),
     ],
 )
-def test_test_rows_are_as_many_as_asked_for_and_the_training_rows_the_same(rows, test_rows, sizes):
+def test_a_subset_has_the_rows_asked_for_and_test_rows_in_proportion_or_as_many(
+    rows, test_rows, sizes
+):
     train, test = np.arange(0, 60), np.arange(60, 100)
     some, others = subset_rows(train, test, rows, rng(), test_rows)
     assert (len(some), len(others)) == sizes
+    assert set(some) <= set(train)
     assert set(others) <= set(test)
+    assert (np.diff(some) > 0).all()
     np.testing.assert_array_equal(some, subset_rows(train, test, rows, rng())[0])
 
 
@@ -178,14 +171,6 @@ def test_blocks_of_consecutive_rows_stay_whole(n, blocks, share):
     # A block of the test side ends where the next block begins, never within one.
     ends = {-(-n * number // blocks) for number in range(blocks + 1)}
     assert {int(i) + 1 for i in np.flatnonzero(np.diff(np.isin(np.arange(n), test)))} <= ends
-
-
-def test_each_block_is_as_likely_in_the_test_part():
-    generator, counts = rng(1), np.zeros(20)
-    for _ in range(2000):
-        counts[split_rows(dataset(), {"blocks": 10, "test_size": 3}, generator)[1]] += 1
-    z = (counts - 600) / np.sqrt(2000 * 0.3 * 0.7)
-    assert np.abs(z).max() < 4.5
 
 
 def test_a_stratified_split_has_each_class_in_its_share():
