@@ -156,15 +156,13 @@ def _svmlight(labels, codes, parts=1):
     return make
 
 
-def _label_first(entry):
-    X = numbers(3, 16)
-    return [delimited([["T", "I", "A"], *X.T])], X, [19, 8, 0], None, None
+def _labelled(labels, codes, train=None, first=False):
+    """Rows of numbers with their labels in the last column, or in the first one."""
 
-
-def _label_last(labels, codes):
     def make(entry):
         X = numbers(len(labels), entry.columns)
-        return [delimited([*X.T, labels])], X, codes, None, None
+        columns = [labels, *X.T] if first else [*X.T, labels]
+        return [delimited(columns)], X, codes, train, None
 
     return make
 
@@ -207,26 +205,6 @@ def _blog(entry):
     return [parts[0], parts[1:]], Z[:, :-1], Z[:, -1], 2, None
 
 
-def _cpu(entry):
-    Z = numbers(3, 22)
-    header = [*(f"c{number}" for number in range(21)), "target"]
-    return [delimited(Z.T, "\t", header)], Z[:, :-1], Z[:, -1], None, None
-
-
-def _target_last(entry):
-    fields, target = entry.options["fields"], entry.options["target"]
-    header = [*(f"c{number}" for number in range(fields - 1)), target]
-    Z = numbers(3, fields)
-    named = {"header": header} if entry.options.get("header") else {}
-    content = delimited(Z.T, entry.options["separator"], **named)
-    return [content], Z[:, :-1], Z[:, -1], None, None
-
-
-def _power(entry):
-    Z = numbers(3, 5)
-    return [delimited(Z.T, header=["AT", "V", "AP", "RH", "EP"])], Z[:, :-1], Z[:, -1], None, None
-
-
 def _har(sides):
     def make(entry):
         X, subjects, labels = numbers(2 * sides, 561), [1, 1, 3, 4], [5, 1, 6, 2]
@@ -249,11 +227,6 @@ def _news(entry):
     header[1] = " timedelta"
     columns = [["http://a/", "http://b/", "http://c/"], [9, 8, 7], *Z[:, :58].T, Z[:, 58]]
     return [delimited(columns, header=header)], Z[:, :58], Z[:, 58], None, None
-
-
-def _year(entry):
-    X = numbers(3, 90)
-    return [delimited([[2001, 1999, 1922], *X.T])], X, [2001.0, 1999.0, 1922.0], 463715, None
 
 
 def _rcv1(entry):
@@ -290,31 +263,17 @@ def _permuted(entry):
     one_hot = [np.eye(values)[codes], np.ones((n + 1, len(words) - 1))] if words else []
     order = np.random.default_rng(seed).permutation(n)
     rows = [*order[:train], *order[n - test :]]
-    content = delimited([columns[at] for at in range(width)], entry.options.get("separator") or " ")
-    if "separator" not in entry.options:
-        content = delimited([columns[at] for at in range(width)])
+    separator = entry.options.get("separator", ",") or " "
+    content = delimited([columns[at] for at in range(width)], separator)
     return [content], np.hstack([Z, *one_hot])[rows], labels[rows], train, None
 
 
-def _news_part(entry):
-    Z = numbers(3, 15)
-    header = [f"c{number}" for number in range(15)]
-    header[12] = entry.options["target"]
-    X = np.delete(Z, 12, axis=1)
-    return [delimited(Z.T, header=header)], X, Z[:, 12], None, None
-
-
-def _leukemia(entry):
-    X = numbers(3, 7129)
-    return [delimited([*X.T, ["ALL", "AML", "ALL"]])], X, [0, 1, 0], 38, None
-
-
-_COVER = _label_last([5, 2, 7], [0, 1, 0])
+_COVER = _labelled([5, 2, 7], [0, 1, 0])
 EXAMPLES = {
     "adult": _adult,
     "a9a": _svmlight(["-1", "+1"], [0, 1], 2),
-    "letter": _label_first,
-    "magic04": _label_last(["g", "h"], [1, 0]),
+    "letter": _labelled(["T", "I", "A"], [19, 8, 0], first=True),
+    "magic04": _labelled(["g", "h"], [1, 0]),
     "eeg": _arff,
     "eeg-clean": _arff,
     "cod-rna": _svmlight(["1", "-1"], [1, 0], 2),
@@ -322,28 +281,28 @@ EXAMPLES = {
     "mnist": _idx,
     "ujiindoorloc": _uji,
     "blogfeedback": _blog,
-    "cpu": _cpu,
+    "cpu": _suite,
     "cpusmall": _svmlight(["90", "12.5"], [90.0, 12.5]),
     "covtype": _COVER,
     "covtype-20k": _COVER,
     "covtype-44k": _COVER,
-    "leukemia": _leukemia,
-    "news-14columns": _news_part,
+    "leukemia": _labelled(["ALL", "AML", "ALL"], [0, 1, 0], 38),
+    "news-14columns": _suite,
     "har": _har(2),
     "har-train": _har(1),
     "news": _news,
     "news-14k": _news,
-    "buzz": _label_last(["1.0", "0.0", "1"], [1, 0, 1]),
-    "buzz-14k": _label_last(["1.0", "0.0", "1"], [1, 0, 1]),
-    "buzz-regression": _label_last(["1.5", "0", "3"], [1.5, 0.0, 3.0]),
-    "year": _year,
+    "buzz": _labelled(["1.0", "0.0", "1"], [1, 0, 1]),
+    "buzz-14k": _labelled(["1.0", "0.0", "1"], [1, 0, 1]),
+    "buzz-regression": _labelled(["1.5", "0", "3"], [1.5, 0.0, 3.0]),
+    "year": _labelled([2001, 1999, 1922], [2001.0, 1999.0, 1922.0], 463715, first=True),
     "rcv1": _rcv1,
     "slice": _slice,
     "usps": _svmlight(["10", "1"], [9, 0], 2),
-    "powerplant": _power,
-    "insurance": _target_last,
-    "winequality-white": _target_last,
-    "parkinsons-ppe": _target_last,
+    "powerplant": _suite,
+    "insurance": _suite,
+    "winequality-white": _suite,
+    "parkinsons-ppe": _suite,
     "reuters21578": _svmlight(["-1", "+1"], [0, 1], 2),
     **{name: _permuted for name in catalog.names() if name.startswith("simrf-")},
 }
