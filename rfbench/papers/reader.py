@@ -15,7 +15,8 @@ from rfbench import yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
-PAPER, PUBLISHED, ROWS, HISTORY = "paper.yaml", "published.csv", "rows.csv", "history.csv"
+PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
+TABLES = ("published", "rows", "history")  # keys of a folder, each with a CSV file of its name
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
@@ -35,19 +36,13 @@ def read(folder: Traversable) -> Folder:
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
-    printed, lines = _lines(folder, PUBLISHED)
-    authors_rows, lines_of_rows = _lines(folder, ROWS)
-    committed, lines_of_history = _lines(folder, HISTORY)
+    tables = {key: _lines(folder, f"{key}.csv") for key in TABLES}
 
     def place(path: tuple[Any, ...]) -> str:
         document = listed
         match path:
-            case "published", int(row), *_:
-                return f"{folder.name}/{PUBLISHED}, line {lines[row]}"
-            case "rows", int(row), *_:
-                return f"{folder.name}/{ROWS}, line {lines_of_rows[row]}"
-            case "history", int(row), *_:
-                return f"{folder.name}/{HISTORY}, line {lines_of_history[row]}"
+            case str(key), int(row), *_ if key in tables:
+                return f"{folder.name}/{key}.csv, line {tables[key][1][row]}"
             case "paper", *_:
                 document, path = content_of_paper, path[1:]
             case "open_choices", *_:
@@ -67,9 +62,7 @@ def read(folder: Traversable) -> Folder:
             )
     content = {
         "paper": content_of_paper.value,
-        "published": printed,
-        "rows": authors_rows,
-        "history": committed,
+        **{key: rows for key, (rows, _) in tables.items()},
         "claims": listed.value.get("claims", ()),
         "changes": changed.value.get("changes", ()),
         **{key: left_open.value.pop(key, ()) for key in ("gaps", "apart")},
