@@ -7,12 +7,7 @@ from pathlib import Path
 
 def folder() -> Path | None:
     """Return the folder of the configurations: the one in the package, or the checkout's."""
-    here = Path(__file__).resolve().parent
-    inside, beside = here / "configs", here.parent / "configs"
-    if inside.is_dir():
-        return inside
-    # What else is called configs beside an installed package is not ours.
-    return beside if (here.parent / "pyproject.toml").is_file() and beside.is_dir() else None
+    return _inside_or_beside("configs", "configs")
 
 
 def published() -> Path | None:
@@ -21,11 +16,17 @@ def published() -> Path | None:
     A checkout has all of them in ``results/published``. An installed package has the rows of the
     leaderboard, which `rfbench rank` compares a method with.
     """
-    here = Path(__file__).resolve().parent
-    inside, checkout = here / "published", here.parent / "results" / "published"
-    if inside.is_dir():
-        return inside
-    return checkout if (here.parent / "pyproject.toml").is_file() and checkout.is_dir() else None
+    return _inside_or_beside("published", "results/published")
+
+
+def _inside_or_beside(inside: str, checkout: str) -> Path | None:
+    """Return a folder of the package, or else of the checkout that holds the package."""
+    package = Path(__file__).resolve().parent
+    if (package / inside).is_dir():
+        return package / inside
+    # A folder of this name beside an installed package belongs to somebody else.
+    beside = package.parent / checkout
+    return beside if (package.parent / "pyproject.toml").is_file() and beside.is_dir() else None
 
 
 def every() -> list[Path]:
