@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from rfbench.leaderboard.rows import (
     ratio_of,
     rows_of,
 )
-from rfbench.parameters import is_path
+from rfbench.parameters import is_path, taken_by
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
 from rfbench.samplers.elsewhere import Method, heeds_rows
@@ -119,7 +118,7 @@ class Ranked:
             changed: dict[str, Any] = {"kernel": self.path, "samplers": plain}
             unsearched = self.bandwidth == NO_BANDWIDTH
         elif self.kind == "solver":
-            shared = {key: document["solver"][key] for key in SHARED if _takes(self.thing, key)}
+            shared = {key: document["solver"][key] for key in SHARED if key in taken_by(self.thing)}
             if "alphas" in shared:
                 shared["alphas"] = grids.expand(shared["alphas"])
             changed = {"solver": {**named, **shared, **self.parameters}, "samplers": plain}
@@ -137,10 +136,6 @@ def _heeds_rows(method: Method) -> bool:
         return heeds_rows(method)
     except Exception:  # its trials say why
         return True
-
-
-def _takes(thing: Any, name: str) -> bool:
-    return name in inspect.signature(thing).parameters
 
 
 def published(folder: Path) -> tuple[pd.DataFrame, int]:
