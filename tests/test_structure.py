@@ -184,12 +184,6 @@ def test_every_slice_answers_questions_that_the_core_asks() -> None:
         assert {name for name in public if name[0] != "_"} <= asked
 
 
-@pytest.mark.parametrize("room", ["pages", "figures"])
-def test_facts_need_neither_words_nor_figures(room: str) -> None:
-    used = {o for m, others in graph().items() if room_of(m) == "analysis" for o in others}
-    assert {other for other in used if room_of(other) == room} == set()
-
-
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
     read = {o for m, others in graph().items() if room_of(m) == reader for o in others}

@@ -26,17 +26,15 @@ def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
     return folder
 
 
+def line(trial: int, weight: float, **more: Any) -> dict[str, Any]:
+    """Return a kept feature of a trial."""
+    own = {"trial_id": named(f"t{trial}"), "trial": trial, "M": 100, "weight": weight}
+    return own | {"b": None} | more
+
+
 def test_frequencies_at_d_2(write: Write) -> None:
     lines = [
-        {
-            "trial_id": named(f"t{t}"),
-            "trial": t,
-            "M": 100,
-            "w1": w,
-            "w2": -w,
-            "b": b,
-            "weight": weight,
-        }
+        line(t, weight, w1=w, w2=-w, b=b)
         for t in (0, 1)
         for w, b, weight in (
             (1.0, 0.01, 0.5),
@@ -65,11 +63,7 @@ def test_frequencies_at_d_2(write: Write) -> None:
 
 
 def test_weights_of_coordinates(write: Write) -> None:
-    lines = [
-        {"trial_id": named("t0"), "trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75},
-        {"trial_id": named("t0"), "trial": 0, "M": 100, "feature": 3, "b": None, "weight": 0.25},
-        {"trial_id": named("t1"), "trial": 1, "M": 100, "feature": 1, "b": None, "weight": 1.0},
-    ]
+    lines = [line(0, 0.75, feature=1), line(0, 0.25, feature=3), line(1, 1.0, feature=1)]
     folder = folder_with(write, lines, d=5, kernel="linear")
     figure = figures_of(folder)["kept_weights"]
     every, mean = figure.axes[0].lines
@@ -78,15 +72,13 @@ def test_weights_of_coordinates(write: Write) -> None:
 
 
 def test_each_data_set_has_its_figure(write: Write) -> None:
-    line = {"trial": 0, "M": 100, "feature": 1, "b": None, "weight": 0.75}
     names = {"a": "digits", "b": "eeg[5000 rows]"}
     rows = [
         {"sampler": "lkrf", "trial_id": named(t), "dataset": d, "d": 5} for t, d in names.items()
     ]
     folder = write(rows)
-    pd.DataFrame([line | {"trial_id": named(t)} for t in names]).to_csv(
-        folder / "kept.csv", index=False
-    )
+    lines = [line(0, 0.75, feature=1, trial_id=named(t)) for t in names]
+    pd.DataFrame(lines).to_csv(folder / "kept.csv", index=False)
     found = figures_of(folder)
     assert list(found) == ["kept_weights_digits", "kept_weights_eeg_5000_rows"]
     titles = [figure.axes[0].get_title() for figure in found.values()]
@@ -98,14 +90,6 @@ def test_without_kept_features_there_is_no_figure(write: Write) -> None:
 
 
 def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
-    line = {
-        "trial_id": named("t0"),
-        "trial": 0,
-        "M": 100,
-        "feature": 1,
-        "b": None,
-        "weight": 0.75,
-    }
     with settings("dark_background"):
-        figures = figures_of(folder_with(write, [line], d=5, kernel="linear"))
+        figures = figures_of(folder_with(write, [line(0, 0.75, feature=1)], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

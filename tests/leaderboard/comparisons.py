@@ -5,14 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 Errors = dict[tuple[str, str, int], float]
-ERRORS: Errors = {
-    ("digits", "rks", 100): 20.0, ("digits", "rks", 200): 10.0,
-    ("digits", "orf", 100): 10.4, ("digits", "orf", 200): 12.0,
-    ("eeg", "rks", 100): 30.0, ("eeg", "rks", 200): 28.0,
-    ("eeg", "orf", 100): 20.0, ("eeg", "orf", 200): 20.0,
-}  # fmt: skip
-
-
 ROLES = {"rks": "baseline", **dict.fromkeys(("boosting", "linear", "exact-kernel"), "model")}
 
 

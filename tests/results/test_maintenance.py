@@ -2,12 +2,11 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest, read
-from rfbench.results.lines import check_of
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.results.manifest import data_key
 from rfbench.results.store import Store
 from tests.support.command_line import call
-from tests.support.results import named, write_folder
+from tests.support.results import named, with_cell, write_folder
 
 SPHERES = {data_key("sphere", {"d": d}): f"{d:064}" for d in range(2, 16)}
 MANIFEST = {
@@ -72,9 +71,8 @@ def test_merge_refuses_a_column_of_another_version(tmp_path):
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
     header, line = csv.read_bytes().splitlines()
-    text = line.rpartition(b",")[0] + b",7"
-    line = text + b"," + check_of(text)
-    csv.write_bytes(header.replace(b",check", b",colour,check") + b"\n" + line + b"\n")
+    line = with_cell(line, b"ok,", b"7,ok,")
+    csv.write_bytes(header.replace(b"status,", b"colour,status,") + b"\n" + line + b"\n")
     with pytest.raises(ResultsError, match="column colour"):
         merge(target, [other])
     assert [each["status"] for each in rows_of(target)] == ["ok"]
@@ -146,8 +144,8 @@ def test_merge_writes_and_reads_nothing_that_an_identity_names(tmp_path, path):
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
     header, line = csv.read_bytes().splitlines()
-    text = line.rpartition(b",")[0].replace(named("b").encode(), path.encode())
-    csv.write_bytes(header + b"\n" + text + b"," + check_of(text) + b"\n")
+    line = with_cell(line, named("b").encode(), path.encode())
+    csv.write_bytes(header + b"\n" + line + b"\n")
     manifest.write(other, MANIFEST | {"trials": [path]})
     for folder in (tmp_path / "outside", tmp_path / "o" / "outside", other / "predictions"):
         folder.mkdir()

@@ -9,7 +9,7 @@ from rfbench.errors import ResultsError
 from rfbench.results import find, read, reader
 from rfbench.results.lines import check_of
 from rfbench.results.schema import SCHEMA
-from tests.support.results import line, write_folder
+from tests.support.results import line, with_cell, write_folder
 
 MANIFEST = {"config": {"name": "quickstart"}}
 
@@ -27,11 +27,9 @@ def rewrite(folder: Path, content: bytes) -> Path:
     return folder
 
 
-def with_cell(folder: Path, old: bytes, new: bytes) -> Path:
-    """Change a cell of the second row and give it the right checksum, as another program may."""
+def with_cell_in_second_row(folder: Path, old: bytes, new: bytes) -> Path:
     lines = content(folder).split(b"\n")
-    text = lines[2].rpartition(b",")[0].replace(old, new, 1)
-    lines[2] = text + b"," + check_of(text)
+    lines[2] = with_cell(lines[2], old, new)
     return rewrite(folder, b"\n".join(lines))
 
 
@@ -146,7 +144,7 @@ def test_a_row_that_was_changed_is_left_out_with_its_line(tmp_path, old, new):
 )
 def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
-    results = read(with_cell(folder, old, new))
+    results = read(with_cell_in_second_row(folder, old, new))
     assert list(results.rows["trial"]) == [0, 2]
     assert f"line 3: Column {column} holds" in results.notes[0]
 
@@ -156,7 +154,7 @@ def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new
 )
 def test_another_number_of_cells_is_left_out(tmp_path, old, new):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
-    results = read(with_cell(folder, old, new))
+    results = read(with_cell_in_second_row(folder, old, new))
     assert {0, 2} <= set(results.rows["trial"])
 
 
