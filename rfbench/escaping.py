@@ -41,13 +41,9 @@ def printable(text: object) -> str:
     if all(line.isprintable() for line in text.split("\n")):
         return text
     return "".join(
-        c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escape(c)
+        c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1]
         for c in text
     )
-
-
-def _escape(character: str) -> str:
-    return ascii(character)[1:-1]
 
 
 def guard_warnings() -> None:

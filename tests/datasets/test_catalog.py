@@ -49,11 +49,6 @@ def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
     assert sum(bool(entry.set_aside) for entry in entries) == 13
 
 
-def test_an_unknown_name_brings_the_nearest_one():
-    with pytest.raises(DataError, match="Did you mean 'covtype'"):
-        catalog.entry("covertype")
-
-
 def test_a_misspelt_field_is_refused():
     fields = catalog.entry("covtype-20k").model_dump()
     with pytest.raises(ValidationError):

@@ -220,14 +220,10 @@ class TestFiles:
         _, expected, _ = put(frame(), target="price")
         packed = gzip.compress(self.csv().encode())
         for content, name, more in [
-            (self.csv(sep="\t"), "p.tsv", {}),
             (gzip.compress(self.csv(sep="\t").encode()), "p.tsv.gz", {}),
             (packed, "p.csv.gz", {}),
             (self.csv(sep=";"), "p.txt", {"separator": ";"}),
-            (self.csv(sep=";"), "q.txt", {}),
             (self.csv(sep=" "), "p.dat", {"separator": " "}),
-            (self.csv(sep=" "), "q.dat", {}),
-            (self.csv(decimal=","), "quoted.csv", {}),
             (self.csv(sep=";", decimal=","), "e.csv", {"separator": ";", "decimal": ","}),
             (self.csv(sep="\t").encode("utf-16-le"), "v.csv", {}),
             (gzip.compress(self.csv().encode("utf-16")), "w.csv.gz", {}),
