@@ -73,26 +73,18 @@ def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
     return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
-def of_package(name: str, folder: str | None) -> Rows:
-    """Measure the maps of a package."""
+def of_package(name: str, folder: str | None, by_size: bool) -> Rows:
+    """Measure the maps of a package; or `by_size`, at the numbers of features of that key."""
+    rows = []
     with environment(name, folder) as made, drawing(made) as of:
-        return [
-            row_of(claim(each, of(each["call"], each.get("options", {}))), {**facts(name), **each})
-            for each in SOURCES[name]["maps"]
-        ]
-
-
-def at_sizes(name: str, folder: str | None) -> Rows:
-    """Measure maps of a package at the numbers of features of their key `by_size`."""
-    with environment(name, folder) as made, drawing(made) as of:
-        return [
-            row_of(
-                claim(each | {"sizes": (M, 2 * M)}, of(each["call"], each.get("options", {}))),
-                {**facts(name), "option": each["option"]},
-            )
-            for each in SOURCES[name]["maps"]
-            for M in each.get("by_size", ())
-        ]
+        for each in SOURCES[name]["maps"]:
+            draw = of(each["call"], each.get("options", {}))
+            claims = [(each, each)]
+            if by_size:
+                sizes = ({"sizes": (M, 2 * M)} for M in each.get("by_size", ()))
+                claims = [(each | size, {"option": each["option"]}) for size in sizes]
+            rows += [row_of(claim(map_, draw), {**facts(name), **known}) for map_, known in claims]
+    return rows
 
 
 def transcriptions() -> Rows:
@@ -155,8 +147,7 @@ def main() -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         name = words.name
-        measured = at_sizes if words.sizes else of_package
-        rows = made[name]() if name in made else measured(name, words.environment)
+        rows = made[name]() if name in made else of_package(name, words.environment, words.sizes)
     file = "own" if name == "own" else "by_size" if words.sizes else "others"
     write(FOLDER / f"{file}.csv", rows)
     for row in rows:
