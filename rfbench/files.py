@@ -14,11 +14,11 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from rfbench.errors import ResultsError, WriteError
+from rfbench.errors import ResultsError, writing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,25 +143,23 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
         If a link, or another thing that is no file, is in the way.
     """
     check(file, top)
-    scratch = None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        ExitStack() as removed,
+        writing(
+            f"{file} could not be written",
+            "What was there before stays as it was.",
+            "Make room, or give another --out, and run the same command again.",
+        ),
+    ):
+        make_folder(file.parent)
         handle, scratch = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem[:100]}")
+        removed.callback(Path(scratch).unlink, missing_ok=True)
         with os.fdopen(handle, "wb") as new:
             new.write(content)
             new.flush()
             os.fsync(new.fileno())
         os.chmod(scratch, 0o644)
         os.replace(scratch, file)
-    except OSError as error:
-        raise WriteError(
-            f"{file} could not be written: {error.strerror}.",
-            "What was there before stays as it was.",
-            "Make room, or give another --out, and run the same command again.",
-        ) from error
-    finally:
-        if scratch is not None:
-            Path(scratch).unlink(missing_ok=True)
 
 
 def remove(file: Path, top: Path | None = None) -> None:
@@ -238,7 +236,5 @@ def write_named(file: Path, content: bytes) -> None:
     target = file.resolve() if file.is_symlink() else file
     if target.is_file() or not target.exists():
         return replace(target, content)
-    try:
+    with writing(f"{file} could not be written"):
         target.write_bytes(content)
-    except OSError as error:
-        raise WriteError(f"{file} could not be written: {error.strerror}.") from error
