@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,15 +31,7 @@ if TYPE_CHECKING:
 @OUT
 @click.option("--allow-imports", is_flag=True, help="Import any class, which runs its code.")
 def rank(
-    target: str,
-    M: int,
-    tables: str,
-    settings: tuple[tuple[str, Any], ...],
-    label: str | None,
-    times: bool,
-    jobs: int | None,
-    out: Path,
-    allow_imports: bool,
+    target: str, settings: tuple[tuple[str, Any], ...], jobs: int | None, **options: Any
 ) -> None:
     """Rank a sampler, a kernel or a solver among the published methods.
 
@@ -72,17 +63,12 @@ def rank(
 
     found = ranking.rank(
         target,
-        M=M,
-        tables=tables,
         parameters=dict(settings),
-        label=label,
-        times=times,
         n_jobs=jobs,
-        out=out,
-        allow_imports=allow_imports,
         say=say,
         before=before,
         watch=progress,
+        **options,
     )
     if found.standing is None:
         say(found.text)
