@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from rfbench import platforms
 from rfbench.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ def _away_from_a_settings_file() -> Iterator[None]:
         yield
         return
     given = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
-    here = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY))
+    here = os.open(os.curdir, platforms.OPEN_FOLDER)
     os.environ.update({name: os.path.abspath(value) for name, value in given.items()})
     try:
         os.chdir(ELSEWHERE)

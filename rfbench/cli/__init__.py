@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from rfbench import __version__, slices
+from rfbench import __version__, platforms, slices
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay
@@ -108,6 +108,7 @@ def main(debug: bool) -> None:
     writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
     guard_warnings()
+    os.environ.update(platforms.blas_variables())
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])
