@@ -18,7 +18,6 @@ logging.basicConfig(format="%(message)s")
 before = dict(os.environ), os.getcwd()
 try:
     mpl = import_matplotlib()
-    from matplotlib.figure import Figure
     said = [mpl.rcParams["lines.linewidth"], str(mpl.rcParams._get("backend"))]
 except RfbenchError as error:
     said = [str(error), ""]
@@ -52,11 +51,15 @@ def folder(tmp_path):
     return tmp_path
 
 
+DRAWS = "; from matplotlib.figure import Figure"
+
+
 @pytest.mark.parametrize(
     ("backend", "shell"), [("module://matplotlib_inline.absent", ""), ("nonsense", "2>&-")]
 )
 def test_no_backend_is_needed(folder, backend, shell):
-    assert imported(folder, shell=shell, MPLBACKEND=backend)[0] == OWN
+    code = SHOW.replace("import_matplotlib()", f"import_matplotlib(){DRAWS}")
+    assert imported(folder, code, shell, MPLBACKEND=backend, PYTHONWARNINGS="error")[0] == OWN
 
 
 def test_the_backend_that_the_user_chose_stays_for_pyplot(folder):
@@ -116,23 +119,6 @@ def test_a_pipe_in_the_place_of_the_users_settings_is_refused(tmp_path, monkeypa
 def test_a_user_without_a_home(folder):
     missing = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"))
     assert imported(folder, MPLCONFIGDIR=NOWHERE, **missing)[0] == USUAL
-
-
-# Of a notebook, in a narrow window, where a warning is an error.
-STRICT = {"MPLBACKEND": "module://absent", "PYTHONWARNINGS": "error", "COLUMNS": "20"}
-
-
-def test_a_command_draws_in_a_strict_environment(write, tmp_path):
-    """The fault: after all trials of a run, a variable of a notebook ended it in a traceback."""
-    folder = write([{"M": 10}, {"M": 20}])
-    (tmp_path / "matplotlibrc").write_bytes(b"\xff")
-    done = subprocess.run(
-        [sys.executable, "-m", "rfbench", "plot", str(folder)],
-        env=interpreter.environment() | STRICT,
-        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (folder / "error_vs_M.png").is_file()
 
 
 def test_settings_of_python_hold(folder):

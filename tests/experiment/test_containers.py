@@ -22,8 +22,14 @@ ARRAY, CLUSTER = (
 
 
 def test_quickstart_runs_in_a_small_container(tmp_path):
-    """Its home cannot be written, it has no shared memory, one processor and 1 GB."""
+    """Its home cannot be written, it has no shared memory, one processor and 1 GB.
+
+    A notebook started it, and the window is narrow. The fault: after all trials a variable of the
+    notebook ended the run in a traceback.
+    """
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff")
     given = {
+        **{"MPLBACKEND": "module://absent", "COLUMNS": "20"},
         "PYTHONPATH": str(Path(sitecustomize.__file__).parent),
         "HOME": f"{os.devnull}/home",
     }
@@ -35,6 +41,7 @@ def test_quickstart_runs_in_a_small_container(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+    assert (tmp_path / "out" / "quickstart" / "error_vs_M.png").is_file()
     rows = rows_of(tmp_path / "out" / "quickstart")
     assert [(row["status"], row["workers"]) for row in rows] == [("ok", "1")] * 4
 
