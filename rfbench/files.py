@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # A link that appears after the check is not followed either, and a pipe does not wait for a writer.
-_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def check(file: Path, top: Path | None = None) -> None:

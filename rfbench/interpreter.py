@@ -13,6 +13,8 @@ import os
 import sys
 from pathlib import Path
 
+from rfbench import platforms
+
 # The current folder stays where the new interpreter has it by itself: from PYTHONPATH, or from an
 # installation that can be edited.
 BEGIN = (
@@ -35,7 +37,7 @@ def command(code: str, *words: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Return the variables of a new interpreter; those that it starts itself inherit them."""
-    return os.environ | {SAFE: "1"}
+    return os.environ | platforms.blas_variables() | {SAFE: "1"}
 
 
 def _is_here(entry: str) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rfbench import usable
+from rfbench import platforms, usable
 from rfbench.errors import MemoryLimit
 
 GIB = 2**30
@@ -37,17 +36,8 @@ def limited_to(amount: float | None) -> Iterator[None]:
 @contextmanager
 def within_limit() -> Iterator[None]:
     """Make a MemoryError of an allocation beyond `free_bytes`."""
-    import psutil
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = int(psutil.Process().memory_info().data + free_bytes())
-    resource.setrlimit(
-        resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard)
-    )
-    try:
+    with platforms.limited_to_more(free_bytes()):
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def check_fits(needed: float, what: str, todo: str) -> None:
@@ -72,11 +62,7 @@ def may_hold(needed: float) -> bool:
 
 def free_bytes() -> float:
     """Return the bytes that this process can still allocate: within its limit, not swapping."""
-    import psutil
-
     available = float(usable.memory().available)
     if _limit is None:
         return available
-    own = psutil.Process().memory_info()
-    used = float(own.rss - getattr(own, "shared", 0))
-    return max(0.0, min(available, _limit - used))
+    return max(0.0, min(available, _limit - platforms.own_memory()))

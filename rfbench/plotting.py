@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from rfbench import platforms
 from rfbench.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -36,9 +37,10 @@ def import_matplotlib() -> ModuleType:
     Raises
     ------
     ConfigError
-        matplotlib cannot read the user's ``matplotlibrc``.
+        matplotlib cannot read the user's ``matplotlibrc``, or this is no file.
     """
     if "matplotlib" not in sys.modules:
+        _refuse_a_pipe()
         messages: list[str] = []
         backend = os.environ.pop(BACKEND, None)
         try:
@@ -46,12 +48,7 @@ def import_matplotlib() -> ModuleType:
                 import matplotlib
         except (OSError, ValueError) as error:
             why = messages[-1] if messages else " ".join(str(error).split())
-            raise ConfigError(
-                f"matplotlib cannot read its settings: {why}",
-                "They are in the file matplotlibrc of your configuration folder, or in the file "
-                "that MATPLOTLIBRC names.",
-                "Correct or remove this file.",
-            ) from error
+            raise _unreadable(why) from error
         finally:
             if backend is not None:
                 os.environ[BACKEND] = backend
@@ -68,6 +65,30 @@ def import_matplotlib() -> ModuleType:
     return matplotlib
 
 
+def _unreadable(why: str) -> ConfigError:
+    return ConfigError(
+        f"matplotlib cannot read its settings: {why}",
+        "They are in the file matplotlibrc of your configuration folder, or in the file "
+        "that MATPLOTLIBRC names.",
+        "Correct or remove this file.",
+    )
+
+
+def _refuse_a_pipe() -> None:
+    """Refuse settings that matplotlib would read and that are no file: a pipe has no end."""
+    places = []
+    if named := os.environ.get("MATPLOTLIBRC"):
+        places = [named, os.path.join(named, RC_FILE)]
+    above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    usual = os.path.expanduser("~/.matplotlib") if platforms.DARWIN else f"{above}/matplotlib"
+    places.append(os.path.join(os.environ.get("MPLCONFIGDIR") or usual, RC_FILE))
+    # matplotlib reads the first one that is there and is no folder.
+    there = (place for place in places if os.path.exists(place) and not os.path.isdir(place))
+    place = next(there, os.devnull)
+    if not os.path.isfile(place) and place != os.devnull:
+        raise _unreadable(f"{place} is no file.")
+
+
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
     """Work in another folder if the current one has a ``matplotlibrc``; then return."""
@@ -75,7 +96,7 @@ def _away_from_a_settings_file() -> Iterator[None]:
         yield
         return
     given = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
-    here = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY))
+    here = os.open(os.curdir, platforms.OPEN_FOLDER)
     os.environ.update({name: os.path.abspath(value) for name, value in given.items()})
     try:
         os.chdir(ELSEWHERE)

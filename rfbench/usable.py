@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rfbench import platforms
 from rfbench.errors import ConfigError
 
-GROUPS = "/proc/self/cgroup"
-MOUNT = PurePosixPath("/sys/fs/cgroup")
 CPU, MEMORY = "cpu", "memory"
-VERSION_2 = ""  # which has one group for everything, without a name
 # The user's or the batch system's word on the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
@@ -73,11 +70,14 @@ def _number_in(variable: str) -> int:
 
 def _cpu_quotas() -> Iterator[float]:
     """Yield the quota of each group that has one, in cores."""
-    for folder, version in _groups(CPU):
-        if version == VERSION_2:
-            words = _read(folder / "cpu.max").split()
+    for folder, version in platforms.control_groups(CPU):
+        if version == platforms.VERSION_2:
+            words = platforms.read(folder / "cpu.max").split()
         else:
-            words = [_read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+            words = [
+                platforms.read(folder / f"cpu.cfs_{name}_us").strip()
+                for name in ("quota", "period")
+            ]
         if len(words) == 2 and all(word.isdigit() and int(word) for word in words):  # else "max"
             yield int(words[0]) / int(words[1])
 
@@ -87,41 +87,13 @@ def _memory_limits() -> Iterator[tuple[int, int]]:
 
     Files that the system keeps in memory and gives up when it needs the space are not used.
     """
-    for folder, version in _groups(MEMORY):
-        if version == VERSION_2:
+    for folder, version in platforms.control_groups(MEMORY):
+        if version == platforms.VERSION_2:
             names = ("memory.max", "memory.current", "inactive_file")
         else:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        limit, used = (_read(folder / name).strip() for name in names[:2])
+        limit, used = (platforms.read(folder / name).strip() for name in names[:2])
         if limit.isdigit() and used.isdigit():
-            lines = [line.split() for line in _read(folder / "memory.stat").splitlines()]
+            lines = [line.split() for line in platforms.read(folder / "memory.stat").splitlines()]
             given_up = sum(int(value) for name, value in lines if name == names[2])
             yield int(limit), max(0, int(used) - given_up)
-
-
-def _groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the folders of the groups of this process for a controller, and their version.
-
-    The group itself comes first, then each above it: the smallest quota counts. In a container the
-    path may be that of the host, and only the top is there.
-    """
-    for line in _read(GROUPS).splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers == VERSION_2:
-            top = MOUNT
-        elif controller in controllers.split(","):
-            top = MOUNT / controller  # a link, if several controllers share a folder
-        else:
-            continue
-        own = PurePosixPath(path)
-        for group in (own, *own.parents):
-            yield top / group.relative_to(group.anchor), controllers
-
-
-def _read(path: str | PurePosixPath) -> str:
-    """Return the text of a file of the system; an empty text if there is none."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -201,7 +201,8 @@ def test_an_object_becomes_a_function_by_the_two_lines_of_the_page():
 
 
 def test_each_block_of_python_is_run():
-    assert len(blocks("python")) == 3
+    """But for the script of SLURM, which `tests/experiment/test_containers.py` parses."""
+    assert len(blocks("python")) == 4
 
 
 @pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))

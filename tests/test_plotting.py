@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from rfbench import interpreter
+from rfbench import interpreter, plotting
+from rfbench.errors import ConfigError
 
 SHOW = """
 import json, os, logging
@@ -17,7 +18,6 @@ logging.basicConfig(format="%(message)s")
 before = dict(os.environ), os.getcwd()
 try:
     mpl = import_matplotlib()
-    from matplotlib.figure import Figure
     said = [mpl.rcParams["lines.linewidth"], str(mpl.rcParams._get("backend"))]
 except RfbenchError as error:
     said = [str(error), ""]
@@ -30,11 +30,11 @@ USUAL, OWN = 1.5, 7.25  # of matplotlib; of the user's settings
 NOWHERE = "/nonexistent"
 
 
-def imported(folder, code=SHOW, **variables):
+def imported(folder, code=SHOW, shell="", **variables):
     """Return the width of lines and the backend after the import in a folder, and the log."""
     environment = interpreter.environment() | {"MPLCONFIGDIR": str(folder / "own"), **variables}
     done = subprocess.run(
-        interpreter.command(code),
+        ["sh", "-c", f'"$0" "$@" {shell}', *interpreter.command(code)],
         env={name: value for name, value in environment.items() if value is not None},
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
@@ -51,9 +51,15 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("backend", ["nonsense", "module://matplotlib_inline.absent", ""])
-def test_no_backend_is_needed(folder, backend):
-    assert imported(folder, MPLBACKEND=backend)[0] == OWN
+DRAWS = "; from matplotlib.figure import Figure"
+
+
+@pytest.mark.parametrize(
+    ("backend", "shell"), [("module://matplotlib_inline.absent", ""), ("nonsense", "2>&-")]
+)
+def test_no_backend_is_needed(folder, backend, shell):
+    code = SHOW.replace("import_matplotlib()", f"import_matplotlib(){DRAWS}")
+    assert imported(folder, code, shell, MPLBACKEND=backend, PYTHONWARNINGS="error")[0] == OWN
 
 
 def test_the_backend_that_the_user_chose_stays_for_pyplot(folder):
@@ -67,7 +73,7 @@ def test_a_settings_file_of_the_current_folder_is_not_read(folder):
     assert imported(folder)[0] == OWN
     here.unlink()
     os.mkfifo(here)
-    assert imported(folder, MPLCONFIGDIR="own")[0] == OWN
+    assert imported(folder, MPLCONFIGDIR="own", MPLBACKEND="")[0] == OWN
 
 
 def test_a_settings_file_that_is_named_is_read(folder):
@@ -90,31 +96,29 @@ def test_broken_settings_of_the_user_are_one_sentence(folder):
     assert str(own) in log
 
 
+def test_a_pipe_in_the_place_of_the_users_settings_is_refused(tmp_path, monkeypatch):
+    """The fault: matplotlib waited for somebody to write into it."""
+    variables = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "HOME")
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    for name, place in zip(variables, ("", "", "matplotlib", ".config/matplotlib"), strict=True):
+        folder = tmp_path / name / place
+        folder.mkdir(parents=True)
+        os.mkfifo(folder / "matplotlibrc")
+        for other in variables:
+            monkeypatch.delenv(other, raising=False)
+        monkeypatch.setenv(name, str(tmp_path / name))
+        with pytest.raises(ConfigError, match=f"{folder / 'matplotlibrc'} is no file"):
+            plotting.import_matplotlib()
+    # What matplotlib does not come to read is nobody's matter, nor is the file without content.
+    for named in (os.devnull, str(tmp_path / "settings")):
+        (tmp_path / "settings").touch()
+        monkeypatch.setenv("MATPLOTLIBRC", named)
+        plotting._refuse_a_pipe()
+
+
 def test_a_user_without_a_home(folder):
     missing = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"))
     assert imported(folder, MPLCONFIGDIR=NOWHERE, **missing)[0] == USUAL
-
-
-# A command in a strange environment; what of it is shell follows the command.
-ENVIRONMENTS = {
-    "of a notebook": ({"MPLBACKEND": "module://matplotlib_inline.absent"}, ""),
-    "strict and narrow": ({"PYTHONWARNINGS": "error", "COLUMNS": "20", "MPLBACKEND": "x"}, ""),
-    "without standard error": ({"MPLBACKEND": "x"}, "2>&-"),
-}
-
-
-@pytest.mark.parametrize(("variables", "shell"), ENVIRONMENTS.values(), ids=[*ENVIRONMENTS])
-def test_a_command_draws_in_every_environment(write, tmp_path, variables, shell):
-    """The fault: after all trials of a run, a variable of a notebook ended it in a traceback."""
-    folder = write([{"M": 10}, {"M": 20}])
-    (tmp_path / "matplotlibrc").write_bytes(b"\xff")
-    done = subprocess.run(
-        ["sh", "-c", f'"$0" -m rfbench plot "$1" {shell}', sys.executable, str(folder)],
-        env={**interpreter.environment(), **variables},
-        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (folder / "error_vs_M.png").is_file()
 
 
 def test_settings_of_python_hold(folder):

@@ -28,6 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
             "home",
             "interpreter",
             "permissions",
+            "platforms",
             "plotting",
             "shipped",
             "source",
@@ -216,13 +217,13 @@ ELSEWHERE = {
         "tempfile.TemporaryFile('ab+')",  # without a name
         "pickle.dump(content, self._process.stdin)",
     },
-    "rfbench.experiment.environment": {"Path('/proc/self/clear_refs').write_text('5')"},
     "rfbench.experiment.worker": {
         "os.fdopen(os.dup(0), 'rb')",
         "os.fdopen(os.dup(1), 'wb')",
         "open(os.devnull)",
     },
-    "rfbench.plotting": {"os.open(os.curdir, getattr(os, 'O_PATH', os.O_RDONLY))"},  # to return
+    "rfbench.platforms": {"Path('/proc/self/clear_refs').write_text('5')"},
+    "rfbench.plotting": {"os.open(os.curdir, platforms.OPEN_FOLDER)"},  # to return
     "rfbench.home": {"tempfile.TemporaryDirectory(prefix='rfbench-')"},
 }
 IN_MEMORY = re.compile(r"\b(BytesIO|StringIO|stream|dumped)\b")
@@ -284,6 +285,7 @@ STARTERS = {
     "rfbench.experiment.children": {"subprocess.Popen", "subprocess.PIPE"},
     "rfbench.experiment.environment": {"subprocess.check_output"},  # git
     "rfbench.experiment.fanout": {"Parallel"},  # threads, or workers of dask
+    "rfbench.platforms": {"subprocess.check_output"},  # sysctl
 }
 
 
@@ -418,3 +420,42 @@ def test_cores_and_memory_are_asked_of_one_module() -> None:
     asked = re.compile(r"\b(os|multiprocessing|joblib)\.cpu_count|sched_getaffinity|virtual_memory")
     asking = {module for module, file in MODULES.items() if asked.search(file.read_text())}
     assert asking == {"rfbench.usable", "rfbench.experiment.environment"}
+
+
+# Files, modules and calls that a system may lack, and the attributes with which one asks for them.
+OF_A_PLATFORM = re.compile(
+    r"^[\"']/(proc|sys|dev)/|^(resource|mmap|ctypes|winreg|msvcrt|select)(\.|$)|\b_winapi\b"
+    r"|^os\.(pidfd_\w+|waitid|sched_\w+|killpg|setsid|fork\w*|memfd_\w+|eventfd\w*|O_PATH|uname)$"
+    r"|^os\.(prctl|getloadavg|sysconf\w*|posix_fadvise|splice|sendfile|copy_file_range)$"
+    r"|^signal\.(pidfd_\w+|sig(timedwait|waitinfo)|pthread_\w+|setitimer|alarm)$"
+    r"|memory_(full_)?info$|^sys\.(platform|getwindowsversion)$|\bRLIMIT_|^getattr\(os\b"
+)
+
+
+def of_a_platform(tree: ast.AST) -> set[str]:
+    """Return what a module names that not every system has."""
+    kinds = ast.Attribute | ast.Name | ast.Constant | ast.Call
+    names = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, kinds)]
+    names += [alias.name for node in statements(tree) for alias in node.names]
+    for node in statements(tree):
+        if isinstance(node, ast.ImportFrom):
+            names += [str(node.module), *(f"{node.module}.{each.name}" for each in node.names)]
+    return {name for name in names if OF_A_PLATFORM.search(name)}
+
+
+def test_calls_that_not_every_system_has_are_in_one_module() -> None:
+    found = {module: of_a_platform(tree) for module, tree in trees().items()}
+    assert [module for module, names in found.items() if names] == ["rfbench.platforms"]
+    for line in (
+        "os.pidfd_open(1)",
+        "from os import waitid",
+        "from resource import setrlimit",
+        "import resource as r",
+        "len(os.sched_getaffinity(0))",
+        "open('/proc/self/status')",
+        "psutil.Process().memory_info().data",
+        "getattr(os, 'O_PATH', 0)",
+        "os.killpg(1, 9)",
+        "if sys.platform == 'linux': pass",
+    ):
+        assert of_a_platform(ast.parse(line)), line

@@ -7,7 +7,7 @@ import joblib
 import psutil
 import pytest
 
-from rfbench import interpreter, memory, usable
+from rfbench import interpreter, memory, platforms, usable
 from rfbench.errors import ConfigError
 from rfbench.experiment import environment, fanout
 
@@ -23,7 +23,7 @@ def machine(monkeypatch):
     for name in usable.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     facts = type("Memory", (), {"total": 16 * GIB, "available": 12 * GIB})
-    monkeypatch.setattr(usable, "_read", lambda path: files.get(str(path), ""))
+    monkeypatch.setattr(platforms, "read", lambda path: files.get(str(path), ""))
     monkeypatch.setattr(psutil, "virtual_memory", lambda: facts)
     monkeypatch.setattr(joblib, "cpu_count", lambda: CORES)
     monkeypatch.setattr(os, "cpu_count", lambda: CORES)

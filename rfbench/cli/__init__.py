@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from rfbench import __version__, slices
+from rfbench import __version__, platforms, slices
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay
@@ -22,8 +22,10 @@ from rfbench.cli.show import list_, plot, table
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
-from rfbench.errors import RfbenchError, WriteError
+from rfbench.errors import ExecutorError, RfbenchError, WriteError
 from rfbench.escaping import guard_warnings, printable
+
+NO_THREAD = "can't start new thread"  # Python's words for it
 
 
 class Commands(click.Group):
@@ -63,8 +65,9 @@ class Commands(click.Group):
         except BrokenPipeError:
             sys.stderr.close()
             ctx.exit(0)
-        except (RfbenchError, OSError, MemoryError, ImportError) as raised:
-            if ctx.params.get("debug"):
+        except Exception as raised:
+            expected = isinstance(raised, RfbenchError | OSError | MemoryError | ImportError)
+            if ctx.params.get("debug") or not (expected or _lacks_a_thread(raised)):
                 raise
             error = raised if isinstance(raised, RfbenchError) else _refused(raised)
             echo(error.what, err=True, mark="error: ")
@@ -77,7 +80,23 @@ def _of_slices() -> dict[str, str]:
     return {name: place for places in slices.ask("commands") for name, place in places.items()}
 
 
-def _refused(error: OSError | MemoryError | ImportError) -> RfbenchError:
+def _lacks_a_thread(error: BaseException | None) -> bool:
+    """Tell whether an error comes from a thread that could not be started.
+
+    joblib raises an error of its own while it ends the threads that it has started before.
+    """
+    while error and str(error) != NO_THREAD:
+        error = error.__context__
+    return error is not None
+
+
+def _refused(error: Exception) -> RfbenchError:
+    if _lacks_a_thread(error):
+        return ExecutorError(
+            "The system starts no further thread.",
+            "This user may have no more processes and threads. Rows that were measured are safe.",
+            "End other processes, or allow more (see `ulimit -u`).",
+        )
     if not isinstance(error, OSError):
         return WriteError(
             f"{type(error).__name__}: {error or 'there is not enough memory'}.",
@@ -108,6 +127,7 @@ def main(debug: bool) -> None:
     writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
     guard_warnings()
+    os.environ.update(platforms.blas_variables())
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])

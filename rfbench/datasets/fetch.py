@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +32,7 @@ SILENCE = 30
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 """A download goes on if at least so many bytes come in so many seconds: 1 kB/s."""
 CHUNK = 1 << 16
+CHECK_SECONDS = 1.0  # how often the speed is compared with the least one
 
 
 @dataclass(frozen=True)
@@ -234,15 +238,46 @@ def _copy(url: str, path: Path, progress: bool) -> None:
         )
         try:
             with bar:
-                carrier(url, str(path), None)
+                _carry(partial(carrier, url, str(path), None), meter)
             return
         except RequestException as error:
             code = getattr(error.response, "status_code", 500)
             if attempt == RETRIES or code < 500:
                 raise
             time.sleep(2**attempt)
-        finally:
-            meter.end()
+
+
+def _carry(download: Callable[[], None], meter: _Meter) -> None:
+    """Let a thread download, and give it up if it is too slow, or at Ctrl-C.
+
+    So the speed counts from the first moment on: a server may send the head of its answer, whose
+    lines no function of requests returns one by one, byte by byte. What is given up ends with its
+    next byte of a body, with its connection, or with this process.
+    """
+    results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+
+    def work() -> None:
+        raised = None
+        try:
+            download()
+        except BaseException as error:
+            raised = error
+        meter.end()
+        results.put(raised)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while True:
+            try:
+                raised = results.get(timeout=min(CHECK_SECONDS, LEAST_SECONDS))
+                break
+            except queue.Empty:
+                meter.check_speed()
+    except BaseException:
+        meter.given_up = True
+        raise
+    if raised is not None:
+        raise raised
 
 
 @dataclass
@@ -258,8 +293,11 @@ class _Meter:
     total: int = 0  # bytes that the server promises, 0 where it does not
     done: int = 0
     clock: Callable[[], float] = time.monotonic
-    _since: tuple[float, int] = (0.0, 0)  # when the speed was measured last, and `done` then
+    given_up: bool = False
     _responses: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._since = self.clock(), 0  # when the speed was measured last, and `done` then
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
         """Let the body of a response of requests be read as it comes, and count it."""
@@ -288,11 +326,16 @@ class _Meter:
         self._responses.clear()
 
     def count(self, n: int) -> None:
-        """Count bytes that came; DataError if they are too many, TimeoutError if too few."""
+        """Count bytes that came; DataError if they are too many, TimeoutError once given up."""
+        if self.given_up:
+            raise TimeoutError
         self.done += n
         if max(self.done, self.total) > archives.LIMIT:
             raise archives.too_large("The download")
         self.bar.update(self.task, completed=self.done, total=self.total or None)
+
+    def check_speed(self) -> None:
+        """Raise TimeoutError if too few bytes came since the last measurement, a minute ago."""
         (before, had), now = self._since, self.clock()
         if now - before >= LEAST_SECONDS:
             if self.done - had < LEAST_BYTES:

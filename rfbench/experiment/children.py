@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import pickle
-import signal
 import subprocess
 import tempfile
 import threading
@@ -20,7 +19,7 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
-from rfbench import interpreter
+from rfbench import interpreter, platforms
 from rfbench.errors import ExecutorError
 from rfbench.experiment import marks
 from rfbench.experiment.plan import SPOILED, Trial, describe
@@ -70,7 +69,7 @@ class Child:
             )
             assert self._process.stdout is not None
             self._pipe = self._process.stdout.fileno()
-            self._death = os.pidfd_open(self._process.pid)
+            self._death = platforms.descriptor_of(self._process.pid)
             os.set_blocking(self._pipe, False)
             self.machine = json.loads(self._answer())
         except (OSError, Died) as error:
@@ -119,8 +118,7 @@ class Child:
     def kill(self) -> None:
         """End the process, and those that trials left running in it, also if it has ended."""
         if self._process.returncode is None:  # else its number may be another one's
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            platforms.kill_group(self._process.pid)
 
     def close(self) -> None:
         """End the process, see that it is gone, and let go of what belongs to it."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import platform
-import resource
 import subprocess
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rfbench import usable
+from rfbench import platforms, usable
 from rfbench.results import manifest
 
 BLAS_PREFIXES = ("OPENBLAS_", "MKL_", "BLIS_", "OMP_", "VECLIB_")
@@ -28,15 +26,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             versions_of[package] = "not installed"
     return versions_of
-
-
-def cpu_name() -> str:
-    """Return the processor's name as the system gives it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 def blas() -> list[dict[str, Any]]:
@@ -57,6 +46,19 @@ def blas() -> list[dict[str, Any]]:
     ]
 
 
+def threads_are_verified() -> bool:
+    """Tell whether `threadpoolctl` sets the number of threads of the BLAS of numpy and of scipy.
+
+    It does not know Apple's Accelerate, which may be the BLAS of one of them alone.
+    """
+    import numpy
+    import scipy
+
+    configurations = [module.show_config(mode="dicts") for module in (numpy, scipy)]
+    built_with = str([each.get("Build Dependencies") for each in configurations])
+    return bool(blas()) and "accelerate" not in built_with.lower()
+
+
 def blas_variables() -> dict[str, str]:
     """Return the environment variables that steer the BLAS, as somebody has set them.
 
@@ -74,15 +76,17 @@ def machine() -> dict[str, Any]:
     import psutil
 
     memory = psutil.virtual_memory()
+    threads = {} if threads_are_verified() else {"blas_threads": "not verified"}
     return {
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu_name(),
+        "cpu": platforms.cpu_name(),
         "cores": os.cpu_count(),
         "usable_cores": usable.cores(),
         "memory_gib": round(memory.total / 2**30, 1),
         "free_memory_gib": round(memory.available / 2**30, 1),
         "blas": blas(),
         "blas_variables": blas_variables(),
+        **threads,
     }
 
 
@@ -122,18 +126,3 @@ def git_commit() -> str | None:
         return git("rev-parse", "HEAD") + ("+" if dirty else "")
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-def reset_peak_rss() -> None:
-    """Begin a new measurement of the peak, where the system can (Linux)."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_rss_mb() -> float:
-    """Return the largest resident memory of this process since the reset (or its start), in MB."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return float(line.split()[1]) * 1024 / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rfbench import platforms
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
@@ -19,6 +20,11 @@ from rfbench.results import manifest as manifests
 from rfbench.results.store import Store, note
 
 log = logging.getLogger(__name__)
+
+NO_LIMIT = (
+    "This system does not enforce limits of memory: a trial that needs more than its part may slow "
+    "this machine down or be killed; matrices whose size is known are refused all the same."
+)
 
 
 @dataclass
@@ -75,7 +81,10 @@ def run(
         if on_interrupt:
             on_interrupt()
 
-    fan_out = FanOut(record, limits or Limits(), store.begin)
+    limits = limits or Limits()
+    if limits.memory and not platforms.limits_memory():
+        log.warning(NO_LIMIT)
+    fan_out = FanOut(record, limits, store.begin)
     with store.lock(), fan_out.heeding_signals(interrupted):
         store.mend()
         done = store.done()

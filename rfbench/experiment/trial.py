@@ -20,7 +20,7 @@ import sklearn
 from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
-from rfbench import metrics
+from rfbench import metrics, platforms
 from rfbench.arrays import Array, Rows
 from rfbench.bandwidths import nearest_to_rule
 from rfbench.clock import PARTS, Clock
@@ -30,7 +30,6 @@ from rfbench.config.schema import NO_SOLVER, BandwidthGrid, SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.errors import MemoryLimit, MethodError, RfbenchError
 from rfbench.experiment.context import Context
-from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
@@ -97,7 +96,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     row, rows_before = describe(trial), ""
     # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    reset_peak_rss()
+    platforms.reset_peak_rss()
     try:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
@@ -116,7 +115,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
             raise
         row.update(status="failed", message=f"{type(error).__name__}: {words(error)}")
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
-    row["peak_rss_mb"] = round(peak_rss_mb(), 1)
+    row["peak_rss_mb"] = round(platforms.peak_rss_mb(), 1)
     if rows_before and _hash_of_rows(trial, context) != rows_before:
         what = f"{trial.code} changed the prepared rows: its numbers are those of other data."
         row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}

@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import pickle
-import resource
 import signal
 import threading
 import time
@@ -20,7 +19,7 @@ import traceback
 from dataclasses import dataclass
 from typing import IO, Any
 
-from rfbench import memory, usable
+from rfbench import memory, platforms, usable
 from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
@@ -105,9 +104,7 @@ def obey(limits: Limits, folder: str, variables: dict[str, str]) -> None:
         del os.environ[name]
     os.environ.update(variables)
     memory.limit_to(limits.memory)
-    with contextlib.suppress(ValueError, OSError):
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        resource.setrlimit(resource.RLIMIT_DATA, (limits.memory or hard, hard))
+    platforms.limit_memory(limits.memory)
 
 
 def main(parent: int, trace: int) -> None:
@@ -179,4 +176,4 @@ def _end(mark: str) -> None:
     """End this process, and those that trials left running in it or in sessions of their own."""
     with contextlib.suppress(Exception):  # a trial may have changed any module, or used all memory
         marks.end_marked(mark)
-    os.killpg(os.getpid(), signal.SIGKILL)
+    platforms.kill_group(os.getpid())

@@ -69,7 +69,7 @@ def measure(n: int, d: int, frequencies: int, threads: int) -> dict[str, Any]:
 
     from rfbench import samplers
     from rfbench.compute import waves
-    from rfbench.experiment.environment import peak_rss_mb
+    from rfbench.platforms import peak_rss_mb
     from rfbench.solvers import RidgeClassifier
 
     waves.warm_up()

@@ -73,6 +73,18 @@ def a_byte_at_a_time(handler):
     handler.over.wait()
 
 
+def a_head_without_end(handler):
+    """Send the beginning of a head, and no more before the test is over."""
+    handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Slow: ")
+    handler.wfile.flush()
+    handler.over.wait()
+
+
+def interrupted_in_the_head(handler):
+    os.kill(os.getpid(), signal.SIGINT)
+    a_head_without_end(handler)
+
+
 def interrupted(handler):
     """Let the user press Ctrl-C in the middle."""
     answer(handler, b"x", Content_Length="1000")
@@ -133,15 +145,15 @@ def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatc
     assert_one_sentence(home, address, sentence)
 
 
-@pytest.mark.parametrize("address", [a_byte_at_a_time], indirect=True)
+@pytest.mark.parametrize("address", [a_byte_at_a_time, a_head_without_end], indirect=True)
 def test_a_server_that_is_too_slow(home, catalogue, address, monkeypatch):
     """The fault: a byte every 2 s is no silence, and such a download never ended."""
-    monkeypatch.setattr(fetch, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(fetch, "LEAST_SECONDS", 0.02)
     catalogue(letters([address], sha256(BODY)))
-    assert_one_sentence(home, address, "the server is too slow: 1 bytes in 0 s")
+    assert_one_sentence(home, address, r"the server is too slow: [01] bytes in \d s")
 
 
-@pytest.mark.parametrize("address", [interrupted], indirect=True)
+@pytest.mark.parametrize("address", [interrupted, interrupted_in_the_head], indirect=True)
 def test_ctrl_c_ends_a_download_at_once(home, catalogue, address):
     catalogue(letters([address], sha256(BODY)))
     # A worker of pytest-xdist ignores the signal.
@@ -171,9 +183,11 @@ def test_the_speed_is_that_of_each_minute():
     for second in range(1, 120):
         now[0] = float(second)
         meter.count(1)
+        meter.check_speed()
     now[0] = 120.0
+    meter.count(1)
     with pytest.raises(TimeoutError, match="60 bytes in 60 s"):
-        meter.count(1)
+        meter.check_speed()
     assert bar.shown == 10_000_120
 
 

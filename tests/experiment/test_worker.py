@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from rfbench import usable
+from rfbench import platforms
 from rfbench.errors import ConfigError
 from rfbench.experiment.worker import memory_share
 
@@ -14,7 +14,7 @@ GIB = 2**30
 def machine(monkeypatch):
     memory = type("Memory", (), {"total": 16 * GIB, "available": 8 * GIB})
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    monkeypatch.setattr(usable, "_read", lambda path: "")
+    monkeypatch.setattr(platforms, "read", lambda path: "")
 
 
 @pytest.mark.parametrize(

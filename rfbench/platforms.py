@@ -1,0 +1,182 @@
+"""The calls that not every system has, each with what happens on a system without it.
+
+Linux has all of them. macOS has no descriptors of processes, no ``/proc``, no control groups and no
+limit of memory that holds; a container may lack some of them, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import mmap
+import os
+import platform
+import resource
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+DARWIN = platform.system() == "Darwin"
+OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
+"""How a folder is opened in order to return to it. Without O_PATH the folder has to be readable."""
+POLL_SECONDS = 0.02
+PROBE_BYTES = 2**27  # more than other threads allocate in the microseconds of a probe
+
+GROUPS = "/proc/self/cgroup"
+MOUNT = PurePosixPath("/sys/fs/cgroup")
+VERSION_2 = ""  # which has one group for everything, without a name
+
+
+def descriptor_of(process: int) -> int:
+    """Return a new descriptor that can be read once a child of this process has ended.
+
+    Without `os.pidfd_open` (macOS, older kernels, some containers) it is the end of a pipe, and a
+    thread asks for the state of the child. It does not wait for the child, whose exit code is left
+    to its `subprocess.Popen`.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        return os.pidfd_open(process)
+    end, begin = os.pipe()
+    threading.Thread(target=_tell_of_end, args=(process, begin), daemon=True).start()
+    return end
+
+
+def _tell_of_end(number: int, pipe: int) -> None:
+    """Write into a pipe once a process has ended; a fork of this process may keep the pipe open."""
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(number)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(POLL_SECONDS)
+    with contextlib.suppress(BrokenPipeError):
+        os.write(pipe, b"x")
+    os.close(pipe)
+
+
+def kill_group(leader: int) -> None:
+    """Kill the processes of a group.
+
+    macOS refuses the permission if all of them have ended, and Linux finds none.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def read(path: str | PurePosixPath) -> str:
+    """Return the text of a file of the system, such as one of ``/proc``; empty if there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
+    """Yield the folders of the control groups of this process for a controller, and their version.
+
+    The group itself comes first, then each above it: the smallest quota counts. In a container the
+    path may be that of the host, and only the top is there. A system without groups has no quota.
+    """
+    for line in read(GROUPS).splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers == VERSION_2:
+            top = MOUNT
+        elif controller in controllers.split(","):
+            top = MOUNT / controller  # a link, if several controllers share a folder
+        else:
+            continue
+        own = PurePosixPath(path)
+        for group in (own, *own.parents):
+            yield top / group.relative_to(group.anchor), controllers
+
+
+def cpu_name() -> str:
+    """Return the name of the processor: of ``/proc``, else of `sysctl`, else its architecture."""
+    for line in read("/proc/cpuinfo").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    if DARWIN:
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            words = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+            return subprocess.check_output(words, text=True, timeout=10).strip()
+    return platform.processor() or platform.machine()
+
+
+def reset_peak_rss() -> None:
+    """Begin a new measurement of the peak; without ``/proc`` it began with the process."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_rss_mb() -> float:
+    """Return the largest resident memory of this process since the reset (or its start), in MB."""
+    for line in read("/proc/self/status").splitlines():
+        if line.startswith("VmHWM"):
+            return float(line.split()[1]) * 1024 / 1e6
+    unit = 1 if DARWIN else 1024  # bytes of `ru_maxrss`
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def limit_memory(amount: float | None) -> None:
+    """Make a MemoryError of an allocation with which this process has more bytes of its own.
+
+    None takes the limit away. A system that does not enforce it ignores it: see `limits_memory`.
+    """
+    with contextlib.suppress(ValueError, OSError):
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (int(amount or hard), hard))
+
+
+@contextlib.contextmanager
+def limited_to_more(amount: float) -> Iterator[None]:
+    """Let this process allocate at most so many bytes more than it has now, for a while.
+
+    A system that does not tell how many it has sets no limit.
+    """
+    import psutil
+
+    used = getattr(psutil.Process().memory_info(), "data", None)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if used is not None:
+        most = int(used + amount)
+        most = most if soft == resource.RLIM_INFINITY else min(soft, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def own_memory() -> int:
+    """Return the resident bytes that this process shares with no other one.
+
+    A system that does not tell them apart counts all resident bytes.
+    """
+    import psutil
+
+    facts = psutil.Process().memory_info()
+    return int(facts.rss - getattr(facts, "shared", 0))
+
+
+@functools.cache
+def limits_memory() -> bool:
+    """Tell whether this system refuses an allocation beyond the limit of a process: a probe."""
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    with limited_to_more(PROBE_BYTES / 2), contextlib.suppress(OSError):
+        mmap.mmap(-1, PROBE_BYTES, flags=private).close()
+        return False
+    return True
+
+
+def blas_variables() -> dict[str, str]:
+    """Return the variables that have to be set before numpy is imported.
+
+    Apple's Accelerate has as many threads as a variable allows, and nothing changes their number
+    later. Elsewhere `threadpoolctl` sets the number of threads.
+    """
+    name = "VECLIB_MAXIMUM_THREADS"
+    return {name: os.environ.get(name, "1")} if DARWIN else {}
