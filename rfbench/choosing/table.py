@@ -52,6 +52,7 @@ class LabelledTable:
     name: str = "the rows"
     sha256: str = ""  # of the file's content
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
+    assumed: str = ""  # that of these which says how whole numbers of the target are taken
     how: Reading | None = None  # of a file: by it new files are read
 
     @property
@@ -287,6 +288,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         table.special["time"].to_numpy(np.float64) if "time" in table.special else None,
         name=name,
         notes=(*tells(X[once], codes[once]), *notes, *table.notes),
+        assumed=table.assumed,
     )
 
 
