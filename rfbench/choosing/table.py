@@ -265,7 +265,8 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.moments(str(when.name), when), name="time")
     table.complete()
-    name, X, y, notes = table.name, table.X, table.y, []
+    # A copy has one block of each type: a file's columns may be as many blocks, which is slow.
+    name, X, y, notes = table.name, table.X.copy(), table.y, []
     if len(y) < LEAST_ROWS:
         what = f"Too few rows have a target: {len(y)} in {name}."
         raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")
