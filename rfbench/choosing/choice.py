@@ -23,7 +23,7 @@ from rfbench.choosing import workplace
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference
 from rfbench.choosing.model import Model, half_widths, save
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.choosing.table import LEAST_ROWS, parted, table_of, without_rows
+from rfbench.choosing.table import LEAST_ROWS, LabelledTable, parted, table_of, without_rows
 from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, unknown
 from rfbench.solvers.folds import whole_groups
@@ -55,6 +55,7 @@ def choose(
     out: str | Path | None = None,
     seed: int = 0,
     on_candidate: Callable[[Candidate], None] | None = None,
+    on_assumption: Callable[[str], None] | None = None,
     **told: Any,
 ) -> Choice:
     """Choose a model for a table, and fit it.
@@ -78,6 +79,9 @@ def choose(
         Folder of what is written: ``results/choose`` by default.
     on_candidate : callable, optional
         It gets each model that was measured.
+    on_assumption : callable, optional
+        It gets a sentence before anything is measured, if the target holds a few whole numbers:
+        whether they are taken as classes or as a quantity, and the option for the other one.
     **told : Any
         What is known of the table, see `rfbench.choosing.table.table_of`: `target`, `task`, `drop`,
         `groups`, `time`, and how a file is read.
@@ -87,15 +91,17 @@ def choose(
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
     with workplace.beside(folder, allow_rows=allow_rows) as place:
+        table = table_of(X, y, **told) if allow_rows else without_rows(table_of(X, y, **told))
+        if table.assumed and on_assumption is not None:
+            on_assumption(table.assumed)
         choice = _chosen(
-            X, y, metric, budget, started, n_jobs, allow_rows, place, seed, on_candidate, told
+            table, metric, budget, started, n_jobs, allow_rows, place, seed, on_candidate
         )
     return choice._replace(folder=folder)
 
 
 def _chosen(
-    X: Any,
-    y: Any,
+    table: LabelledTable,
     metric: str | None,
     budget: float,
     started: float,
@@ -104,12 +110,10 @@ def _chosen(
     folder: Path,
     seed: int,
     on_candidate: Callable[[Candidate], None] | None,
-    told: Mapping[str, Any],
 ) -> Choice:
     """Return the choice of `choose`, whose files are in a folder."""
     workers, least_rows = n_jobs or usable.cores(), 1 if allow_rows else LEAST_ROWS
     deadline = started + (1 - WRITING) * budget
-    table = table_of(X, y, **told) if allow_rows else without_rows(table_of(X, y, **told))
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
         kind = "classes" if table.n_classes else "numbers"
@@ -142,6 +146,7 @@ def _chosen(
         "data": table.name,
         "data_sha256": table.sha256,
         "notes": table.notes,  # what the rows say of themselves
+        "assumed": table.assumed,  # how whole numbers of the target are taken; it is in the notes
         "preparation": describe(model[0].notes_),  # what was done to the columns
         "columns": [str(column) for column in table.X.columns],
         "metric": table.metric,
@@ -237,16 +242,21 @@ def weights_of(scores: Array, target: Array) -> Array:
 def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
-    The constant and the simplest of the good models are measured without a deadline. If such a
-    model fails, the next one is. The others are measured if they finish in time.
+    The constant and the simplest of the good models are measured without a deadline, on fewer
+    training rows if two fits on all of them (this one and the last one) do not end in time. If such
+    a model fails, the next one is. The others are measured if they finish in time.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
+    used: dict[Candidate, int] = {}  # training rows
 
     def measure(candidates: Iterable[Candidate], deadline: float | None) -> None:
-        parts = dict.fromkeys(part for c in candidates for part in c.parts if part not in answers)
-        trials = [(part, last, len(rounds.train)) for part in parts]
-        answers.update(zip(parts, rounds.measured(trials, deadline), strict=True))
+        seconds = (end - monotonic()) / 2 if deadline is None else np.inf
+        new = [(part, c) for c in candidates for part in c.parts if part not in answers]
+        rows = {part: rounds.affordable(c, seconds) for part, c in new}
+        used.update(rows)
+        trials = [(part, last, n) for part, n in rows.items()]
+        answers.update(zip(rows, rounds.measured(trials, deadline), strict=True))
 
     needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
     waiting = {family: c for family, c in best.items() if family != CONSTANT}
@@ -270,6 +280,7 @@ def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
             loss=rounds.loss(rounds.table.metric, scores, rounds.test),
             seconds=sum(each["fit"] for each in parts),
             predicting=1000 * sum(each["said"] for each in parts) / len(rounds.test),
+            rows=min(used[part] for part in candidate.parts),
         )
     return made
 
@@ -346,8 +357,9 @@ def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))
-    seconds = taken.seconds * len(every) / len(train)
-    for rows in [every] * (monotonic() + seconds < end) + [train]:
+    measured = table.some(train, taken.rows or len(train))
+    seconds = taken.seconds * len(every) / len(measured)
+    for rows in [every] * (monotonic() + seconds < end) + [measured]:
         model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])
         seen = rounds.loss(table.metric, said.reshape(len(test), -1), test)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,13 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
 
     folder = out or options.results_folder() / f"choose-{stem}"
     choice = choosing.choose(
-        file, allow_rows=not no_rows, out=folder, on_candidate=progress, started=started, **kwargs
+        file,
+        allow_rows=not no_rows,
+        out=folder,
+        on_candidate=progress,
+        on_assumption=partial(echo, err=True),
+        started=started,
+        **kwargs,
     )
     if form == "json":
         echo_json({"folder": str(folder), **choice.card})

@@ -30,7 +30,8 @@ LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret 
 LEAST = 20  # rows, or different values, of which no order and no agreement is chance
 ROWS_PER_NAME = 10  # words with fewer rows each are names of somebody or something
 COPIES = 0.01  # share of rows from which on exact duplicates count
-TELLING_ROWS = 20_000  # that say whether a column tells the target
+# That say whether a column tells the target: of wide tables fewer rows, which take a second or two.
+TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
@@ -52,6 +53,7 @@ class LabelledTable:
     name: str = "the rows"
     sha256: str = ""  # of the file's content
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
+    assumed: str = ""  # that of these which says how whole numbers of the target are taken
     how: Reading | None = None  # of a file: by it new files are read
 
     @property
@@ -263,11 +265,14 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.moments(str(when.name), when), name="time")
     table.complete()
-    name, X, y, notes = table.name, table.X, table.y, []
+    # A copy has one block of each type: a file's columns may be as many blocks, which is slow.
+    name, X, y, notes = table.name, table.X.copy(), table.y, []
     if len(y) < LEAST_ROWS:
         what = f"Too few rows have a target: {len(y)} in {name}."
         raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")
-    hashes = pd.util.hash_pandas_object(X.assign(**{"\0target": y}).astype(STRING), index=False)
+    rows = pd.concat([X, y.rename("\0target")], axis=1)  # numbers are compared as such
+    texts = {name: STRING for name, dtype in rows.dtypes.items() if not values.is_number(dtype)}
+    hashes = pd.util.hash_pandas_object(rows.astype(texts), index=False)
     copies = pd.factorize(hashes)[0].astype(np.int64)
     if groups is None and time is None and (found := held_out_by(X, y, copies)) is not None:
         by, column, sentence = found
@@ -287,6 +292,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         table.special["time"].to_numpy(np.float64) if "time" in table.special else None,
         name=name,
         notes=(*tells(X[once], codes[once]), *notes, *table.notes),
+        assumed=table.assumed,
     )
 
 
@@ -319,9 +325,12 @@ def held_out_by(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    different = max(X[once].nunique().max(), y[once].nunique())
     # Of a few words each, equal rows are no copies: some column has to tell most rows apart.
-    if again >= max(2, COPIES * len(X)) and 2 * different > once.sum() >= LEAST:
+    if (
+        again >= max(2, COPIES * len(X))
+        and once.sum() >= LEAST
+        and (2 * max(X[once].nunique().max(), y[once].nunique()) > once.sum())
+    ):
         sentence = (
             f"{again:,} rows repeat another one exactly: such rows are held out together. "
             "--groups none draws each by itself."
@@ -336,12 +345,10 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     if kind == values.WORDS and values.units_in(values.text_of(column).dropna()):
         return named, 0  # numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
+    if column.dtype == bool or not (kind == values.WORDS or whole):
+        return named, 0
     counts = column.value_counts()
-    if (
-        column.dtype == bool
-        or not (kind == values.WORDS or whole)
-        or (len(counts) < values.LEAST_NAMES or 2 * counts[counts > 1].sum() < len(column))
-    ):
+    if len(counts) < values.LEAST_NAMES or 2 * counts[counts > 1].sum() < len(column):
         return named, 0
     return named, len(counts) * (named or ROWS_PER_NAME * len(counts) > len(column))
 
@@ -351,31 +358,37 @@ def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 
     Of rows that belong together, one is to be given: their values agree without any such rule.
     """
-    some = np.linspace(0, len(X) - 1, min(len(X), TELLING_ROWS)).astype(np.int64)
+    most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
+    some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
+    X = X.iloc[some]
     return [
         f"Column {name} determines the target: if it is known only when the target is, "
         f"leave it out with --drop {name}."
         for name, column in X.items()
-        if _tells(str(name), column.iloc[some], target[some])
+        if _tells(str(name), column, target[some])
     ]
 
 
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
-    kind, cells = values.kind_of(name, column), values.text_of(column)
+    kind = values.kind_of(name, column)
     if kind == values.INDEX:
         return False  # it is left out
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
         cells = pd.Series(values.moments(name, column))
-    elif kind == values.NUMBER:
-        cells = pd.Series(values.as_numbers(cells, comma=values.has_decimal_comma(cells)))
+    else:
+        cells = values.text_of(column)
+        if kind == values.NUMBER:
+            cells = pd.Series(values.as_numbers(cells, comma=values.has_decimal_comma(cells)))
     there = cells.notna().to_numpy()
     if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
         return False
     y = y[there]
-    same = pd.Series(y).groupby(pd.factorize(cells[there], sort=True)[0])  # rows of one value
-    low, high = same.min().to_numpy(), same.max().to_numpy()
-    again = same.transform("size").to_numpy() > 1
+    codes = pd.factorize(cells[there], sort=True)[0]
+    order, counted = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(counted) - counted  # of the rows of one value
+    low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
+    again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
     rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
     pure = bool((low == high).all())

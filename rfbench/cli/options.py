@@ -61,7 +61,7 @@ TARGET = click.option("--target", type=column, help="The column to predict.")
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
-    help="Default: guessed from the target.",
+    help="Default: as the target is; up to 20 whole numbers are classes.",
 )
 DROP = click.option("--drop", type=column, multiple=True, help="A column to leave out; repeatable.")
 GROUPS = click.option(

@@ -7,7 +7,7 @@ CSV names already are left out, so an interrupted run resumes. The exit code is 
 with a traceback, with another exit code than 0 or 2, or later than 1.2 times the budget plus 5 s.
 
 The target is the column ``target``, or else the last one. A file whose first line has numbers only
-has no header. If the command asks whether whole numbers are classes, up to 20 of them are.
+has no header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COLUMNS = ["file", "code", "seconds", "late", "traceback", "answer"]
-MOST_CLASSES = 20
 SUFFIXES = (".csv", ".tsv", ".data", ".txt", ".arff", ".csv.gz", ".tsv.gz")
 
 
@@ -55,9 +54,6 @@ def line_of(file: Path, budget: float) -> list[object]:
     with tempfile.TemporaryDirectory() as out:
         words = ["choose", str(file), *options_of(file), "--budget", f"{budget}s", "--out", out]
         done, seconds = run(words)
-        if asked := re.search(r"has (\d+) different whole numbers", done.stderr):
-            task = "classification" if int(asked[1]) <= MOST_CLASSES else "regression"
-            done, seconds = run([*words, "--task", task])
     said = done.stdout.splitlines() if done.returncode == 0 else done.stderr.splitlines()
     answers = [text for text in said if text.startswith(("TAKE", "NOTHING", "THERE", "error:"))]
     late = seconds > 1.2 * budget + 5

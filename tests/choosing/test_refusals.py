@@ -1,6 +1,7 @@
 """`choose` ends with a model, or with exit code 2 and a sentence of a complete list."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,32 @@ def test_a_table_of_each_kind_gets_a_model(kind, short, tmp_path, monkeypatch):
     assert all("most rows coincide" in text for text in card["failed"].values())
     call("predict", "o/model.joblib", "t.csv", "--out", "p.csv", "--allow-imports")
     assert len(pd.read_csv("p.csv")) == len(X)
+
+
+@pytest.mark.parametrize(
+    ("words", "n_classes", "line"),
+    [
+        ((), 4, "Target y: 4 different whole numbers, taken as classes (--task regression for a"),
+        (("--task", "regression"), 0, "0 s: the mean"),
+        (("--task", "classification"), 4, "0 s: the majority class"),
+    ],
+)
+def test_whole_numbers_are_taken_as_classes_and_the_first_line_says_so(
+    words, n_classes, line, short, tmp_path, monkeypatch
+):
+    """The page and the card have the sentence, too."""
+    monkeypatch.chdir(tmp_path)
+    a = np.random.default_rng(0).standard_normal(120)
+    pd.DataFrame({"a": a, "y": np.digitize(a, [-1, 0, 1])}).to_csv("t.csv", index=False)
+    output = call(
+        "choose", "t.csv", "--target", "y", "--budget", "20s", "--jobs", 1, "--out", "o", *words
+    )
+    card = json.loads(Path("o/model.json").read_text())
+    assert len(card["classes"]) == n_classes
+    first = re.sub(r"^\d+ s:", "0 s:", output)
+    assert first.startswith(line)
+    assert bool(card["assumed"]) == (not words)
+    assert " ".join(output.split()).count("taken as classes") == 2 * (not words)
 
 
 def table(n=150):

@@ -188,11 +188,39 @@ class TestTarget:
             assert labels == [format(v, "g") if type(v) in (int, float) else str(v) for v in values]
             assert sum(entry.classes.values()) == N
 
-    def test_a_doubtful_one_is_refused_until_it_is_said(self, put):
-        table = frame(price=np.arange(N) % 5)
-        refused(put, table, target="price", match="classes or a quantity")
-        assert put(table, target="price", task="classification")[0].task == "multiclass"
-        assert put(table, target="price", task="regression")[0].task == "regression"
+    @pytest.mark.parametrize(
+        ("different", "rows", "task"),
+        [
+            (3, 40, "multiclass"),  # kinds of iris
+            (5, 40, "multiclass"),
+            (7, 400, "multiclass"),  # grades of wine
+            (18, 400, "multiclass"),  # outcomes of chess
+            (20, 100, "multiclass"),
+            (20, 99, "regression"),  # fewer than five rows each
+            (8, 30, "regression"),
+            (21, 4000, "regression"),
+            (28, 4000, "regression"),  # rings of abalones
+        ],
+    )
+    def test_a_few_whole_numbers_are_taken_by_a_rule_that_is_said(self, different, rows, task):
+        y = pd.Series(np.arange(rows) % different * 3.0 - 6, name="grade")
+        X = pd.DataFrame({"a": np.arange(rows) % 13})
+        about = columns.parsed("d", X, y).about
+        taken, other = "classes", "regression for a quantity"
+        if task == "regression":
+            taken, other = "a quantity", "classification for classes"
+        assert about["task"] == task
+        assert about["note"].startswith(
+            f"Target grade: {different} different whole numbers, taken as {taken} (--task {other})."
+        )
+
+    def test_nothing_is_assumed_if_the_task_is_given_or_the_target_tells_it(self):
+        X = pd.DataFrame({"a": np.arange(120) % 13})
+        for task in ("classification", "regression"):
+            note = columns.parsed("d", X, X["a"] % 5, task=task).about["note"]
+            assert "taken as" not in note
+        for y in (X["a"] % 2, X["a"] % 5 / 2, pd.Series(range(120))):
+            assert "taken as" not in columns.parsed("d", X, y).about["note"]
 
     @pytest.mark.parametrize(
         ("values", "task", "match"),
