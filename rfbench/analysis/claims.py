@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
+from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import ClaimComparison, Effect, Outcome, not_varied
+from rfbench.analysis.outcomes import Effect, Outcome, not_varied
 from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm, paired_t

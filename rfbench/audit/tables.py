@@ -13,7 +13,8 @@ import pandas as pd
 
 from rfbench import files as doors
 from rfbench import papers
-from rfbench.analysis.outcomes import RANGES, ClaimComparison, EffectRange
+from rfbench.analysis.comparisons import ClaimComparison, EffectRange
+from rfbench.analysis.outcomes import RANGES
 from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 TABLE = "audit.csv"

@@ -8,7 +8,8 @@ from scipy import stats
 
 from rfbench import papers
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
-from rfbench.analysis.outcomes import ClaimComparison, EffectRange, Outcome
+from rfbench.analysis.comparisons import ClaimComparison, EffectRange
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.papers.models import Claim, Part
