@@ -9,22 +9,19 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any
 
 from rfbench import plugins
 from rfbench.errors import MethodError, nearest
 
-if TYPE_CHECKING:
-    from rfbench.kernels import Kernel
-    from rfbench.samplers.base import RandomFeatures
-    from rfbench.solvers.base import Solver
-
-Thing = TypeVar("Thing")
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class Registry(Mapping[str, Thing], Generic[Thing]):
+class Registry(Mapping[str, Any]):
     """The things of one kind, imported as they are asked for.
+
+    Its values have the type Any: a type of their own would have to be imported from the modules
+    that import this one.
 
     Parameters
     ----------
@@ -76,13 +73,12 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         module, _, name = place.partition(":")
         return getattr(importlib.import_module(f"{self.package}.{module}"), name)
 
-    def __getitem__(self, name: str) -> Thing:
-        """Return one of rfbench's own by its published name."""
+    def __getitem__(self, name: str) -> Any:
+        """Return one of rfbench's own by its published name: a class, or a dictionary by task."""
         place = self.places[name]
         if isinstance(place, str):
-            return self._load(place)  # type: ignore[no-any-return]
-        thing: Any = {task: self._load(each) for task, each in place.items()}
-        return thing  # type: ignore[no-any-return]
+            return self._load(place)
+        return {task: self._load(each) for task, each in place.items()}
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the published names."""
@@ -103,7 +99,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
         Raises MethodError: nothing has this name; the nearest one is named.
         """
-        from rfbench.parameters import is_path
+        from rfbench.parameters import is_path  # imports numpy, which names alone do not need
 
         if self.imports and is_path(name):
             return plugins.load_class(name)
@@ -113,7 +109,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         raise unknown_name((self,), name)
 
 
-def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
+def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     """Return the error of a name that is in none of these, with the nearest one of all.
 
     A kernel in the place of a sampler, or the other way round, is told as such.
@@ -131,7 +127,7 @@ def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
     )
 
 
-SAMPLERS: Registry[type[RandomFeatures]] = Registry(
+SAMPLERS = Registry(
     "sampler",
     "rfbench.samplers",
     {
@@ -169,7 +165,7 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
     },
     aliases={"rff": "rks"},
 )
-SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
+SOLVERS = Registry(
     "solver",
     "rfbench.solvers",
     {
@@ -184,7 +180,7 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "joint": {"classification": "joint:JointClassifier"},
     },
 )
-KERNELS: Registry[type[Kernel]] = Registry(
+KERNELS = Registry(
     "kernel",
     "rfbench",
     {

@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from rfbench import __version__, slices
+from rfbench import slices
+from rfbench._version import __version__
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.maintenance import merge, replay
