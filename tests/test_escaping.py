@@ -112,8 +112,3 @@ def test_every_process_guards_its_warnings() -> None:
     calls = "    guard_warnings()\n"
     for file in ("cli/__init__.py", "experiment/worker.py"):
         assert calls in (package / file).read_text()
-
-
-def test_audits_of_a_folder_that_is_not_there_are_an_error() -> None:
-    result = CliRunner().invoke(main, ["report", "nosuch", "--audits"])
-    assert (result.exit_code, "nosuch is not there" in result.output) == (2, True)

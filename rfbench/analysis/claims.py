@@ -40,7 +40,7 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
-    Audits give the range of its effects over what the paper does not print.
+    `unprinted` gives the range of its effects over what the paper does not print.
 
     Raises ConfigError if it cannot be tested as it is written.
     """
@@ -125,10 +125,9 @@ def own(claim: Claim) -> OneOff:
 def comparisons_of(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the comparisons of a claim on a data set under a protocol of an audit, untested.
+    """Return the comparisons of a claim on a data set under any protocol, untested.
 
-    Settings and protocols that its parts ask for are those of the configuration as it is: what an
-    audit varies differs from them.
+    Settings and protocols that its parts ask for play no part.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -170,7 +169,7 @@ def judge(
         for comparison, p in zip(tested, outside, strict=True)
     ]
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
-        comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
+        comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
@@ -245,25 +244,6 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
         low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
         return float(low), float(high)
     return paired_t(values).interval(coverage)
-
-
-def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
-    """Add what the effect comes to over what the paper does not print, and what it depends on.
-
-    It depends if it is on both sides of a bound within that range, on whichever the reading is.
-    """
-    span, part = unprinted(claim, comparison), claim.parts[comparison.part]
-    if span is None:
-        return comparison
-    low, high = comparison.effect + span.low, comparison.effect + span.high
-    if part.scale == "ratio":
-        low, high = (comparison.effect * math.exp(change) for change in (span.low, span.high))
-    changes = any(low < bound < high for bound in (part.low, part.high) if bound is not None)
-    return replace(
-        comparison,
-        over_gaps=replace(span, low=low, high=high),
-        depends_on=span.varied if changes else (),
-    )
 
 
 def one_sided_share(values: Values, high: float) -> tuple[float, float]:

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import pandas as pd
-
-from rfbench.analysis.comparisons import ClaimComparison, EffectRange
+from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.verdicts import (
     CANNOT,
     DEPENDS,
@@ -25,43 +23,13 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-RANGES = (
-    "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
-)  # fmt: skip
+# Of a claim and one of its comparisons: the same, with the range of its effect if it is known.
+Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
-# Of a claim and one of its comparisons: the range of its effect; None if nothing was varied.
-Effect = Callable[[Claim, ClaimComparison], EffectRange | None]
-
-
-def not_varied(*_: object) -> None:
-    """Return None: the `Effect` where nothing was varied."""
-
-
-@dataclass(frozen=True)
-class Unprinted:
-    """What is known of the keys that papers do not print; by default nothing.
-
-    Attributes
-    ----------
-    ranges : DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.published`; ``low`` and
-        ``high``, the smallest and the largest mean of the paired differences to the reading, on
-        the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
-        among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
-        the trials; ``combinations`` and ``trials`` behind it; the names of the choices that were
-        ``varied``; ``page``, the file that says more.
-    effect : callable
-        See `Effect`.
-    """
-
-    ranges: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(RANGES)))
-    effect: Effect = not_varied
-
-
-def off(published: float, low: float, high: float) -> float:
-    """Return how far a published number lies outside a range: 0 within it."""
-    return max(low - published, published - high, 0.0)
+def not_varied(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
+    """Return a comparison as it is: the `Effect` if nothing was varied."""
+    return comparison
 
 
 @dataclass(frozen=True)
