@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 GROUND: tuple[tuple[str, ...], ...] = (
     (
         *("_version", "arrays", "clock", "errors", "escaping", "frozen", "interpreter"),
-        *("metrics", "shipped", "slices", "source"),
+        *("method_names", "metrics", "shipped", "slices", "source"),
     ),
     ("files", "home", "parameters", "plotting", "plugins", "rows", "usable", "yamlfile"),
     ("grids", "memory", "permissions", "registry"),

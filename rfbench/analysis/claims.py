@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
+from rfbench.analysis.claim_tests import compare_with_bounds
+from rfbench.analysis.claim_tests import interval as interval
+from rfbench.analysis.claim_tests import one_sided as one_sided
+from rfbench.analysis.claim_tests import one_sided_share as one_sided_share
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import Effect, Outcome, not_varied
-from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
+from rfbench.analysis.paired import PERCENT, OneOff, Quantity, paired
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import holm, paired_t
+from rfbench.analysis.statistics import holm
 from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
 
@@ -162,7 +166,10 @@ def judge(
     unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
-    tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
+    tested = [
+        compare_with_bounds(claim.parts[number], number, quantity)
+        for number, quantity in quantities
+    ]
     outside = holm([comparison.p_outside for comparison in tested])
     comparisons = [
         replace(comparison, p_outside=float(p))
@@ -187,71 +194,6 @@ def judge(
         len(wanted),
         missing or {},
     )
-
-
-def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
-    """Test one quantity against its bounds; the scale of quotients is the logarithm."""
-    logarithmic = part.scale == "ratio"
-    values, mean = quantity.values, float(quantity.values.mean())
-    ends = (mean, *interval(values, quantity.share))
-    effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
-    comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
-    comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
-    low, high = (
-        math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
-    )
-    sides = [] if low is None else [(values - low, low - mean)]
-    sides += [] if high is None else [(high - values, mean - high)]
-    if not sides:
-        return comparison
-    if quantity.share:
-        assert high is not None
-        tests = [one_sided_share(values, high)]
-    else:
-        tests = [one_sided(inward) for inward, _ in sides]
-    return replace(
-        comparison,
-        excess=max(gap for _, gap in sides),
-        p_inside=max(above for above, _ in tests),
-        p_outside=min(1.0, len(tests) * min(below for _, below in tests)),
-    )
-
-
-def one_sided(values: Values) -> tuple[float, float]:
-    """Return the p-values of a mean above zero and below zero.
-
-    Values that do not vary give what a sign test gives; a single value gives 1.
-    """
-    from scipy.special import stdtr
-
-    test = paired_t(values)
-    if math.isfinite(test.statistic):
-        t, freedom = test.statistic, test.n - 1
-        return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
-    floor = 0.5**test.n if test.n > 1 else 1.0
-    return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
-
-
-def interval(values: Values, share: bool = False) -> tuple[float, float]:
-    """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
-
-    Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
-    """
-    from scipy.stats import binomtest
-
-    coverage = 1 - 2 * verdicts.ALPHA
-    if share:
-        low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
-        return float(low), float(high)
-    return paired_t(values).interval(coverage)
-
-
-def one_sided_share(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
-    from scipy.stats import binomtest
-
-    ones, n = int(values.sum()), len(values)
-    return binomtest(ones, n, high, "less").pvalue, binomtest(ones, n, high, "greater").pvalue
 
 
 def _least_favourable(

@@ -16,10 +16,11 @@ from rfbench import slices
 from rfbench._version import __version__
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
+from rfbench.cli.listing import list_
 from rfbench.cli.maintenance import merge, replay
 from rfbench.cli.new import new
 from rfbench.cli.report import report
-from rfbench.cli.show import list_, plot, table
+from rfbench.cli.show import plot, table
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
