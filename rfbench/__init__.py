@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from rfbench import slices
+from rfbench._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rfbench import datasets, kernels, samplers, solvers
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from rfbench.errors import RfbenchError
     from rfbench.figures import plot
     from rfbench.pages.report import publish as report
-
-__version__ = "0.2.0"
 
 __all__ = [
     "RfbenchError",

@@ -9,22 +9,22 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any
 
 from rfbench import plugins
 from rfbench.errors import MethodError, nearest
+from rfbench.method_names import PRINTED as PRINTED
+from rfbench.method_names import printed as printed
+from rfbench.method_names import unprinted as unprinted
 
-if TYPE_CHECKING:
-    from rfbench.kernels import Kernel
-    from rfbench.samplers.base import RandomFeatures
-    from rfbench.solvers.base import Solver
-
-Thing = TypeVar("Thing")
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class Registry(Mapping[str, Thing], Generic[Thing]):
+class Registry(Mapping[str, Any]):
     """The things of one kind, imported as they are asked for.
+
+    Its values have the type Any: a type of their own would have to be imported from the modules
+    that import this one.
 
     Parameters
     ----------
@@ -76,13 +76,12 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         module, _, name = place.partition(":")
         return getattr(importlib.import_module(f"{self.package}.{module}"), name)
 
-    def __getitem__(self, name: str) -> Thing:
-        """Return one of rfbench's own by its published name."""
+    def __getitem__(self, name: str) -> Any:
+        """Return one of rfbench's own by its published name: a class, or a dictionary by task."""
         place = self.places[name]
         if isinstance(place, str):
-            return self._load(place)  # type: ignore[no-any-return]
-        thing: Any = {task: self._load(each) for task, each in place.items()}
-        return thing  # type: ignore[no-any-return]
+            return self._load(place)
+        return {task: self._load(each) for task, each in place.items()}
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the published names."""
@@ -103,7 +102,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
 
         Raises MethodError: nothing has this name; the nearest one is named.
         """
-        from rfbench.parameters import is_path
+        from rfbench.parameters import is_path  # imports numpy, which names alone do not need
 
         if self.imports and is_path(name):
             return plugins.load_class(name)
@@ -113,7 +112,7 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         raise unknown_name((self,), name)
 
 
-def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
+def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     """Return the error of a name that is in none of these, with the nearest one of all.
 
     A kernel in the place of a sampler, or the other way round, is told as such.
@@ -131,7 +130,7 @@ def unknown_name(registries: Iterable[Registry[Any]], name: str) -> MethodError:
     )
 
 
-SAMPLERS: Registry[type[RandomFeatures]] = Registry(
+SAMPLERS = Registry(
     "sampler",
     "rfbench.samplers",
     {
@@ -169,7 +168,7 @@ SAMPLERS: Registry[type[RandomFeatures]] = Registry(
     },
     aliases={"rff": "rks"},
 )
-SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
+SOLVERS = Registry(
     "solver",
     "rfbench.solvers",
     {
@@ -184,7 +183,7 @@ SOLVERS: Registry[dict[str, type[Solver]]] = Registry(
         "joint": {"classification": "joint:JointClassifier"},
     },
 )
-KERNELS: Registry[type[Kernel]] = Registry(
+KERNELS = Registry(
     "kernel",
     "rfbench",
     {
@@ -200,55 +199,3 @@ KERNELS: Registry[type[Kernel]] = Registry(
     },
     imports=True,
 )
-
-# Names of methods as their papers print them, by name or label; others keep theirs.
-PRINTED = {
-    "boosting": "gradient boosting",
-    "eerf": "EERF",
-    "elm": "ELM",
-    "exact-kernel": "kernel ridge",
-    "fastfood": "Fastfood",
-    "leverage-rff": "LS-RFF",
-    "lkrf": "LKRF",
-    "nystroem": "Nyström",
-    "nystroem-kmeans": "k-means Nyström",
-    "nystroem-recursive-rls": "RLS Nyström",
-    "nystroem-rpcholesky": "RPCholesky Nyström",
-    "orf": "ORF",
-    "qmc": "QMC",
-    "rfm-rff": "RFM-RFF",
-    "rks": "RKS",
-    "rom": "ROM",
-    "ses": "SES",
-    "simrf": "SimRF",
-    "sorf": "SORF",
-    "ssr": "SSR",
-    "surrogate-leverage": "SLS-RFF",
-    "svd": "SVD",
-    "swim": "SWIM",
-    "tefm-g": "TEFM-G",
-    "tefm-s": "TEFM-S",
-    "varpro": "VarPro",
-}
-
-
-def printed(method: str) -> str:
-    """Return a method's name as its paper has it; what distinguishes a variant of it stays.
-
-    >>> printed("nystroem-kmeans"), printed("lkrf-top, gamma=2"), printed("mine")
-    ('k-means Nyström', 'LKRF-top, gamma=2', 'mine')
-    """
-    name = method.partition(",")[0]
-    while name not in PRINTED and "-" in name:
-        name = name.rpartition("-")[0]
-    return PRINTED.get(name, name) + method[len(name) :]
-
-
-def unprinted(name: str) -> str:
-    """Return the name in rows of a method that is named as its paper prints it.
-
-    >>> unprinted("SLS-RFF"), unprinted("ls-rff"), unprinted("mine")
-    ('surrogate-leverage', 'leverage-rff', 'mine')
-    """
-    folded = name.casefold()
-    return next((own for own, shown in PRINTED.items() if shown.casefold() == folded), name)

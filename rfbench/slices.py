@@ -12,12 +12,16 @@ A slice `rfbench/NAME/` has a module `slice.py` with functions of these names, t
     What ``rfbench verify --finding`` shows of it.
 ``of_papers(verification, out) -> dict[str, str]``
     By paper, the Markdown that it adds to the paper's page.
-``unprinted(paths) -> rfbench.analysis.outcomes.Unprinted``
-    What it knows of the keys that papers do not print, beside the results at these paths.
+``unprinted(paths) -> rfbench.analysis.outcomes.Effect``
+    What it knows of the keys that papers do not print, beside the results at these paths: it adds
+    to a comparison of a claim the range of its effect.
+``numbers(verification) -> rfbench.pages.additions.AddedColumn``
+    A column of the tables of published numbers.
 ``check(thing, parameters) -> str``
     What it finds of a class before it is measured, in a line.
-``remake(paths) -> list[Path]``
-    Its own pages among the results, which it writes anew and returns.
+``modes() -> dict[str, tuple[str, str]]``
+    By name the flags of ``rfbench report`` that write pages of its own alone: the help, and where
+    the function is that writes those below some paths and returns them.
 
 The core asks by `ask` and imports no slice; no slice imports another.
 """

@@ -16,7 +16,7 @@ import rfbench
 from rfbench.registry import SAMPLERS, SOLVERS, Registry
 
 HEADER = "# Written by `python -m scripts.stubs` from rfbench/registry.py. Do not edit.\n"
-PACKAGES: dict[str, Registry[object]] = {"samplers": SAMPLERS, "solvers": SOLVERS}  # type: ignore[dict-item]
+PACKAGES: dict[str, Registry] = {"samplers": SAMPLERS, "solvers": SOLVERS}
 
 
 def stub_path(package: str) -> Path:

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from rfbench.cli import show, terminal
+from rfbench.cli import listing, terminal
 from tests.support.command_line import call
 
 NUMBERS = ["12,345,678.901", "581,012 x 54"]
@@ -31,7 +31,7 @@ def test_a_table_fits_its_window_and_no_number_is_broken(width: int, head: tuple
     assert not any(line.endswith(" ") for line in said.splitlines())
 
 
-@pytest.mark.parametrize("what", [*show.LISTS, "data"])
+@pytest.mark.parametrize("what", [*listing.LISTS, "data"])
 def test_every_list_fits_the_window(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     lines = call(*(["data", "list"] if what == "data" else ["list", what])).splitlines()

@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import constant_kernel, doubt
+from rfbench.analysis.claim_tests import compare_with_bounds
+from rfbench.analysis.claim_tests import interval as interval
+from rfbench.analysis.claim_tests import one_sided as one_sided
+from rfbench.analysis.claim_tests import one_sided_share as one_sided_share
+from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import ClaimComparison, Effect, Outcome, not_varied
-from rfbench.analysis.paired import PERCENT, OneOff, Quantity, Values, paired
+from rfbench.analysis.outcomes import Effect, Outcome, not_varied
+from rfbench.analysis.paired import PERCENT, OneOff, Quantity, paired
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import holm, paired_t
+from rfbench.analysis.statistics import holm
 from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
 
@@ -39,7 +44,7 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
-    Audits give the range of its effects over what the paper does not print.
+    `unprinted` gives the range of its effects over what the paper does not print.
 
     Raises ConfigError if it cannot be tested as it is written.
     """
@@ -124,10 +129,9 @@ def own(claim: Claim) -> OneOff:
 def comparisons_of(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the comparisons of a claim on a data set under a protocol of an audit, untested.
+    """Return the comparisons of a claim on a data set under any protocol, untested.
 
-    Settings and protocols that its parts ask for are those of the configuration as it is: what an
-    audit varies differs from them.
+    Settings and protocols that its parts ask for play no part.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -162,14 +166,17 @@ def judge(
     unprinted: Effect = not_varied,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
-    tested = [_tested(claim.parts[number], number, quantity) for number, quantity in quantities]
+    tested = [
+        compare_with_bounds(claim.parts[number], number, quantity)
+        for number, quantity in quantities
+    ]
     outside = holm([comparison.p_outside for comparison in tested])
     comparisons = [
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
     if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
-        comparisons = [_over_gaps(claim, comparison, unprinted) for comparison in comparisons]
+        comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
     verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
@@ -187,90 +194,6 @@ def judge(
         len(wanted),
         missing or {},
     )
-
-
-def _tested(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
-    """Test one quantity against its bounds; the scale of quotients is the logarithm."""
-    logarithmic = part.scale == "ratio"
-    values, mean = quantity.values, float(quantity.values.mean())
-    ends = (mean, *interval(values, quantity.share))
-    effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
-    comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
-    comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
-    low, high = (
-        math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
-    )
-    sides = [] if low is None else [(values - low, low - mean)]
-    sides += [] if high is None else [(high - values, mean - high)]
-    if not sides:
-        return comparison
-    if quantity.share:
-        assert high is not None
-        tests = [one_sided_share(values, high)]
-    else:
-        tests = [one_sided(inward) for inward, _ in sides]
-    return replace(
-        comparison,
-        excess=max(gap for _, gap in sides),
-        p_inside=max(above for above, _ in tests),
-        p_outside=min(1.0, len(tests) * min(below for _, below in tests)),
-    )
-
-
-def one_sided(values: Values) -> tuple[float, float]:
-    """Return the p-values of a mean above zero and below zero.
-
-    Values that do not vary give what a sign test gives; a single value gives 1.
-    """
-    from scipy.special import stdtr
-
-    test = paired_t(values)
-    if math.isfinite(test.statistic):
-        t, freedom = test.statistic, test.n - 1
-        return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
-    floor = 0.5**test.n if test.n > 1 else 1.0
-    return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
-
-
-def interval(values: Values, share: bool = False) -> tuple[float, float]:
-    """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
-
-    Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
-    """
-    from scipy.stats import binomtest
-
-    coverage = 1 - 2 * verdicts.ALPHA
-    if share:
-        low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
-        return float(low), float(high)
-    return paired_t(values).interval(coverage)
-
-
-def _over_gaps(claim: Claim, comparison: ClaimComparison, unprinted: Effect) -> ClaimComparison:
-    """Add what the effect comes to over what the paper does not print, and what it depends on.
-
-    It depends if it is on both sides of a bound within that range, on whichever the reading is.
-    """
-    span, part = unprinted(claim, comparison), claim.parts[comparison.part]
-    if span is None:
-        return comparison
-    low, high = comparison.effect + span.low, comparison.effect + span.high
-    if part.scale == "ratio":
-        low, high = (comparison.effect * math.exp(change) for change in (span.low, span.high))
-    changes = any(low < bound < high for bound in (part.low, part.high) if bound is not None)
-    return replace(
-        comparison,
-        over_gaps=replace(span, low=low, high=high),
-        depends_on=span.varied if changes else (),
-    )
-
-
-def one_sided_share(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
-    from scipy.stats import binomtest
-
-    ones, n = int(values.sum()), len(values)
-    return binomtest(ones, n, high, "less").pvalue, binomtest(ones, n, high, "greater").pvalue
 
 
 def _least_favourable(

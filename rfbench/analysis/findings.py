@@ -21,7 +21,7 @@ from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
-from rfbench.papers.models import MATCHED, PERCENT, PRINTED, Source
+from rfbench.papers.models import MATCHED, PRINTED, Source
 from rfbench.registry import printed
 from rfbench.results import Results
 
@@ -53,7 +53,7 @@ class Finding:
 
 def gather(verification: Verification) -> list[Finding]:
     """Return the findings that the rows carry, in the order of the page."""
-    every = (make(verification) for make in (numbers, claims, unprinted, gained, splits))
+    every = (make(verification) for make in (numbers, claims, gained, splits))
     return [finding for finding in every if finding is not None]
 
 
@@ -97,33 +97,6 @@ def claims(verification: Verification) -> Finding | None:
         if each[verdict]
     ]
     return Finding("claims", {"counts": counts, "holding": holding}, tuple(bars))
-
-
-def unprinted(verification: Verification) -> Finding | None:
-    """Return by how much numbers move with what their papers do not print."""
-    own = verification.own
-    own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
-    table = verification.ranges.merge(own, on="number", suffixes=("", "_of_number"))
-    varied = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
-    table = table.loc[varied]
-    if table.empty:
-        return None
-    low, high = (table["measured"] + table[end] for end in ("low", "high"))
-    inside = (low <= table["published"]) & (table["published"] <= high)
-    table = table.assign(width=table["high"] - table["low"])
-    widest = table.sort_values("width", kind="stable").drop_duplicates(PLACE, keep="last")
-    bars = [
-        Bar(f"{line['paper']} {line['item']}, {line['dataset']}", 0.0, line["low"], line["high"])
-        for line in widest.sort_index().to_dict("records")
-    ]
-    facts = {
-        "numbers": len(table),
-        "tables": list(table[PLACE].drop_duplicates().itertuples(index=False, name=None)),
-        "inside": int(inside.sum()),
-        "median": float(table["width"].median()),
-        "most": float(table["width"].max()),
-    }
-    return Finding("unprinted", facts, tuple(bars))
 
 
 def gained(verification: Verification) -> Finding | None:

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import pandas as pd
-
-from rfbench.analysis.paired import Quantity
+from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.verdicts import (
     CANNOT,
     DEPENDS,
@@ -25,87 +23,13 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-RANGES = (
-    "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
-)  # fmt: skip
+# Of a claim and one of its comparisons: the same, with the range of its effect if it is known.
+Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
-@dataclass(frozen=True)
-class EffectRange:
-    """By how much the effect of a comparison changes over the keys that a paper does not print.
-
-    `low` and `high` are the smallest and the largest change from the reading, in the same trials;
-    of a quotient, of its logarithm.
-    """
-
-    low: float
-    high: float
-    combinations: int
-    varied: tuple[str, ...]
-
-
-# Of a claim and one of its comparisons: the range of its effect; None if nothing was varied.
-Effect = Callable[[Claim, "ClaimComparison"], EffectRange | None]
-
-
-def not_varied(*_: object) -> None:
-    """Return None: the `Effect` where nothing was varied."""
-
-
-@dataclass(frozen=True)
-class Unprinted:
-    """What is known of the keys that papers do not print; by default nothing.
-
-    Attributes
-    ----------
-    ranges : DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.published`; ``low`` and
-        ``high``, the smallest and the largest mean of the paired differences to the reading, on
-        the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
-        among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
-        the trials; ``combinations`` and ``trials`` behind it; the names of the choices that were
-        ``varied``; ``page``, the file that says more.
-    effect : callable
-        See `Effect`.
-    """
-
-    ranges: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(RANGES)))
-    effect: Effect = not_varied
-
-
-def off(published: float, low: float, high: float) -> float:
-    """Return how far a published number lies outside a range: 0 within it."""
-    return max(low - published, published - high, 0.0)
-
-
-@dataclass(frozen=True)
-class ClaimComparison(Quantity):
-    """One comparison of a claim: a paired quantity and what the tests say of it."""
-
-    part: int = 0  # which of the claim's parts
-    effect: float = math.nan  # the mean difference, or the geometric mean of the quotients
-    low: float = math.nan  # of the 90 % interval of the effect
-    high: float = math.nan
-    excess: float = math.nan  # of the mean over its bound, below 0 inside; of quotients, the log
-    p_inside: float = math.nan  # of a mean that is not within its bounds
-    p_outside: float = math.nan  # of one that is not outside, Holm's correction over the claim
-    over_gaps: EffectRange | None = None  # of the effect, over what the paper does not print
-    depends_on: tuple[str, ...] = ()  # what was varied, if its side of a bound changes with it
-
-    @property
-    def name(self) -> str:
-        """What an audit of the claim calls it: the part, the other method, the place."""
-        return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
-
-    @property
-    def trials(self) -> int:
-        """The number of pairs."""
-        return len(self.values)
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation over the trials; of quotients, that of their logarithms."""
-        return float(self.values.std(ddof=1)) if self.trials > 1 else math.nan
+def not_varied(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
+    """Return a comparison as it is: the `Effect` if nothing was varied."""
+    return comparison
 
 
 @dataclass(frozen=True)

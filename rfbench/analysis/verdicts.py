@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from rfbench.analysis.outcomes import ClaimComparison
+    from rfbench.analysis.comparisons import ClaimComparison
 
 ALPHA = 0.05
 AGREES_POINTS = 0.5

@@ -13,7 +13,7 @@ import pandas as pd
 from rfbench import papers, slices
 from rfbench.analysis import authors_rows, claims, verdicts
 from rfbench.analysis.frame import Today, collect
-from rfbench.analysis.outcomes import Outcome, Unit, Unprinted
+from rfbench.analysis.outcomes import Effect, Outcome, Unit, not_varied
 from rfbench.analysis.published import published
 from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, unknown
@@ -29,9 +29,9 @@ class Verification:
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
-    ranges: pd.DataFrame  # of numbers over what is not printed: `rfbench.analysis.outcomes`
     authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
     paths: tuple[Path, ...] = ()  # where the results were looked for
+    unprinted: Effect = not_varied  # what a slice knows of keys that papers do not print
 
     @property
     def own(self) -> pd.DataFrame:
@@ -91,24 +91,23 @@ def verify(
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    unprinted = next(iter(slices.ask("unprinted", folders)), Unprinted())
+    unprinted = next(iter(slices.ask("unprinted", folders)), not_varied)
     return replace(of(Selection(collection), paper, unprinted), paths=folders)
 
 
 def of(
-    selection: Selection, paper: str | None = None, unprinted: Unprinted | None = None
+    selection: Selection, paper: str | None = None, unprinted: Effect = not_varied
 ) -> Verification:
     """Hold the published numbers and the claims against what was read."""
     numbers = published(selection, paper)
-    unprinted = unprinted or Unprinted()
-    outcomes = claims.evaluate(selection, paper, unprinted.effect)
+    outcomes = claims.evaluate(selection, paper, unprinted)
     differences = _differences(numbers)
     return Verification(
         selection,
         numbers,
         tuple(replace(outcome, differing=_differing(differences, outcome)) for outcome in outcomes),
-        unprinted.ranges,
         authors_rows.compare(selection, paper),
+        unprinted=unprinted,
     )
 
 

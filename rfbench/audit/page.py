@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from rfbench import files, papers
-from rfbench.analysis.outcomes import off
 from rfbench.audit.plan import Audit
 from rfbench.audit.tables import (
     DISTANCE,
@@ -21,6 +20,7 @@ from rfbench.audit.tables import (
     TABLE,
     AuditTable,
     cell,
+    off,
     over_gaps,
     ranges,
     read_all,
@@ -169,3 +169,17 @@ def write_page(folder: Path, command: str) -> Path:
     """
     files.replace(folder / PAGE, render(folder, command).encode())
     return folder / PAGE
+
+
+def remake(paths: Sequence[Path]) -> list[Path]:
+    """Write the page of each audit below some folders from its table.
+
+    Raises ResultsError if there is no such folder, or a page names no command.
+    """
+    for path in paths:
+        if not path.is_dir():
+            raise ResultsError(
+                f"{path} is not there.", "", "Name a folder that `rfbench audit` wrote."
+            )
+    folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
+    return [write_page(folder, command_of(folder)) for folder in folders]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rfbench.analysis.outcomes import Unprinted
+    from rfbench.analysis.outcomes import Effect
     from rfbench.analysis.verification import Verification
+    from rfbench.pages.additions import AddedColumn, Addition
+    from rfbench.pages.findings import Statement
 
 
 def commands() -> dict[str, str]:
@@ -17,21 +18,42 @@ def commands() -> dict[str, str]:
     return {"audit": "rfbench.audit.command:audit"}
 
 
-def unprinted(paths: Iterable[str | Path]) -> Unprinted:
+def unprinted(paths: Iterable[str | Path]) -> Effect:
     """Return what the audits say that lie among or beside some results."""
-    from rfbench.analysis.outcomes import Unprinted
-    from rfbench.audit import tables
+    from rfbench.audit.unprinted import read_near
 
-    every = tables.read_all(tables.near(paths))
-    return Unprinted(tables.ranges(every), partial(tables.effect_range, every))
+    return read_near(paths)
+
+
+def numbers(verification: Verification) -> AddedColumn:
+    """Return the column of ranges over the settings that papers do not state."""
+    from rfbench.audit.unprinted import column
+
+    return column(verification)
+
+
+def report(verification: Verification, out: Path) -> Addition:
+    """Return the finding for the front page; the audits have their pages already."""
+    from rfbench.pages.additions import Addition
+
+    return Addition(findings=findings(verification))
+
+
+def findings(verification: Verification) -> list[Statement]:
+    """Write the finding that the audits carry."""
+    from rfbench.audit.unprinted import finding
+    from rfbench.pages.findings import statements
+
+    found = finding(verification)
+    return [] if found is None else statements([found], "audit/findings.j2", follows="claims")
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
     """Write by paper what came nearest in its audits, with links relative to a folder."""
-    from rfbench.audit import tables
+    from rfbench.audit.unprinted import of
     from rfbench.pages.templates import render
 
-    every = tables.read_all(tables.near(verification.paths))
+    every = of(verification).every
     audits = [table for table in every if table.kind == "audit"]
     return {
         paper: render(
@@ -41,9 +63,7 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
     }
 
 
-def remake(paths: Sequence[Path]) -> list[Path]:
-    """Write the page of each audit below some folders anew, from its table."""
-    from rfbench.audit.page import PAGE, command_of, write_page
-
-    folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
-    return [write_page(folder, command_of(folder)) for folder in folders]
+def modes() -> dict[str, tuple[str, str]]:
+    """Name the option of `rfbench report` that makes the pages of audits."""
+    text = "Write only the pages of the audits below RESULTS, from their tables."
+    return {"audits": (text, "rfbench.audit.page:remake")}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from rfbench import files as doors
 from rfbench import papers
-from rfbench.analysis.outcomes import RANGES, ClaimComparison, EffectRange
+from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 TABLE = "audit.csv"
@@ -26,6 +26,9 @@ MEASURES = (
     "stand_in", "as_configured",
 )  # fmt: skip
 PROTOCOL = "protocol"  # of the configuration
+RANGES = (
+    "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,12 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        See `rfbench.analysis.outcomes.Unprinted`.
+        One line per number: ``number``, its place in `rfbench.papers.published`; ``low`` and
+        ``high``, the smallest and the largest mean of the paired differences to the reading, on
+        the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
+        among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
+        the trials; ``combinations`` and ``trials`` behind it; the names of the choices that were
+        ``varied``; ``page``, the file that says more.
     """
     lines = []
     for audit in every:
@@ -146,6 +154,11 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
                 lines.append((index, *ends, *behind, audit.page))
     table = pd.DataFrame(lines, columns=list(RANGES)).sort_values("combinations", kind="stable")
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
+
+
+def off(published: float, low: float, high: float) -> float:
+    """Return how far a published number lies outside a range: 0 within it."""
+    return max(low - published, published - high, 0.0)
 
 
 def over_gaps(audit: AuditTable) -> pd.DataFrame:

@@ -18,7 +18,8 @@ import pandas as pd
 import sklearn
 from sklearn.pipeline import Pipeline
 
-from rfbench import __version__, files, home
+from rfbench import files, home
+from rfbench._version import __version__
 from rfbench.arrays import Array
 from rfbench.datasets import cache
 from rfbench.datasets.files import Reading

@@ -12,13 +12,15 @@ from typing import Any
 
 import click
 
-from rfbench import __version__, platforms, slices
+from rfbench import platforms, slices
+from rfbench._version import __version__
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
+from rfbench.cli.listing import list_
 from rfbench.cli.maintenance import merge, replay
 from rfbench.cli.new import new
 from rfbench.cli.report import report
-from rfbench.cli.show import list_, plot, table
+from rfbench.cli.show import plot, table
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder

@@ -9,12 +9,27 @@ import click
 from rfbench import slices
 from rfbench.cli.options import FILE, FOLDER, RESULTS
 from rfbench.cli.terminal import echo
-from rfbench.errors import ResultsError
 
 PUBLISHED = RESULTS / "published"
 
 
-@click.command()
+def _modes() -> dict[str, tuple[str, str]]:
+    return {name: mode for modes in slices.ask("modes") for name, mode in modes.items()}
+
+
+class _Report(click.Command):
+    """The command, with a flag per mode of the slices."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *own, last = super().get_params(ctx)  # the last is --help
+        flags = [
+            click.Option([f"--{name}"], is_flag=True, help=text)
+            for name, (text, _) in _modes().items()
+        ]
+        return [*own, *flags, last]
+
+
+@click.command(cls=_Report)
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
 @click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
 @click.option(
@@ -24,12 +39,7 @@ PUBLISHED = RESULTS / "published"
     help="Write HTML only: NAME.html is one page with the tables and figures of RESULTS, another "
     "name is a folder for all pages.",
 )
-@click.option(
-    "--audits",
-    is_flag=True,
-    help="Write only the pages of the audits below RESULTS, from their tables.",
-)
-def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool) -> None:
+def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: bool) -> None:
     """Write the pages of results, from the CSVs alone; nothing is run.
 
     README.md: findings, and how many numbers and claims reproduce. papers/: a page per paper, its
@@ -44,18 +54,13 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
       rfbench report results/quickstart results/mine --out pages
       rfbench report results/quickstart --html report.html
       rfbench report --html site
-      rfbench report --audits
     """
     from rfbench.experiment.today import settings
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
-    if audits:
-        for path in paths:
-            if not path.is_dir():
-                raise ResultsError(
-                    f"{path} is not there.", "", "Name a folder that `rfbench audit` wrote."
-                )
-        written = [path for made in slices.ask("remake", paths) for path in made]
+    own = [place for name, (_, place) in _modes().items() if asked[name]]
+    if own:
+        written = [path for place in own for path in slices.load(place)(paths)]
     elif html and html.suffix == ".html":
         from rfbench.pages.html import write_page
 

@@ -19,7 +19,7 @@ from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
-from rfbench.experiment.plan import Trial, describe
+from rfbench.experiment.plan import describe
 from rfbench.experiment.run_plan import (
     RunPlan,
     plan_run,
@@ -111,7 +111,7 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     done = Store(plan.folder).done()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
-    missing = _missing(plan, options)
+    missing = runner.find_missing(plan, done, options.retry)
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     echo(
         f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
@@ -131,16 +131,11 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
                 yield f"{spec.name}: {text}"
 
 
-def _missing(plan: RunPlan, options: RunOptions) -> list[Trial]:
-    done = Store(plan.folder).done()
-    return [t for t in plan.trials if t.id not in done or done[t.id] in options.retry]
-
-
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
     workers, client = fanout.find(options.executor, options.jobs)
     limits = options.limits(workers)
-    missing = _missing(plan, options)
+    missing = runner.find_missing(plan, Store(plan.folder).done(), options.retry)
     done = len(plan.trials) - len(missing)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
     first = cell(describe(missing[0])) if missing else ""

@@ -108,8 +108,8 @@ def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.analysis.findings import gather
     from rfbench.analysis.verification import verify
     from rfbench.experiment.today import settings
-    from rfbench.pages.findings import statements, text
+    from rfbench.pages.findings import in_order, statements, text
 
     held = verify(folders, today=settings, needed=True)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
-    echo(text([*of_slices, *statements(gather(held))], name), nl=False)
+    echo(text(in_order(of_slices, statements(gather(held))), name), nl=False)

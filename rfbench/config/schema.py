@@ -7,57 +7,73 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    PrivateAttr,
-    StrictBool,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from rfbench import bandwidths, datasets, grids
-from rfbench.datasets import catalog, own, split
+from rfbench import bandwidths, grids
+from rfbench.config.specs import (
+    ANSWERS,
+    NO_SOLVER,
+    BandwidthGrid,
+    CheckSpec,
+    DatasetSpec,
+    KeptBy,
+    Located,
+    MethodSpec,
+    OwnData,
+    SamplerSpec,
+    Section,
+    SolverSpec,
+    Split,
+    as_list,
+    expanded,
+    in_results,
+)
+from rfbench.datasets import split
 from rfbench.datasets.catalog import SOURCES
 from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
-from rfbench.errors import ConfigError, DataError, nearest
-from rfbench.escaping import one_line
-from rfbench.plugins import GIVEN, GivenObject
-from rfbench.registry import SAMPLERS
+from rfbench.errors import ConfigError
 
-NO_SOLVER = "none"
+__all__ = [
+    "ANSWERS",
+    "AXES",
+    "DATASETS",
+    "EXCEPTIONS",
+    "MOST_TRIALS",
+    "NO_SOLVER",
+    "PROTOCOLS",
+    "BandwidthGrid",
+    "CheckSpec",
+    "DatasetSpec",
+    "Experiment",
+    "KeptBy",
+    "Located",
+    "MethodSpec",
+    "OwnData",
+    "SamplerSpec",
+    "Section",
+    "SolverSpec",
+    "Split",
+]
+
 MOST_TRIALS = 1_000_000
-ANSWERS = "answers"  # what manifests of earlier versions have of an imported class
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 # What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
-
-
-def _expanded(value: Any) -> Any:
-    """Expand the grammar of `rfbench.grids` wherever a list of values is allowed."""
-    try:
-        if isinstance(value, str):
-            return grids.expand(value)
-        if isinstance(value, list):
-            return grids.joined(_as_list(_expanded(part)) for part in value)
-    except ConfigError as error:
-        raise ValueError(str(error)) from None  # so that it is told with its key and line
-    return [value] if isinstance(value, int | float) else value
 
 
 def _sizes(value: Any) -> Any:
     """Expand the sizes M, or keep `{kept_by: sampler}`."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
-    sizes = _expanded(value)
+    sizes = expanded(value)
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
@@ -72,7 +88,7 @@ def _bandwidth(value: Any) -> Any:
         return {"cv": list(bandwidths.GRID)}
     if not isinstance(value, dict):
         return value
-    listed = _expanded(value.get("cv"))
+    listed = expanded(value.get("cv"))
     good = isinstance(listed, list) and all(map(bandwidths.ALLOWED.holds, listed))
     widen = value.get("widen", False)
     if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
@@ -85,290 +101,6 @@ def _bandwidth(value: Any) -> Any:
 def _kernel(value: Any) -> Any:
     """Return the import path of ``{class: ...}``; a name stays as it is."""
     return value["class"] if isinstance(value, dict) and set(value) == {"class"} else value
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _single_key(value: Any, what: str) -> Any:
-    """Turn ``name`` and ``{name: {parameters}}`` into a flat mapping with 'name' in it."""
-    if isinstance(value, str):
-        return {"name": value}
-    if isinstance(value, dict) and len(value) == 1:
-        (name, parameters), *_ = value.items()
-        if name not in ("name", "class") and (parameters is None or isinstance(parameters, dict)):
-            return {"name": name, **(parameters or {})}
-    if isinstance(value, dict) and ("name" in value or "class" in value):
-        return value
-    raise ValueError(f"write `- {what}` or `- {what}: {{parameter: value}}`")
-
-
-class Section(BaseModel):
-    """A part of the configuration: no unknown keys, not changed once it is read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Located(Section):
-    """What may name files or code: it knows the folder of its configuration."""
-
-    _folder: Path | None = PrivateAttr(default=None)
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the configuration file, where relative paths start."""
-        return self._folder
-
-    def came_from(self, folder: Path) -> None:
-        """Note the folder; it is no part of the configuration, nor of a trial's identity."""
-        self._folder = folder
-
-    @property
-    def code(self) -> str | None:
-        """The import path of code that this names, which somebody has to allow."""
-        return None
-
-
-class MethodSpec(Located):
-    """A method: its name here, or the import path of a class."""
-
-    name: str
-    imported: bool = False
-
-    @property
-    def code(self) -> str | None:
-        """The import path of its class, if it has one."""
-        return self.name if self.imported else None
-
-
-class OwnData(BaseModel):
-    """Where data of one's own are, and how they are read."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-
-    file: str | None = None
-    load: str | None = None
-    openml: int | None = None
-    sklearn: str | None = None
-    path: str | None = None
-    name: Annotated[str, Field(min_length=1)] | None = None
-    target: str | int | None = None
-    task: Literal["classification", "binary", "multiclass", "regression"] | None = None
-    drop: list[str | int] | str | int | None = None
-    groups: str | int | None = None
-    header: bool = True
-    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    decimal: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    encoding: str | None = None
-    missing: list[str | int | float] | str | int | float | None = None
-
-
-_AS_READ = {"name", "parameters"}
-
-
-class DatasetSpec(Located):
-    """A data set's name with the parameters of its generator, or where data of one's own are."""
-
-    name: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-    @property
-    def own(self) -> bool:
-        """Whether it is none of the catalogue's."""
-        return bool(set(self.parameters) & set(SOURCES))
-
-    @property
-    def code(self) -> str | None:
-        """The import path of the function that returns the rows, if it has one."""
-        return self.parameters.get("load")
-
-    @property
-    def entry(self) -> datasets.Entry:
-        """What is known of it; of data of one's own, after they are read."""
-        return datasets.entry(self.name, self.parameters, self.folder)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "parameters" in value:
-            own = value["parameters"]
-            if isinstance(own, dict) and set(own) & set(SOURCES) and set(value) <= _AS_READ:
-                _own({**own, "name": value.get("name")})
-            return value
-        if isinstance(value, dict) and set(value) & set(SOURCES):
-            return _own(value)
-        flat = dict(_single_key(value, "eeg"))
-        if set(flat) & set(SOURCES):  # {eeg: {file: ...}}, which is no eeg
-            return _own(flat)
-        return {"name": flat.pop("name", None), "parameters": flat}
-
-
-def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Return name and parameters of data of one's own, which are checked."""
-    sources = [source for source in SOURCES if source in value]
-    if sources[0] == "load" and "path" in sources:
-        sources.remove("path")  # an argument of the function
-    if value[sources[0]] is None:
-        raise ValueError(f"`{sources[0]}` names nothing")
-    allowed = [key for key in OwnData.model_fields if key not in SOURCES]
-    if sources[0] == "path":
-        allowed = ["name", "task"]
-    elif sources[0] != "file":
-        allowed = [key for key in allowed if key not in own.READING]
-    for key in value:
-        if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
-            raise ValueError(
-                f"`{sources[0]}` has no key '{key}' beside it.{nearest(str(key), allowed)} "
-                f"Allowed: {', '.join(allowed)}"
-            )
-    try:
-        OwnData.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
-    absent = {"name", *(("drop",) if value.get("drop") is None else ())}
-    parameters = {key: given for key, given in value.items() if key not in absent}
-    name = value.get("name") or own.default_name(parameters)
-    if name in catalog.names():
-        raise ValueError(
-            f"'{name}' is a data set of the catalogue; call yours otherwise: `name: my-{name}`"
-        )
-    return {"name": name, "parameters": parameters}
-
-
-def _printable(label: str) -> str:
-    if label != one_line(label):
-        raise ValueError(f"a label has printable characters, not {one_line(label)!r}")
-    return label
-
-
-class SamplerSpec(MethodSpec):
-    """A sampler's published name, or the import path of a class, with its parameters."""
-
-    label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # In a comparison; no part of identities. Rows of role validation are no test.
-    role: Literal["method", "baseline", "model", "validation"] = "method"
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    # The object itself, where it was given in Python; no text has one.
-    given: GivenObject | None = Field(default=None, exclude=True, repr=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "parameters" in value:
-            return {key: given for key, given in value.items() if key != ANSWERS}
-        if callable(value) or hasattr(value, "fit"):
-            value = {"class": value}
-        flat = dict(_single_key(value, "eerf"))
-        imported = "class" in flat
-        name = flat.pop("class") if imported else flat.pop("name", None)
-        given = {}
-        if imported and not isinstance(name, str) and (callable(name) or hasattr(name, "fit")):
-            given = {"given": GivenObject.of(name)}
-            name = f"{GIVEN}:{getattr(name, '__name__', type(name).__name__)}"
-        if isinstance(name, str) and not imported:
-            name = SAMPLERS.published(name)
-        label = flat.pop("label", None)
-        role = {"role": flat.pop("role")} if "role" in flat else {}
-        return {
-            **role,
-            **given,
-            "name": name,
-            "imported": imported,
-            "label": label if label is not None else str(name).split(".")[-1].split(":")[-1],
-            "parameters": flat,
-        }
-
-
-class SolverSpec(MethodSpec):
-    """A solver's name with its penalties, how they are meant and how one is chosen.
-
-    Or the import path of an estimator (``class``), which has parameters of its own only.
-    """
-
-    name: str = "ridge"
-    imported: bool = False
-    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(_expanded)] = [1.0]
-    alpha_convention: Literal["absolute", "per-sample"] = "absolute"
-    selection: str | None = None
-    intercept: bool = True
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "parameters" in value:
-            return {key: given for key, given in value.items() if key != ANSWERS}
-        flat = _single_key(value, "ridge") if not isinstance(value, dict) else dict(value)
-        if "class" in flat:
-            return {"name": flat.pop("class"), "imported": True, "parameters": flat}
-        grouped = {key: flat.pop(key) for key in [*flat] if key in cls.model_fields}
-        return {**grouped, "parameters": flat}
-
-    def keywords(self) -> dict[str, Any]:
-        """Return what the solver's constructor is called with: what differs from the defaults.
-
-        The defaults here are those of the constructors, so that a solver without penalties takes
-        a configuration that names none.
-        """
-        shared = {"alphas", "alpha_convention", "selection", "intercept"}
-        return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}
-
-
-class BandwidthGrid(Section):
-    """The bandwidth is chosen with the penalty, on the same rows."""
-
-    cv: list[float | str]
-    widen: StrictBool = False
-
-    def __str__(self) -> str:
-        return "cv: " + ", ".join(map(str, self.cv)) + ("; widened" if self.widen else "")
-
-
-class KeptBy(Section):
-    """M is the number of features that a sampler of the list keeps in the same trial."""
-
-    kept_by: str
-
-
-def _in_results(what: str) -> AfterValidator:
-    """Return the check of the name of a column, or of a metric, of the results."""
-
-    def check(name: str | None) -> str | None:
-        from rfbench.results.schema import COLUMNS, METRICS
-
-        names = list(METRICS if what == "metric" else COLUMNS)
-        if name is not None and name not in names:
-            raise ValueError(
-                f"there is no {what} '{name}' in the results.{nearest(name, names)}"
-                + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
-            )
-        return name
-
-    return AfterValidator(check)
-
-
-class CheckSpec(Section):
-    """A statement about a column of the results, checked and printed with the table."""
-
-    column: Annotated[str, _in_results("column")]
-    sampler: str | None = None
-    below: float | None = None
-    above: float | None = None
-    at_each: Annotated[str | None, _in_results("column")] = None
-    source: str = ""
-
-
-def _split(value: Any) -> Any:
-    try:
-        split.check(value)
-    except DataError as error:
-        raise ValueError(str(error)) from None
-    return value
-
-
-Split = Annotated[Literal["given"] | dict[str, float | int | str], BeforeValidator(_split)]
 
 
 class Experiment(Section):
@@ -390,13 +122,13 @@ class Experiment(Section):
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
     feature_map: Literal["offset", "paired"] = "offset"
     M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
-    samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(_as_list)]
+    samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(as_list)]
     solver: SolverSpec = SolverSpec()
     settings_from: str = ""
     features_in_folds: Literal["nested", "once"] = "nested"
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    metric: Annotated[str | None, _in_results("metric")] = None
+    metric: Annotated[str | None, in_results("metric")] = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
     kernel_error_draws: Literal[1, 2] = 1
     kernel_error_repeats: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -406,7 +138,7 @@ class Experiment(Section):
     predictions: bool = False
     dtype: DType = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
-    checks: list[CheckSpec] = []
+    checks: list[CheckSpec] = Field(default_factory=list)
 
     @property
     def sizes(self) -> list[int | None]:
@@ -432,7 +164,7 @@ class Experiment(Section):
         if not isinstance(split, dict) or set(split) != {"column"}:
             return value
         told: list[Any] = []
-        for spec in _as_list(value.get("dataset")):
+        for spec in as_list(value.get("dataset")):
             if isinstance(spec, dict) and set(spec) & set(SOURCES):
                 told.append({**spec, "part": split["column"]})
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
@@ -444,7 +176,7 @@ class Experiment(Section):
     @field_validator("dataset", mode="before")
     @classmethod
     def _datasets(cls, value: Any) -> Any:
-        specs = [DatasetSpec.model_validate(item) for item in _as_list(value)]
+        specs = [DatasetSpec.model_validate(item) for item in as_list(value)]
         try:
             return grids.joined(_every_combination(spec) for spec in specs)
         except ConfigError as error:
@@ -480,7 +212,7 @@ def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
         return [spec]
     keys = list(spec.parameters)
     choices = [
-        _as_list(_expanded(value)) if isinstance(value, str | list) else [value]
+        as_list(expanded(value)) if isinstance(value, str | list) else [value]
         for value in spec.parameters.values()
     ]
     if math.prod(map(len, choices)) > grids.MAX_POINTS:

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import rfbench
 from rfbench import files
+from rfbench._version import __version__
 from rfbench.datasets import archives, cache, catalog
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.catalog import Download, Entry, Member
@@ -228,7 +228,7 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     # Some servers refuse Python's own name, and some would pack a file a second time.
-    headers = {"User-Agent": f"rfbench/{rfbench.__version__}", "Accept-Encoding": "identity"}
+    headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
         bar = Progress(*columns, console=Console(stderr=True), disable=not progress)

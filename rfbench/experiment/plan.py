@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-import rfbench
 from rfbench import datasets, papers, plugins, solvers
+from rfbench._version import __version__
 from rfbench.config.build import (
     answers_of,
     chooses_on_training_rows,
@@ -236,7 +236,7 @@ def describe(trial: Trial) -> dict[str, Any]:
         "threads": experiment.threads,
         "machine": machine_id(),
         "data_hash": trial.data_sha256,
-        "version": rfbench.__version__,
+        "version": __version__,
     }
 
 

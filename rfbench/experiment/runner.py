@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rfbench import platforms
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import jobs
+from rfbench.experiment.plan import Trial, jobs
 from rfbench.experiment.run_plan import RunPlan, manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features, predictions
@@ -39,6 +39,16 @@ class Summary:
     left: int = 0  # not begun
     messages: list[str] = field(default_factory=list)  # one per failed trial
     interrupted: bool = False  # a signal ended the run early
+
+
+def find_missing(
+    plan: RunPlan, done: Mapping[str, str], retry: Collection[str] = ()
+) -> list[Trial]:
+    """Return the trials to run: those without a row, or whose row has a status of `retry`.
+
+    `done` has the status of each trial by its id, see `rfbench.results.store.Store.done`.
+    """
+    return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
 
 def run(
@@ -88,7 +98,7 @@ def run(
     with store.lock(), fan_out.heeding_signals(interrupted):
         store.mend()
         done = store.done()
-        missing = [t for t in plan.trials if t.id not in done or done[t.id] in retry]
+        missing = find_missing(plan, done, retry)
         suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = manifest(plan)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from rfbench.analysis.published import Line
 from rfbench.pages.findings import Statement
 
 
@@ -17,7 +19,7 @@ class Addition:
     files : dict
         Contents by the names of files in the folder; None for one that is removed if it is there.
     findings : sequence of Statement
-        On the front page, before those of the papers.
+        On the front page, before those of the papers or after the one that they follow.
     look : sequence of str
         Markdown lines of the front page: where to look for what.
     """
@@ -25,3 +27,29 @@ class Addition:
     files: Mapping[str, str | bytes | None] = field(default_factory=dict)
     findings: Sequence[Statement] = ()
     look: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class AddedColumn:
+    """What a slice adds to the tables of published numbers.
+
+    Attributes
+    ----------
+    name : str
+    after : str
+        The protocol to the right of whose column it is.
+    explanation : str
+        A sentence for the page of a paper.
+    cells : callable
+        Of the lines of a data set, see `rfbench.analysis.published`: texts by the place of the
+        number in `rfbench.papers.published`.
+    remark : callable
+        Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
+        None.
+    """
+
+    name: str
+    after: str
+    explanation: str
+    cells: Callable[[Sequence[Line]], Mapping[int, str]]
+    remark: Callable[[Sequence[Line]], tuple[str, Any] | None]

@@ -8,7 +8,8 @@ from typing import Any
 
 from rfbench import papers
 from rfbench.analysis import committed, verdicts
-from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.comparisons import ClaimComparison
+from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.templates import lines
 from rfbench.pages.words import DASH, listing
 from rfbench.papers.models import Claim, Committed, Part

@@ -22,6 +22,7 @@ class Statement:
     finding: Finding
     sentence: str
     axis: str  # what its values are
+    follows: str = ""  # the key of the finding that it comes after, else it comes before them
 
     @property
     def key(self) -> str:
@@ -29,9 +30,24 @@ class Statement:
         return self.finding.key
 
 
-def statements(every: Sequence[Finding], template: str = "findings.j2") -> list[Statement]:
+def statements(
+    every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
+) -> list[Statement]:
     """Write findings by a template that has a macro of the name of each."""
-    return [Statement(each, *lines(template, each.key, f=each.facts)) for each in every]
+    return [
+        Statement(each, sentence, axis, follows)
+        for each in every
+        for sentence, axis in [lines(template, each.key, f=each.facts)]
+    ]
+
+
+def in_order(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> list[Statement]:
+    """Return the findings of slices and of the core in the order of the front page."""
+    placed = {each.key for each in of_core}
+    ordered = [each for each in of_slices if each.follows not in placed]
+    for statement in of_core:
+        ordered += [statement, *(each for each in of_slices if each.follows == statement.key)]
+    return ordered
 
 
 def text(every: Sequence[Statement], key: str, width: int | None = None) -> str:

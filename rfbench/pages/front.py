@@ -170,10 +170,10 @@ def page(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
-        statements=[
-            *(statement for addition in additions for statement in addition.findings),
-            *findings.statements(gather(verification)),
-        ],
+        statements=findings.in_order(
+            [statement for addition in additions for statement in addition.findings],
+            findings.statements(gather(verification)),
+        ),
         changed=any(papers.folder(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],

@@ -73,6 +73,7 @@ def facts(own: Verification, name: str) -> dict[str, Any]:
         "numbers": scoreboard.numbers_grid(own, linked=True),
         "verdicts": front.claims_grid(own),
         "every": scoreboard.measured(own),
+        "columns": slices.ask("numbers", own),
         "doubts": papers.paper(name).doubts,
         "runs": [r for r in collection.experiments if r.config.get("paper") == name],
         "claims": claims.by_claim(own.outcomes),

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from rfbench import papers
+from rfbench import papers, slices
 from rfbench.analysis import verdicts
 from rfbench.analysis.ledger import TABLE, tables
-from rfbench.analysis.outcomes import off
 from rfbench.analysis.published import BEST, Line, by_data_set
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, in_markdown
+from rfbench.pages.additions import AddedColumn
 from rfbench.pages.grids import Grid
-from rfbench.pages.words import DASH, absent, number, plus_minus, signed, span, spread
+from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import printed
 
 UNITS = (PERCENT, PLAIN, SECONDS)
 DECIMALS = {PERCENT: 2, SECONDS: 3}
 MOST = 9  # decimals of a number without a unit
-PRINTED, RANGE = "printed", "over unstated settings, less our reading"
 SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """What was varied of the keys that the paper does not print, and what was not."""
-
-    varied: list[str]
-    fixed: list[str]
-    combinations: int
-    trials: int
-    page: Path | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +44,7 @@ class TablePart:
     best: bool  # whether a number is the best over all sizes
     chance: list[str]  # protocols with numbers at chance
     repeated: list[str]  # where numbers that are not counted here stand first
-    gaps: Gaps | None  # None where nothing was run as printed
+    remarks: list[tuple[str, Any]]  # of slices: a template, and its fact `remark`
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
 
     @property
@@ -69,16 +56,16 @@ class TablePart:
 
 def measured(verification: Verification) -> list[TablePart]:
     """Lay out every data set of which anything was measured, each before its substitutes."""
-    over = verification.ranges.set_index("number", drop=False).to_dict("index")
+    columns: list[AddedColumn] = slices.ask("numbers", verification)
     parts = by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
-        _measured(lines, numbers, over)
+        _measured(lines, numbers, columns)
         for key, (numbers,) in by_data_set(verification.own.drop_duplicates("number")).items()
         for lines in parts.get(key, ())
     ]
 
 
-def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) -> TablePart:
+def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedColumn]) -> TablePart:
     first, entries = lines[0], papers.published()
     paper, item, dataset = (first[name] for name in TABLE)
     source = papers.sources()[paper][dataset]
@@ -92,7 +79,6 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         for p, here in by_protocol.items()
     }
     at_chance = [line["protocol"] for line in lines if line["at_chance"]]
-    over = {key: over[key] for key in sorted(over.keys() & {line["number"] for line in lines})}
     return TablePart(
         paper,
         item,
@@ -108,50 +94,27 @@ def _measured(lines: list[Line], numbers: list[Line], over: Mapping[Any, Line]) 
         any(line["M"] == BEST for line in lines),
         list(dict.fromkeys(at_chance)),
         list(dict.fromkeys(n["same_as"] for n in lines if n["verdict"] == verdicts.REPEATED)),
-        _gaps(paper, item, dataset, list(over.values())) if PRINTED in by_protocol else None,
+        [found for column in columns if (found := column.remark(lines))],
         [
-            _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), over)
+            _grid([n for n in numbers if n["unit"] == unit], lines, list(by_protocol), columns)
             for unit in UNITS
             if any(line["unit"] == unit for line in lines)
         ],
     )
 
 
-def _gaps(paper: str, item: str, dataset: str, ranges: list[Line]) -> Gaps:
-    here = papers.open_choices(paper, [item], dataset)
-    names = [name for name in papers.gaps(paper) if here.get(name)]
-    if not ranges:
-        return Gaps([], names, 0, 0, None)
-    first = ranges[0]
-    fixed = [name for name in names if name not in first["varied"]]
-    return Gaps(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
-
-
-def range_of(line: Line, reading: Line) -> str:
-    """Write the paired differences to a reading, and how far it stays off the published number."""
-    low, high = (
-        f"{signed(line[end])} ± {number(line[f'half_{end}'], 2)}" for end in ("low", "high")
-    )
-    ends = reading["measured"] + line["low"], reading["measured"] + line["high"]
-    away = off(reading["published"], *ends)
-    return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")
-
-
 def _grid(
-    numbers: list[Line], lines: list[Line], protocols: list[str], over: Mapping[Any, Line]
+    numbers: list[Line], lines: list[Line], protocols: list[str], added: Sequence[AddedColumn]
 ) -> Grid:
     several = len({entry["metric"] for entry in numbers}) > 1
     cells = {(line["number"], line["protocol"]): _cell(line) for line in lines}
     asked = {entry["number"] for entry in numbers}
-    ranged = {
-        (line["number"], RANGE): range_of(over[line["number"]], line)
-        for line in lines
-        if line["protocol"] == PRINTED and line["number"] in asked & over.keys()
-    }
-    cells |= ranged
     columns = list(protocols)
-    if ranged and PRINTED in columns:
-        columns.insert(columns.index(PRINTED) + 1, RANGE)
+    for column in added:
+        here = {n: text for n, text in column.cells(lines).items() if n in asked}
+        if here and column.after in columns:
+            cells |= {(n, column.name): text for n, text in here.items()}
+            columns.insert(columns.index(column.after) + 1, column.name)
     rows = [
         [
             " ".join(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
 from rfbench.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from rfbench.samplers.feature_map import FeatureMap
 
 
 class TorchMap(torch.nn.Module):  # type: ignore[misc]
@@ -26,7 +23,7 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
         What the features are multiplied by.
     """
 
-    def __init__(self, features: FeatureMap, matrix: FloatArray | None = None) -> None:
+    def __init__(self, features: Any, matrix: FloatArray | None = None) -> None:
         super().__init__()
         self.feature, self.paired = features.feature, features.layout == "paired"
         self.scale, self.order = features.scale, features.order

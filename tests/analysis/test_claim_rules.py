@@ -8,22 +8,13 @@ from scipy import stats
 
 from rfbench import papers
 from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
-from rfbench.analysis.outcomes import ClaimComparison, EffectRange, Outcome
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
-from rfbench.analysis.verdicts import DEPENDS
-from rfbench.papers.models import Claim, Part
+from tests.support.claims import bounded
 from tests.support.frames import results, selection
 
 CLAIMS = 800
 ALLOWED = 0.05 + 3 * (0.05 * 0.95 / CLAIMS) ** 0.5
-
-
-def claim(low: float | None = 0, high: float | None = None) -> Claim:
-    part = Part(
-        says="", items=[], datasets=["EEG"], metric="error", method="a", against=["b"], at="each",
-        low=low, high=high,
-    )  # fmt: skip
-    return Claim(id="X1", paper="liu2020", where="", claim="", source="", parts=[part])
 
 
 def rates(means: list[float], claims: int = CLAIMS, **bounds: Any) -> dict[str, float]:
@@ -32,7 +23,7 @@ def rates(means: list[float], claims: int = CLAIMS, **bounds: Any) -> dict[str, 
     for _ in range(claims):
         values = np.array(means)[:, None] + rng.standard_normal((len(means), n))
         quantities = [(0, Quantity(one, dataset="eeg")) for one in values]
-        verdicts.append(judge(claim(**bounds), "printed", quantities).verdict)
+        verdicts.append(judge(bounded(**bounds), "printed", quantities).verdict)
     return {name: verdicts.count(name) / claims for name in set(verdicts)}
 
 
@@ -67,79 +58,6 @@ def test_what_is_true_holds_and_what_is_not_fails() -> None:
     assert rates([-5.0, *[5.0] * 5], claims=50) == {"fails in part": 1.0}
     assert rates([*[-5.0] * 3, *[5.0] * 3], claims=50) == {"fails in part": 1.0}
     assert rates([*[-5.0] * 4, *[5.0] * 2], claims=50) == {"fails": 1.0}
-
-
-Span = tuple[float, float] | None
-
-
-def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outcome:
-    """Judge comparisons with these means, whose changes over the gaps are these; or all negated."""
-    z, sign = np.linspace(-1, 1, 10), -1 if flipped else 1
-    quantities = [(0, Quantity(sign * (z + mean), x=x + 1)) for x, mean in enumerate(means)]
-
-    def unprinted(_: Claim, one: ClaimComparison) -> EffectRange | None:
-        span = spans[(one.x or 0) - 1]
-        ends = span and sorted(sign * end for end in span)
-        return EffectRange(ends[0], ends[1], 2, ("bandwidth",)) if ends else None
-
-    return judge(claim(), "printed", quantities, None, unprinted)
-
-
-@pytest.mark.parametrize(
-    ("mean", "span", "verdict", "flipped"),
-    [
-        (-5.0, (0.0, 5.5), DEPENDS, DEPENDS),
-        (5.0, (-5.5, 0.0), DEPENDS, DEPENDS),
-        (-5.0, (-9.0, 4.5), "fails", "holds"),
-        (5.0, (-4.5, 9.0), "holds", "fails"),
-        (-5.0, (0.0, 5.0), "fails", "holds"),  # a bound that is touched is not crossed
-        (5.0, (-5.0, 0.0), "holds", "fails"),
-        (-5.0, None, "fails, not varied", "holds, not varied"),
-        (5.0, None, "holds, not varied", "fails, not varied"),
-        (0.1, (-9.0, 9.0), "not clear", "not clear"),
-    ],
-)
-def test_unstated_settings_count_alike_for_what_holds_and_what_fails(
-    mean: float, span: Span, verdict: str, flipped: str
-) -> None:
-    """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
-    one, other = judged([mean], [span]), judged([mean], [span], flipped=True)
-    assert (one.label, other.label) == (verdict, flipped)
-    assert one.depends_on == (("bandwidth",) if verdict == DEPENDS else ())
-    assert one.depends_on == other.depends_on
-
-
-def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> None:
-    stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
-    assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
-    assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
-    assert judged([5, 5, 5], [stays] * 3).label == "holds"
-    assert judged([-5, -5, 5], [crosses, crosses, stays]).label == DEPENDS
-    assert judged([-5, -5, 5], [crosses, stays, stays]).label == "fails in part"
-    assert judged([-5, -5, 5], [stays, stays, None]).label == "fails"
-    assert judged([-5, -5, 5], [crosses, None, stays]).label == "fails in part, not varied"
-    assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
-
-
-def test_a_range_of_quotients_is_one_of_logarithms() -> None:
-    """The quotient is 2, with the bound 1.5: it is 1.4 where the logarithm changes by log(.7)."""
-    part = claim(None, 1.5).parts[0].model_copy(update={"scale": "ratio", "along": "columns"})
-    one = claim().model_copy(update={"parts": [part]})
-    values = np.log(2) + np.linspace(-0.1, 0.1, 10)
-    for change, verdict in ((0.7, DEPENDS), (0.8, "fails")):
-        span = EffectRange(float(np.log(change)), 0.0, 2, ("bandwidth",))
-        found = judge(one, "printed", [(0, Quantity(values))], None, lambda *_, span=span: span)
-        assert found.label == verdict
-        (comparison,) = found.comparisons
-        assert comparison.over_gaps is not None
-        assert comparison.over_gaps.low == pytest.approx(2 * change)
-
-
-def test_other_protocols_do_not_depend_on_readings() -> None:
-    z = np.linspace(-1, 1, 10)
-    span = EffectRange(0.0, 9.0, 2, ("bandwidth",))
-    found = judge(claim(), "matched", [(0, Quantity(z - 5))], None, lambda *_: span)
-    assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
 
 
 def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:

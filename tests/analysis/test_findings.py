@@ -1,7 +1,6 @@
 """The findings: their numbers by other code, and that none stands on rows that do not carry it."""
 
 import csv
-import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -121,20 +120,3 @@ def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
     sentence = statements([found])[0].sentence
     varied = "where unstated settings were not varied 1 more holds and 0 fail at least in part"
     assert sentence.count(f": E2; 1 fails at least in part; {varied} (settings") == 1
-
-
-def test_ranges_are_those_of_the_papers_own_data():
-    value = [number.value for number in papers.published()]
-    names = ["number", "low", "half_low", "high", "half_high"]
-    ranges = pd.DataFrame(
-        [(0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),
-         (3, -5.0, math.nan, 0.0, math.nan)],
-        columns=names,
-    )  # fmt: skip
-    table = own([("printed", "readings", "", 0.0, n, i) for i, n in enumerate((9, 9, 0, 9))])
-    measured = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
-    table = table.assign(measured=measured, published=value[:4])
-    finding = findings.unprinted(SimpleNamespace(own=table, ranges=ranges))
-    place = [("liu2020", "t", "d")]
-    expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
-    assert finding.facts == expected

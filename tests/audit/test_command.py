@@ -123,3 +123,7 @@ def test_the_pages_that_come_with_rfbench_are_made_of_what_is_kept(file, tmp_pat
         shutil.copy(file.with_name(name), copy)
     command_line.call("report", tmp_path, "--audits")
     assert (copy / "audit.md").read_bytes() == file.read_bytes()
+
+
+def test_audits_of_a_folder_that_is_not_there_are_an_error():
+    assert "nosuch is not there" in command_line.call("report", "nosuch", "--audits", code=2)

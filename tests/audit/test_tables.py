@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.outcomes import ClaimComparison, EffectRange
+from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.audit.tables import effect_range, ranges, read_all
 from rfbench.pages.templates import render
 from rfbench.papers.models import Claim

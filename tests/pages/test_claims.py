@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.outcomes import ClaimComparison, Outcome
+from rfbench.analysis.comparisons import ClaimComparison
+from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.claims import by_claim, unit, verdict, worst, written
 from rfbench.papers.models import Claim
 from tests.support.claims import rows

@@ -1,15 +1,12 @@
 """The scoreboard: what stands beside each published number."""
 
-from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from rfbench.analysis.ledger import tables
-from rfbench.analysis.outcomes import RANGES
 from rfbench.pages.paper import page
-from rfbench.pages.scoreboard import RANGE, anchor, measured, numbers_grid
+from rfbench.pages.scoreboard import anchor, measured, numbers_grid
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -29,25 +26,6 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     assert rows["QMC 14"] == ["67.83 ± 0.73", "75.00 ± 0.16 differs", "–"]
     assert rows["RKS 28"][1:] == ["–", "–"]
     assert {row[0]: row[2] for row in times.rows}["RKS 14"] == "0.750 ± 0.000"
-
-
-def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
-    made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
-    found = verification(results(made, **PAPER))
-    place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
-    line = (place, -0.5, 0.3, 0.2, 0.1, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
-    (one,) = measured(replace(found, ranges=pd.DataFrame([line], columns=list(RANGES))))
-    assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
-    rows = {row[0]: row for row in one.grids[0].rows}
-    assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
-    assert rows["QMC 14"][3] == "–"
-    assert one.gaps is not None
-    assert one.gaps.varied == ["solver.intercept"]
-    assert "rows" in one.gaps.fixed
-    (alone,) = measured(found)
-    assert alone.grids[0].head == ["accuracy", "published", "printed"]
-    assert alone.gaps is not None
-    assert alone.gaps.varied == []
 
 
 def test_own_data_stand_before_their_substitute() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rfbench.analysis.claims import outcomes_of
 from rfbench.analysis.outcomes import Outcome
-from rfbench.papers.models import Claim
+from rfbench.papers.models import Claim, Part
 from rfbench.results import Results
 from tests.support.frames import selection
 
@@ -47,3 +47,12 @@ def verdict(claim: Claim, *every: Results) -> Outcome:
     """Return the only outcome of a claim."""
     (outcome,) = outcomes_of(claim, selection(*every))
     return outcome
+
+
+def bounded(low: float | None = 0, high: float | None = None) -> Claim:
+    """Return a claim with a single part whose effect has these bounds."""
+    part = Part(
+        says="", items=[], datasets=["EEG"], metric="error", method="a", against=["b"], at="each",
+        low=low, high=high,
+    )  # fmt: skip
+    return Claim(id="X1", paper="liu2020", where="", claim="", source="", parts=[part])

@@ -1,0 +1,77 @@
+"""The tests of one comparison of a claim against its bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from rfbench.analysis import verdicts
+from rfbench.analysis.comparisons import ClaimComparison
+from rfbench.analysis.paired import Quantity, Values
+from rfbench.analysis.statistics import paired_t
+from rfbench.papers.models import Part
+
+
+def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
+    """Test one quantity against its bounds; the scale of quotients is the logarithm."""
+    logarithmic = part.scale == "ratio"
+    values, mean = quantity.values, float(quantity.values.mean())
+    ends = (mean, *interval(values, quantity.share))
+    effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
+    comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
+    comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
+    low, high = (
+        math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
+    )
+    sides = [] if low is None else [(values - low, low - mean)]
+    sides += [] if high is None else [(high - values, mean - high)]
+    if not sides:
+        return comparison
+    if quantity.share:
+        assert high is not None
+        tests = [one_sided_share(values, high)]
+    else:
+        tests = [one_sided(inward) for inward, _ in sides]
+    return replace(
+        comparison,
+        excess=max(gap for _, gap in sides),
+        p_inside=max(above for above, _ in tests),
+        p_outside=min(1.0, len(tests) * min(below for _, below in tests)),
+    )
+
+
+def one_sided(values: Values) -> tuple[float, float]:
+    """Return the p-values of a mean above zero and below zero.
+
+    Values that do not vary give what a sign test gives; a single value gives 1.
+    """
+    from scipy.special import stdtr
+
+    test = paired_t(values)
+    if math.isfinite(test.statistic):
+        t, freedom = test.statistic, test.n - 1
+        return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
+    floor = 0.5**test.n if test.n > 1 else 1.0
+    return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
+
+
+def interval(values: Values, share: bool = False) -> tuple[float, float]:
+    """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
+
+    Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
+    """
+    from scipy.stats import binomtest
+
+    coverage = 1 - 2 * verdicts.ALPHA
+    if share:
+        low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
+        return float(low), float(high)
+    return paired_t(values).interval(coverage)
+
+
+def one_sided_share(values: Values, high: float) -> tuple[float, float]:
+    """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
+    from scipy.stats import binomtest
+
+    ones, n = int(values.sum()), len(values)
+    return binomtest(ones, n, high, "less").pvalue, binomtest(ones, n, high, "greater").pvalue

@@ -1,0 +1,166 @@
+"""`rfbench list`: what there is, and all of one thing."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+import yaml
+
+from rfbench.cli.options import (
+    AS_JSON,
+)
+from rfbench.cli.terminal import echo, echo_json, print_table
+from rfbench.errors import ConfigError, nearest
+from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
+
+if TYPE_CHECKING:
+    from rfbench.datasets.catalog import Entry
+
+# The columns of `rfbench list WHAT`, where they are not a name and what it is.
+HEADS = {
+    "solvers": ("name", "classes", "about"),
+    "columns": ("name", "type", "about"),
+    "papers": ("name", "numbers of", "about"),
+}
+Things = dict[str, tuple[tuple[str, ...], Callable[[], str]]]
+LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
+
+
+@click.command("list")
+@click.argument("what", type=click.Choice(LISTS))
+@click.argument("name", required=False)
+@AS_JSON
+def list_(what: str, name: str | None, form: str) -> None:
+    """List what there is, one line each; with NAME, all of one: its parameters, or its file.
+
+    \b
+    Examples:
+      rfbench list samplers
+      rfbench list samplers eerf
+      rfbench list configs quickstart
+      rfbench list papers
+      rfbench list columns
+    """
+    things = _things(what)
+    if not things:
+        raise ConfigError(
+            f"There are no {what} here.",
+            "This installation is incomplete.",
+            "Install rfbench again, or name your own file to `rfbench run`.",
+        )
+    if name is None:
+        rows = [(each, *beside) for each, (beside, _) in things.items() if beside]
+        if form == "json":
+            heads = HEADS.get(what, ("name", "about"))
+            echo_json(dict(zip(heads, row, strict=True)) for row in rows)
+        else:
+            print_table(rows)
+        return
+    if what == "samplers":
+        name, label = _of_label(name), name
+    if name not in things:
+        raise ConfigError(
+            f"There is no '{name}' among the {what}.{nearest(name, list(things))}",
+            todo=f"`rfbench list {what}` has them all.",
+        )
+    text = things[name][1]().rstrip("\n")
+    if what == "samplers" and label in (labels := SAMPLERS[name].declaration.labels):
+        text = f"{label}: {labels[label]}\n\n{text}"
+    if form == "json":
+        echo_json({"name": name, "text": text})
+    else:
+        echo(text)
+
+
+def _things(what: str) -> Things:
+    """Return by name what a list has beside it, and what says all of it.
+
+    Runs of a file have nothing beside their name: the list has the file.
+    """
+    if what in ("samplers", "kernels"):
+        registry: Mapping[str, type[Any]] = SAMPLERS if what == "samplers" else KERNELS
+        return {
+            name: ((_first_line(cls),), partial(_of_classes, cls)) for name, cls in registry.items()
+        }
+    if what == "solvers":
+        return {
+            name: ((", ".join(tasks), _first_line(each[0])), partial(_of_classes, *each))
+            for name, tasks in SOLVERS.items()
+            for each in [list(tasks.values())]
+        }
+
+    from rfbench import config, datasets, papers, shipped, yamlfile  # a second, and pandas
+    from rfbench.results import schema
+
+    if what == "columns":
+        return {
+            name: ((column.kind, column.title), partial("{0.title}\n{0.kind}".format, column))
+            for name, column in schema.SCHEMA.items()
+        }
+    if what == "datasets":
+        every = {name: datasets.entry(name) for name in datasets.names()}
+        return {name: ((entry.title,), partial(_facts, entry)) for name, entry in every.items()}
+    if what == "papers":
+        return {
+            name: (
+                (", ".join(dict.fromkeys(n.item for n in folder.published)),
+                 f"{folder.paper.citation}: {folder.paper.about}"),
+                partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
+            )
+            for name in papers.papers()
+            for folder in [papers.folder(name)]
+        }  # fmt: skip
+    files: Things = {}
+    runs: Things = {}
+    for path in shipped.every():
+        documents = config.documents(path)
+        names = [config.short(path, name) for name in documents]
+        several = f"; runs: {', '.join(names)}" if len(names) > 1 else ""
+        about = f"{yamlfile.load(path).value.get('title', '')}{several}"
+        files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
+        runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
+    return files | runs | files  # in the order of the files, which stand for a run of their name
+
+
+def _facts(entry: Entry) -> str:
+    """Return what the catalogue has of a data set, line by line."""
+    facts = entry.model_dump(
+        exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
+    )
+    if entry.files:
+        facts["files"] = ", ".join(file.name for file in entry.files)
+    return "\n".join(f"{key}: {value}" for key, value in facts.items())
+
+
+def _of_classes(*classes: type[Any]) -> str:
+    """Return of each class the parameters, with their defaults and rules, and its docstring."""
+    from rfbench.parameters import described
+
+    texts = []
+    for cls in classes:
+        declared = described(cls) if is_dataclass(cls) else []
+        lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
+        texts.append("\n".join([*lines, "", inspect.getdoc(cls) or ""]))
+    return "\n\n".join(texts)
+
+
+def _of_label(name: str) -> str:
+    """Return the sampler that a comparison gives this label, or the published name of a name."""
+    name = SAMPLERS.published(name)
+    return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
+
+
+def _yaml(content: Any) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _first_line(thing: object) -> str:
+    """Return the first sentence of a docstring, without a formula after a colon."""
+    line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    return re.sub(r":[a-z ]* :math:`[^`]*`|``", "", line)

@@ -1,0 +1,55 @@
+"""The names of methods as their papers print them."""
+
+from __future__ import annotations
+
+# Names of methods as their papers print them, by name or label; others keep theirs.
+PRINTED = {
+    "boosting": "gradient boosting",
+    "eerf": "EERF",
+    "elm": "ELM",
+    "exact-kernel": "kernel ridge",
+    "fastfood": "Fastfood",
+    "leverage-rff": "LS-RFF",
+    "lkrf": "LKRF",
+    "nystroem": "Nyström",
+    "nystroem-kmeans": "k-means Nyström",
+    "nystroem-recursive-rls": "RLS Nyström",
+    "nystroem-rpcholesky": "RPCholesky Nyström",
+    "orf": "ORF",
+    "qmc": "QMC",
+    "rfm-rff": "RFM-RFF",
+    "rks": "RKS",
+    "rom": "ROM",
+    "ses": "SES",
+    "simrf": "SimRF",
+    "sorf": "SORF",
+    "ssr": "SSR",
+    "surrogate-leverage": "SLS-RFF",
+    "svd": "SVD",
+    "swim": "SWIM",
+    "tefm-g": "TEFM-G",
+    "tefm-s": "TEFM-S",
+    "varpro": "VarPro",
+}
+
+
+def printed(method: str) -> str:
+    """Return a method's name as its paper has it; what distinguishes a variant of it stays.
+
+    >>> printed("nystroem-kmeans"), printed("lkrf-top, gamma=2"), printed("mine")
+    ('k-means Nyström', 'LKRF-top, gamma=2', 'mine')
+    """
+    name = method.partition(",")[0]
+    while name not in PRINTED and "-" in name:
+        name = name.rpartition("-")[0]
+    return PRINTED.get(name, name) + method[len(name) :]
+
+
+def unprinted(name: str) -> str:
+    """Return the name in rows of a method that is named as its paper prints it.
+
+    >>> unprinted("SLS-RFF"), unprinted("ls-rff"), unprinted("mine")
+    ('surrogate-leverage', 'leverage-rff', 'mine')
+    """
+    folded = name.casefold()
+    return next((own for own, shown in PRINTED.items() if shown.casefold() == folded), name)

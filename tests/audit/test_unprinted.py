@@ -1,0 +1,149 @@
+"""What audits add to claims, to the tables of numbers and to the findings."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench import papers
+from rfbench.analysis.claims import judge
+from rfbench.analysis.comparisons import ClaimComparison, EffectRange
+from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.paired import Quantity
+from rfbench.analysis.verdicts import DEPENDS
+from rfbench.audit.tables import RANGES
+from rfbench.audit.unprinted import RANGE, Unprinted, finding, with_range
+from rfbench.pages.scoreboard import measured
+from rfbench.papers.models import Claim
+from tests.support.claims import bounded
+from tests.support.frames import results, verification
+from tests.support.papers import PAPER, eeg
+
+
+def span_of(low: float, high: float) -> EffectRange:
+    return EffectRange(low, high, 2, ("bandwidth",))
+
+
+def ranged(lines: Sequence[tuple[Any, ...]]) -> Unprinted:
+    """Return what audits say that have these ranges of numbers."""
+    made = Unprinted(())
+    made.ranges = pd.DataFrame(lines, columns=list(RANGES))
+    return made
+
+
+Span = tuple[float, float] | None
+
+
+def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outcome:
+    """Judge comparisons with these means, whose changes over the gaps are these; or all negated."""
+    z, sign = np.linspace(-1, 1, 10), -1 if flipped else 1
+    quantities = [(0, Quantity(sign * (z + mean), x=x + 1)) for x, mean in enumerate(means)]
+
+    def unprinted(claim: Claim, one: ClaimComparison) -> ClaimComparison:
+        span = spans[(one.x or 0) - 1]
+        ends = span and sorted(sign * end for end in span)
+        return with_range(claim, one, span_of(ends[0], ends[1]) if ends else None)
+
+    return judge(bounded(), "printed", quantities, None, unprinted)
+
+
+@pytest.mark.parametrize(
+    ("mean", "span", "verdict", "flipped"),
+    [
+        (-5.0, (0.0, 5.5), DEPENDS, DEPENDS),
+        (5.0, (-5.5, 0.0), DEPENDS, DEPENDS),
+        (-5.0, (-9.0, 4.5), "fails", "holds"),
+        (5.0, (-4.5, 9.0), "holds", "fails"),
+        (-5.0, (0.0, 5.0), "fails", "holds"),  # a bound that is touched is not crossed
+        (5.0, (-5.0, 0.0), "holds", "fails"),
+        (-5.0, None, "fails, not varied", "holds, not varied"),
+        (5.0, None, "holds, not varied", "fails, not varied"),
+        (0.1, (-9.0, 9.0), "not clear", "not clear"),
+    ],
+)
+def test_unstated_settings_count_alike_for_what_holds_and_what_fails(
+    mean: float, span: Span, verdict: str, flipped: str
+) -> None:
+    """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
+    one, other = judged([mean], [span]), judged([mean], [span], flipped=True)
+    assert (one.label, other.label) == (verdict, flipped)
+    assert one.depends_on == (("bandwidth",) if verdict == DEPENDS else ())
+    assert one.depends_on == other.depends_on
+
+
+def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> None:
+    stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
+    assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
+    assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
+    assert judged([5, 5, 5], [stays] * 3).label == "holds"
+    assert judged([-5, -5, 5], [crosses, crosses, stays]).label == DEPENDS
+    assert judged([-5, -5, 5], [crosses, stays, stays]).label == "fails in part"
+    assert judged([-5, -5, 5], [stays, stays, None]).label == "fails"
+    assert judged([-5, -5, 5], [crosses, None, stays]).label == "fails in part, not varied"
+    assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
+
+
+def test_a_range_of_quotients_is_one_of_logarithms() -> None:
+    """The quotient is 2, with the bound 1.5: it is 1.4 where the logarithm changes by log(.7)."""
+    part = bounded(None, 1.5).parts[0].model_copy(update={"scale": "ratio", "along": "columns"})
+    one = bounded().model_copy(update={"parts": [part]})
+    values = np.log(2) + np.linspace(-0.1, 0.1, 10)
+    for change, verdict in ((0.7, DEPENDS), (0.8, "fails")):
+        span = span_of(float(np.log(change)), 0.0)
+        found = judge(one, "printed", [(0, Quantity(values))], None, partial(with_range, span=span))
+        assert found.label == verdict
+        (comparison,) = found.comparisons
+        assert comparison.over_gaps is not None
+        assert comparison.over_gaps.low == pytest.approx(2 * change)
+
+
+def test_other_protocols_do_not_depend_on_readings() -> None:
+    z = np.linspace(-1, 1, 10)
+    span = span_of(0.0, 9.0)
+    quantities = [(0, Quantity(z - 5))]
+    found = judge(bounded(), "matched", quantities, None, partial(with_range, span=span))
+    assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
+
+
+def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
+    made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
+    found = verification(results(made, **PAPER))
+    place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
+    line = (place, -0.5, 0.3, 0.2, 0.1, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
+    (one,) = measured(replace(found, unprinted=ranged([line])))
+    assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
+    rows = {row[0]: row for row in one.grids[0].rows}
+    assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
+    assert rows["QMC 14"][3] == "–"
+    ((_, varied),) = one.remarks
+    assert varied.varied == ["solver.intercept"]
+    assert "rows" in varied.fixed
+    (alone,) = measured(found)
+    assert alone.grids[0].head == ["accuracy", "published", "printed"]
+    ((_, varied),) = alone.remarks
+    assert varied.varied == []
+
+
+def test_ranges_are_those_of_the_papers_own_data() -> None:
+    value = [number.value for number in papers.published()]
+    lines = [
+        (0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),
+        (3, -5.0, math.nan, 0.0, math.nan),
+    ]  # fmt: skip
+    ours = [value[0] - 0.5, value[1] - 4.0, value[2], value[3]]
+    facts = {"unit": "%", "protocol": "printed", "paper": "liu2020", "item": "t", "dataset": "d"}
+    facts |= {"measured": ours, "published": value[:4]}
+    table = pd.DataFrame({"number": range(4), "trials": (9, 9, 0, 9)}).assign(**facts)
+    unprinted = ranged([(*line, 2, 9, [], "") for line in lines])
+    found = finding(cast(Any, SimpleNamespace(own=table, unprinted=unprinted)))
+    place = [("liu2020", "t", "d")]
+    expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
+    assert found is not None
+    assert found.facts == expected
