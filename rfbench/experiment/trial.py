@@ -17,7 +17,6 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
-from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 from rfbench import metrics
@@ -38,10 +37,8 @@ from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.elsewhere import Method
 from rfbench.samplers.lkrf import LKRF
 from rfbench.samplers.metric import Metrics, remembering
-from rfbench.solvers import ExternalSolver, Solver
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Refit
-from rfbench.solvers.probabilities import calibrated
 
 # Standard errors below chance that a row's error has to be.
 CHANCE_ERRORS = 2
@@ -216,7 +213,7 @@ def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
         measured |= scores | {
             "at_chance": bool(chance),
             "columns": solver.n_columns_,
-            "selection": solver.chosen_selection(),
+            "selection": solver.report_.selection,
             "selection_loss": solver.selection_loss_,
             "features_in_folds": trial.features_in_folds or solver.features_in_folds_,
             "alpha": solver.alpha_,
@@ -224,7 +221,7 @@ def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
             "converged": solver.converged_,
             "gap": solver.gap_,
             "gap_folds": solver.gap_folds_,
-            **_chosen(getattr(solver, "estimator", None)),
+            **_chosen(solver.report_),
             "message": "; ".join([*tried, *noted, *solver.notes_]),
         }
         if experiment.predictions:
@@ -242,13 +239,12 @@ def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
     return measured
 
 
-def _chosen(estimator: Any) -> dict[str, str]:
+def _chosen(report: Any) -> dict[str, str]:
     """Return what the search of an estimator from elsewhere chose, if it has one."""
-    chosen = getattr(estimator, "best_params_", None)
-    if chosen is None:
+    if report.chosen is None:
         return {}
-    edges = ", ".join(getattr(estimator, "at_edge_", ()))
-    return {"chosen": json.dumps(chosen, sort_keys=True, default=str), "chosen_at_edge": edges}
+    chosen = json.dumps(report.chosen, sort_keys=True, default=str)
+    return {"chosen": chosen, "chosen_at_edge": ", ".join(report.chosen_at_edge)}
 
 
 def _times_of_a_fit(
@@ -264,21 +260,9 @@ def _times_of_a_fit(
     It draws the features, computes them and fits one penalty, without any folds.
     """
     prepared, clock = context.prepared(trial), Clock()
-    if isinstance(solver, Solver):
-        spec = trial.experiment.solver
-        update: dict[str, Any] = {"selection": "fixed"}
-        if np.isfinite(solver.alpha_):
-            update["alphas"] = [float(solver.alpha_)]
-        chosen = {"solver": spec.model_copy(update=update)}
-        trial = replace(trial, experiment=trial.experiment.model_copy(update=chosen), M=M)
-        solver = _solver(trial, prepared, bandwidth)
-        features = None
-        if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, methods, bandwidth, clock)
-    else:
-        model = getattr(solver.estimator, "best_estimator_", solver.estimator)
-        solver = type(solver)(clone(model), classification=solver.classification)
-        features, _ = _fit_sampler(trial, context, methods, bandwidth, clock)
+    solver, features = solver.with_choice(), None
+    if solver.uses_features:
+        features, _ = _fit_sampler(replace(trial, M=M), context, methods, bandwidth, clock)
     _fit(solver, features, prepared, clock, None)
     return {
         "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
@@ -472,17 +456,13 @@ def decisions(solver: Any, prepared: Prepared, clock: Clock) -> Array:
 def _predictions(solver: Any, prepared: Prepared, values: Array) -> tuple[dict[str, float], str]:
     """Return the metrics of probabilities, of classes, and what is stored of the test rows."""
     arrays = {"rows": prepared.test_rows, "truth": prepared.y_test, "predictions": values}
-    if isinstance(solver, ExternalSolver):
-        arrays |= solver.arrays_
+    arrays |= solver.report_.arrays
     if prepared.task == "regression":
         return {}, predictions.encoded(arrays)
     codes = solver.predict_codes(values)
-    if isinstance(solver, ExternalSolver):
-        shares = solver.probabilities(prepared.X_test)
-        shares = np.eye(len(prepared.classes))[codes] if shares is None else shares
-    else:
-        scores = solver.coding_.scores(values) if solver.coding_.by_pairs else values
-        shares = calibrated(scores, prepared.y_test)
+    shares = solver.probabilities(prepared.X_test, prepared.y_test, values)
+    if shares is None:
+        shares = np.eye(len(prepared.classes))[codes]
     arrays["probabilities"] = shares
     found = metrics.probabilistic(shares, codes, prepared.y_test)
     return found, predictions.encoded(arrays)
