@@ -33,10 +33,9 @@ from rfbench.experiment.environment import peak_rss_mb, reset_peak_rss
 from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
-from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.base import Shared, looks_at_target
 from rfbench.samplers.elsewhere import Method
 from rfbench.samplers.lkrf import LKRF
-from rfbench.samplers.metric import Metrics, remembering
 from rfbench.solvers.design import design_of
 from rfbench.solvers.folds import NESTED, ONCE, Refit
 
@@ -44,6 +43,7 @@ from rfbench.solvers.folds import NESTED, ONCE, Refit
 CHANCE_ERRORS = 2
 # The end of a note of a row, after their number, where a grid was widened.
 BANDWIDTHS_TRIED = "bandwidths tried"
+KEEPS_COLUMNS = Shared(keeps_columns=True)
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
@@ -162,9 +162,8 @@ def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
     experiment, M = trial.experiment, trial.M
     prepared = context.prepared(trial)
     X, clock = prepared.X_train, Clock()
-    metrics: Metrics = {}  # learnt once in the search; the features below learn theirs anew
-    with remembering(metrics):
-        bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, methods, clock)
+    shared = Shared(metrics={}, keeps_columns=True)
+    bandwidth, at_edge, tried = _chosen_bandwidth(trial, context, methods, clock, shared)
     solver = None if experiment.solver.name == NO_SOLVER else _solver(trial, prepared, bandwidth)
     features: Any = None
     if solver is None or solver.uses_features:
@@ -202,9 +201,8 @@ def measure(trial: Trial, context: Context, methods: Methods) -> dict[str, Any]:
         with clock.part("features"):
             design_of(X, features).matrix()
     else:
-        refit = _refit(trial, context, methods, bandwidth)
-        with remembering(metrics):
-            _fit(solver, features, prepared, clock, refit)
+        refit = _refit(trial, context, methods, bandwidth, shared)
+        _fit(solver, features, prepared, clock, refit)
         noted = [] if features is None else features.notes_
         decided = decisions(solver, prepared, clock)
         scores = score(solver, prepared, decided)
@@ -290,7 +288,7 @@ def lines_of(sampler: LKRF, trial: int) -> list[dict[str, Any]]:
 
 
 def _chosen_bandwidth(
-    trial: Trial, context: Context, methods: Methods, clock: Clock
+    trial: Trial, context: Context, methods: Methods, clock: Clock, shared: Shared
 ) -> tuple[float | None, bool | None, list[str]]:
     """Return the bandwidth with the smallest loss on the validation rows of the penalty.
 
@@ -313,8 +311,8 @@ def _chosen_bandwidth(
     def measure_loss(value: float) -> None:
         solver, features = _solver(trial, prepared, value), None
         if solver.uses_features:
-            features, _ = _fit_sampler(trial, context, methods, value, spent)
-        refit = _refit(trial, context, methods, value)
+            features, _ = _fit_sampler(trial, context, methods, value, spent, shared)
+        refit = _refit(trial, context, methods, value, shared)
         _fit(solver, features, prepared, spent, refit)
         losses[value], folds[value] = float(solver.selection_loss_), solver.fold_losses_
 
@@ -345,6 +343,7 @@ def _fit_sampler(
     methods: Methods,
     bandwidth: float | None,
     clock: Clock,
+    shared: Shared = KEEPS_COLUMNS,
     some_rows: tuple[Rows, Any] | None = None,
 ) -> tuple[Any, int]:
     """Return the fitted sampler and M; where M is kept_by a sampler, that one is fitted first.
@@ -356,13 +355,11 @@ def _fit_sampler(
     X, y = some_rows or (prepared.X_train, prepared.y_train)
     M = trial.M
     if M is None:
-        M = int(
-            _built(trial, trial.reference, methods, 1, prepared, bandwidth, seed).fit(X, y).kept_
-        )
+        reference = _built(trial, trial.reference, methods, 1, prepared, bandwidth, seed)
+        M = reference._fit(X, y, replace(shared, keeps_columns=False)).n_kept
     sampler = _built(trial, trial.sampler, methods, M, prepared, bandwidth, seed)
-    targets = (y,) if looks_at_target(sampler) else ()
     with clock.part("pp"):
-        sampler.fit_forming(X, *targets)
+        sampler._fit(X, y if sampler.needs_target else None, shared)
     return sampler, M
 
 
@@ -410,7 +407,11 @@ def _built(
 
 
 def _refit(
-    trial: Trial, context: Context, methods: Methods, bandwidth: float | None
+    trial: Trial,
+    context: Context,
+    methods: Methods,
+    bandwidth: float | None,
+    shared: Shared,
 ) -> Refit | None:
     """Return how the features of a fold that chooses are fitted; None: like all the others.
 
@@ -420,7 +421,7 @@ def _refit(
     if trial.features_in_folds != NESTED:
         return None
     return lambda rows, targets, clock: _fit_sampler(
-        trial, context, methods, bandwidth, clock, (rows, targets)
+        trial, context, methods, bandwidth, clock, shared, (rows, targets)
     )[0]
 
 
