@@ -282,7 +282,7 @@ class RandomFeatures(
     @property
     def n_kept(self) -> int | None:
         """Number of candidates that are kept; None of a sampler that keeps all of its own."""
-        return int(self.kept_) if self.keeps_some else None  # type: ignore[attr-defined]
+        return int(self.kept_) if self.keeps_some else None
 
     @property
     def n_columns(self) -> int:
