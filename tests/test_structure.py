@@ -454,3 +454,92 @@ def test_calls_that_not_every_system_has_are_in_one_module() -> None:
         "if sys.platform == 'linux': pass",
     ):
         assert of_a_platform(ast.parse(line)), line
+
+
+MOST_LINES = 70
+# Longer ones of other parts; none may be added, and one that is shortened leaves the list.
+LONG = {"rfbench.choosing.choice._chosen"}
+
+
+def lines_of_code(function: ast.FunctionDef, source: list[str]) -> int:
+    """Return the lines of a function without docstrings, comments and blank lines."""
+    texts: set[int] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            texts |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    own = range(function.lineno, (function.end_lineno or 0) + 1)
+    lines = [source[number - 1].strip() for number in own if number not in texts]
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def test_no_function_has_more_than_70_lines_of_code() -> None:
+    found = {
+        f"{module}.{node.name}"
+        for module, file in MODULES.items()
+        for node in ast.walk(trees()[module])
+        if isinstance(node, ast.FunctionDef)
+        if lines_of_code(node, file.read_text().splitlines()) > MOST_LINES
+    }
+    assert found == LONG
+
+
+# An expression that stands for a solver or a sampler, and questions about its type.
+METHOD = re.compile(r"solver|sampler|features|model|estimator|reference|\bdrawn\b|SAMPLERS|SOLVERS")
+INTERFACES = {
+    *("rfbench.samplers.base", "rfbench.samplers.elsewhere"),
+    *("rfbench.solvers", "rfbench.solvers.fitted_model", "rfbench.solvers.folds"),
+}
+
+
+def questions_of_type(tree: ast.AST) -> list[str]:
+    """Return the calls that ask a solver or a sampler for its type, or try what it has."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        called, first = ast.unparse(node.func), ast.unparse(node.args[0])
+        asks = called in ("isinstance", "issubclass", "type", "hasattr")
+        asks = asks or (called == "getattr" and len(node.args) == 3)
+        if asks and METHOD.search(first):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_the_experiment_does_not_ask_which_method_it_has() -> None:
+    """Solvers, samplers and what is adapted to them have one interface each, without a type."""
+    from rfbench.registry import SAMPLERS, SOLVERS
+
+    for module, tree in trees().items():
+        if room_of(module) != "experiment":
+            continue
+        assert questions_of_type(tree) == [], module
+        methods = {o for o in graph()[module] if room_of(o) in ("samplers", "solvers")}
+        assert methods <= INTERFACES, module
+        names = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        assert not names & {*SAMPLERS, *SOLVERS}, module
+        taken = {alias.name for node in statements(tree) for alias in node.names}
+        assert not taken & {*SAMPLERS.classes(), *SOLVERS.classes(), "NO_SOLVER"}, module
+    for line in (
+        "isinstance(solver, Solver)",
+        'getattr(features, "keeps_some", False)',
+        "type(model)(1)",
+        'hasattr(self.estimator, "fit")',
+    ):
+        assert questions_of_type(ast.parse(line)), line
+
+
+def test_nothing_is_switched_on_for_the_duration_of_a_fit() -> None:
+    """What fits share is an argument: no context variable, no attribute reset in `finally`."""
+    for module, tree in trees().items():
+        if room_of(module) not in ("experiment", "samplers", "solvers"):
+            continue
+        assert "contextvars" not in MODULES[module].read_text(), module
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Try):
+                last = [each for line in node.finalbody for each in ast.walk(line)]
+                assert not [
+                    ast.unparse(each)
+                    for each in last
+                    if isinstance(each, ast.Assign | ast.Delete)
+                    if "self." in ast.unparse(each)
+                ], module

@@ -17,7 +17,8 @@ from rfbench.registry import SAMPLERS, SOLVERS
 from rfbench.samplers.base import RandomFeatures, looks_at_target
 from rfbench.samplers.elsewhere import Method
 from rfbench.solvers import ExternalSolver, Solver, solver_class
-from rfbench.solvers.base import LOO
+from rfbench.solvers.base import CHOOSE_WITHOUT_FOLDS
+from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
 def method_of(spec: SamplerSpec) -> Method:
@@ -45,7 +46,7 @@ def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
     return {
         "has_bandwidth": method.has_bandwidth,
         "looks_at_target": looks_at_target(asked),
-        "keeps_some": bool(getattr(asked, "keeps_some", False)),
+        "keeps_some": asked.keeps_some,
     }
 
 
@@ -56,16 +57,14 @@ def solver_answers(experiment: Experiment) -> dict[str, Any]:
     and of an estimator from elsewhere. ``uses_features``: whether it sees the features; otherwise
     the rows themselves. An imported class is asked as a sampler's is, see `answers_of`.
     """
-    spec = experiment.solver
-    if spec.name == NO_SOLVER:
-        return {"selection": "fixed", "uses_features": True}
-    tasks = SOLVERS.get(spec.name, {"classification": None})
-    solver = solver_of(experiment, task=next(iter(tasks)), random_state=0)
-    own = isinstance(solver, Solver)
-    return {
-        "selection": str(solver.chosen_selection()) if own else "fixed",
-        "uses_features": bool(getattr(solver, "uses_features", True)),
-    }
+    solver = asked_solver(experiment)
+    return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}
+
+
+def asked_solver(experiment: Experiment) -> FittedModel:
+    """Return the unfitted solver of the first task that it does, to be asked about itself."""
+    tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
+    return solver_of(experiment, task=next(iter(tasks)), random_state=0)
 
 
 def sampler_of(
@@ -97,12 +96,15 @@ def sampler_of(
 
 def solver_of(
     experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
-) -> Any:
+) -> FittedModel:
     """Return the unfitted solver for a task ('classification' or 'regression').
 
-    An estimator from elsewhere takes the random state only.
+    An estimator from elsewhere takes the random state only, and is adapted here: whoever fits it
+    sees one interface.
     """
     spec = experiment.solver
+    if spec.name == NO_SOLVER:
+        return NoSolver()
     own = _with_threads(spec.parameters, experiment) if spec.imported else spec.keywords()
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
@@ -112,7 +114,9 @@ def solver_of(
         own = {"selection": "cv5", **own}
     fixed: dict[str, Any] = {"random_state": random_state}
     if issubclass(cls, Solver):
-        return build(cls, spec.name, {**_taken(cls, fixed | _kernel(experiment, bandwidth)), **own})
+        words = {**_taken(cls, fixed | _kernel(experiment, bandwidth)), **own}
+        solver: Solver = build(cls, spec.name, words)
+        return solver
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")
     estimator = build(cls, spec.name, {**_taken(cls, fixed), **own})
@@ -132,7 +136,7 @@ def chooses_on_training_rows(experiment: Experiment) -> bool:
 
     Not so those that are left out one by one: features that look at the target are refused there.
     """
-    return solver_answers(experiment)["selection"] not in ("fixed", "test", LOO)
+    return solver_answers(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
 
 
 def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:

@@ -15,33 +15,22 @@ from rfbench import datasets, papers, plugins, solvers
 from rfbench._version import __version__
 from rfbench.config.build import (
     answers_of,
+    asked_solver,
     chooses_on_training_rows,
     method_of,
     solver_answers,
-    solver_of,
 )
-from rfbench.config.schema import (
-    NO_SOLVER,
-    BandwidthGrid,
-    DatasetSpec,
-    Experiment,
-    KeptBy,
-    SamplerSpec,
-)
+from rfbench.config.schema import BandwidthGrid, DatasetSpec, Experiment, KeptBy, SamplerSpec
 from rfbench.experiment.environment import machine_id
 from rfbench.parameters import is_path
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
-from rfbench.solvers.external import ExternalSolver, chooses
 from rfbench.solvers.folds import NESTED
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
 # sampler or a solver that is its `revision`: it changes the identities of its own trials only.
 IDENTITY_VERSION = 1
-# Defaults of samplers that have changed: always part of the identity, so that rows of the old
-# default are not taken for the new one.
-CHANGED_DEFAULTS: dict[str, dict[str, Any]] = {"eerf": {"center_target": "auto"}}
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
@@ -161,16 +150,11 @@ class Trial:
     @property
     def folds_of_groups(self) -> bool:
         """Whether the folds that choose are made of whole groups of rows."""
-        entry, spec = self.dataset.entry, self.experiment.solver
-        if not (entry.groups or entry.equal_rows_together) or spec.name == NO_SOLVER:
+        entry = self.dataset.entry
+        if not (entry.groups or entry.equal_rows_together):
             return False
-        if not spec.imported:
-            return chooses_on_training_rows(self.experiment)
-        task = "regression" if entry.task == "regression" else "classification"
-        solver = solver_of(self.experiment, task=task, random_state=0)
-        if not isinstance(solver, ExternalSolver):
-            return chooses_on_training_rows(self.experiment)
-        return chooses(solver.estimator, self.experiment.shape(self.dataset)[0])
+        rows, _ = self.experiment.shape(self.dataset)
+        return asked_solver(self.experiment).holds_out_rows(rows)
 
     @property
     def uses_features(self) -> bool:
@@ -242,16 +226,18 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 def identity_of(spec: SamplerSpec) -> dict[str, Any]:
     """Return what identifies a sampler: name, parameters and foreign code, not its label."""
-    parameters = {**CHANGED_DEFAULTS.get(spec.name, {}), **spec.parameters}
-    identity: dict[str, Any] = {"name": spec.name, "parameters": parameters}
+    identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = spec.given.identity if spec.given else plugins.identity(spec.name, spec.folder)
         identity["code"] = known
         method = method_of(spec)
         if not method.is_sampler and method.has_bandwidth:
             identity["bandwidth"] = "of the rows"  # before, it had no effect
-    elif (revision := getattr(SAMPLERS.find(spec.name), "revision", 1)) > 1:
-        identity["revision"] = revision
+        return identity
+    cls = SAMPLERS.find(spec.name)
+    identity["parameters"] = {**cls.changed_defaults, **spec.parameters}
+    if cls.revision > 1:
+        identity["revision"] = cls.revision
     return identity
 
 

@@ -7,7 +7,9 @@ as the public `random` of scipy's QMCEngine does; a method returns its `FeatureM
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,13 +71,100 @@ def streams(random_state: RandomState) -> Streams:
     return Streams(*np.random.default_rng(random_state).spawn(5))
 
 
+@dataclass(frozen=True)
+class Shared:
+    """Results and permissions that a caller gives to one fit, beside its rows.
+
+    Attributes
+    ----------
+    metrics : dict or None
+        The metrics that other fits have learnt, by the content of their rows; a fit adds its own.
+        None: each fit learns its metric.
+    keeps_columns : bool
+        Hold in `formed_` the features of the rows where scoring makes them all, and where they fit
+        (see `rfbench.memory.may_hold`). A solver that is fitted on the same rows reads them there.
+    delays_root : bool
+        Leave the inverse root of a kernel matrix, O(m^3), until rows go through.
+    """
+
+    metrics: dict[str, Any] | None = None
+    keeps_columns: bool = False
+    delays_root: bool = False
+
+
+NOTHING_SHARED = Shared()
+
+
+class FittedFeatures(ABC):
+    """Base of everything that a model is fitted on: samplers, adapted transformers, no features.
+
+    Attributes
+    ----------
+    notes_ : list of str
+        What a reader of the results has to know about this fit.
+    kernel_ : Kernel
+        The kernel that is approximated, where one is.
+    """
+
+    # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
+    approximates_kernel: ClassVar[bool] = False
+    keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
+
+    notes_: list[str]
+    kernel_: Any
+
+    @property
+    @abstractmethod
+    def n_kept(self) -> int | None:
+        """Number of candidates that are kept; None of features that keep all of theirs."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int | None:
+        """Number of real columns; None where rows are seen as they are."""
+
+    @abstractmethod
+    def bytes_per_row(self, itemsize: int) -> int | None:
+        """Return the bytes of one row's features, see `FittedMap.bytes_per_row`."""
+
+    @property
+    @abstractmethod
+    def kernel_constant(self) -> float:
+        """What the products of features lack to estimate the kernel, see `FittedMap`."""
+
+    @abstractmethod
+    def transform(self, X: Rows) -> FloatArray:
+        """Return the features of the rows X, shape (n, n_columns)."""
+
+    def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
+        """Return the candidates that are kept: numbers, features and weights, heaviest first."""
+        raise MethodError(f"{type(self).__name__} keeps all that it draws.")
+
+
+class NoFeatures(FittedFeatures):
+    """The place of features where a solver is fitted on the rows themselves."""
+
+    n_kept = n_columns = None
+    kernel_constant = 0.0
+
+    def __init__(self) -> None:
+        self.notes_ = []
+
+    def bytes_per_row(self, itemsize: int) -> None:
+        """Return None: nothing is stored."""
+
+    def transform(self, X: Rows) -> FloatArray:
+        """Raise MethodError: there are no features."""
+        raise MethodError("The solver is fitted on the rows themselves: there are no features.")
+
+
 @estimator
 class RandomFeatures(
+    FittedFeatures,
     Checked,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
-    ABC,
 ):
     """Base of all samplers: an `estimator`, whose own parameters come after these.
 
@@ -100,24 +189,24 @@ class RandomFeatures(
     notes_ : list of str
         What a reader of the results has to know about this fit.
     formed_ : FormedFeatures or None
-        See `fit_forming`.
+        See `Shared.keeps_columns`.
     """
 
     declaration: ClassVar[Declaration]  # what the decorator `sampler` says of it
     # `_draw` looks at the target: for folds that choose, the features are fitted without them.
     needs_target: ClassVar[bool] = False
-    # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
     approximates_kernel: ClassVar[bool] = True
     # Then the mean of the estimate over seeds is k(x, y) at every M, with its default parameters.
     unbiased: ClassVar[bool] = True
-    keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
     has_bandwidth: ClassVar[bool] = True
     # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
     # One more when the method measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
-    _holds_formed = False
+    # Defaults that have changed: part of the identity, so that rows of the old default are not
+    # taken for those of the new one.
+    changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
     kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
@@ -150,6 +239,16 @@ class RandomFeatures(
         y : array of shape (n,) or (n, k), optional
             Class labels, a real target, or target columns (see `target_columns`).
         """
+        return self._fit_drawing(X, y, NOTHING_SHARED)
+
+    def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
+        """Fit as `fit` does, with what a trial shares between its fits."""
+        # A class that fits in its own way knows of nothing that is shared.
+        if type(self).fit is not RandomFeatures.fit:
+            return self.fit(X, y)
+        return self._fit_drawing(X, y, shared)
+
+    def _fit_drawing(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
         self.check_parameters()
         X = self._validated(X, reset=True)
         targets = None
@@ -166,25 +265,38 @@ class RandomFeatures(
         self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
         self.formed_: FormedFeatures | None = None
-        self.feature_map_ = self._draw(X, targets, random).astype(X.dtype)
+        self.feature_map_ = self._draw_sharing(X, y, targets, random, shared).astype(X.dtype)
         self._n_features_out = self.feature_map_.n_columns
         return self
 
-    def fit_forming(self, X: Rows, y: Any = None) -> RandomFeatures:
-        """Fit, and hold in `formed_` the features of X where scoring makes them all.
-
-        They are held where they fit, see `rfbench.memory.may_hold`. A solver that is fitted on the
-        same X then reads them there.
-        """
-        self._holds_formed = True
-        try:
-            return self.fit(X, y)
-        finally:
-            self._holds_formed = False
+    def _draw_sharing(
+        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+    ) -> FittedMap:
+        """Return the features: those of `_draw`, but for a class that uses y or what is shared."""
+        return self._draw(X, targets, random)
 
     @abstractmethod
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
         """Return the features; `targets` has shape (n, k) where the method needs a target."""
+
+    @property
+    def n_kept(self) -> int | None:
+        """Number of candidates that are kept; None of a sampler that keeps all of its own."""
+        return int(self.kept_) if self.keeps_some else None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns."""
+        return self.feature_map_.n_columns
+
+    def bytes_per_row(self, itemsize: int) -> int:
+        """Return the bytes of one row's features as the method stores them."""
+        return self.feature_map_.bytes_per_row(itemsize)
+
+    @property
+    def kernel_constant(self) -> float:
+        """What the products of features lack, in every entry alike, to estimate the kernel."""
+        return self.feature_map_.kernel_constant
 
     def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows X, shape (n, n_columns), in the dtype of X."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +83,7 @@ class EERF(PooledFeatures):
 
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
+    changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({"center_target": "auto"})
 
     score_rows: int | float = parameter(0.1, SCORE_ROWS)
     center_target: bool | str = parameter("auto", CENTRING)

@@ -24,7 +24,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import dense
 from rfbench.parameters import build, estimator, resolve_parameters, taken_by
 from rfbench.rows import RowSource
-from rfbench.samplers.base import RandomFeatures, Streams, looks_at_target
+from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams, looks_at_target
 from rfbench.samplers.feature_map import FittedMap, check_columns, matrix_of
 
 # The usual names of the number of features and of the seed; the first one that is taken counts.
@@ -297,23 +297,20 @@ class ForeignFeatures(RandomFeatures):
         """Return the method's own object, new for each fit."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
-    def fit(self, X: Rows, y: Any = None) -> ForeignFeatures:
-        """Fit the method on the rows; it gets the target as it is, if it looks at it."""
-        self._target = y
-        try:
-            super().fit(X, y)
-        finally:
-            del self._target
-        return self
-
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
+        return self._draw_sharing(X, targets, targets, random, NOTHING_SHARED)
+
+    def _draw_sharing(
+        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+    ) -> ForeignMap:
+        """Fit the method on the rows; it gets the target as it is, if it looks at it."""
         formula, s = self.method.formula, self.bandwidth_
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
         # Rows on disk are refused by what reads them at once, which says what to do.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
-        fitted.fit(rows, *(() if targets is None else (self._target,)))
+        fitted.fit(rows, *(() if targets is None else (y,)))
         if self.approximates_kernel:  # it says so, and which kernel
             self.kernel_ = fitted.kernel_
         return ForeignMap.checked(fitted, scale, X)

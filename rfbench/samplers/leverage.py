@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace as replaced
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.memory import may_hold
 from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter, whole
-from rfbench.samplers.base import Streams
+from rfbench.samplers.base import NOTHING_SHARED, Shared, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
 from rfbench.samplers.pool import ScoredFeatures, fold_pairs, target_moments
@@ -69,12 +69,17 @@ class WeightedPool(ScoredFeatures):
     per_column: bool = parameter(False, TRUTH)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+        return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
+
+    def _draw_sharing(
+        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+    ) -> FeatureMap:
         size = self.n_components if self.pool_size is None else self.pool_size
         pool = self.draw_unit_map(random, X.shape[1], size)
         none = np.empty((X.shape[0], 0))
-        rows, y = self.scoring_rows(X, none if targets is None else targets, random)
-        formed = self._room_for(pool, X) if rows is X and self._holds_formed else None
-        scores = self._column_scores(pool, rows, y, formed)
+        rows, own = self.scoring_rows(X, none if targets is None else targets, random)
+        formed = self._room_for(pool, X) if rows is X and shared.keeps_columns else None
+        scores = self._column_scores(pool, rows, own, formed)
         if not self.per_column:
             scores = fold_pairs(pool, scores)
         floor = np.finfo(float).eps * scores.mean()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -22,7 +19,14 @@ from rfbench.memory import check_fits
 from rfbench.parameters import RANDOM_STATE, TRUTH, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
-from rfbench.samplers.base import RandomState, Streams, streams, target_columns
+from rfbench.samplers.base import (
+    NOTHING_SHARED,
+    RandomState,
+    Shared,
+    Streams,
+    streams,
+    target_columns,
+)
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.nystroem import NystroemMap
@@ -177,6 +181,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
+            # f of the rows A^(1/2) x is a kernel regression in the metric A; A = I at first.
             inside = into(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = best_fit(self.kernel, inside, targets, into(root, held_rows), held, m)
@@ -185,13 +190,19 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
+            # The loss is that of rows held out: on the rows of the fit every round would gain.
+            # Of equal losses the later round is taken, whose metric has seen more of the target.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
+            # G = 1/n sum_i grad f(x_i) grad f(x_i)', by the rows before the metric: the chain rule
+            # multiplies the gradients of the rows A^(1/2) x by the root.
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
+            # Scaled to the spread of the rows as they are. Unscaled, a bandwidth would mean another
+            # length in every round, and a search of it would find the scale of G.
             following = metric_of(outer, rows)
             if following is None:
                 break
@@ -321,24 +332,6 @@ def gradient_outer_product(
     return np.asarray(total / rows.shape[0])
 
 
-Metrics = dict[str, LearnedMetric]
-_remembered: ContextVar[Metrics | None] = ContextVar("metrics of a search", default=None)
-
-
-@contextmanager
-def remembering(metrics: Metrics) -> Iterator[None]:
-    """Let the fits inside learn the metric of the same rows once, and keep it in `metrics`.
-
-    It is the same for every bandwidth. The rows of a fold are copied anew for each of them, so
-    they are known by their content. What is found takes no time, and none is charged for it.
-    """
-    token = _remembered.set(metrics)
-    try:
-        yield
-    finally:
-        _remembered.reset(token)
-
-
 @sampler(
     "rfm-rff",
     kernels=GAUSSIAN,
@@ -398,9 +391,14 @@ class RFMFeatures(ScoredFeatures):
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     score_rows: int | float = parameter(3000, SCORE_ROWS)
 
-    def _learned(self, X: Rows, targets: Array | None, random: Streams) -> LearnedMetric:
-        """Return the metric of these rows, learnt now or remembered."""
-        known = _remembered.get()
+    def _metric_of(
+        self, X: Rows, targets: Array | None, random: Streams, known: dict[str, Any] | None
+    ) -> LearnedMetric:
+        """Return the metric of these rows: the one that is known, or one that is learnt now.
+
+        It is the same for every bandwidth. The rows of a fold are copied anew for each of them, so
+        they are known by their content. A metric that is found takes no time, and none is charged.
+        """
         metric = LearnedMetric(
             kind=self.metric,
             kernel=self.kernel,
@@ -410,20 +408,28 @@ class RFMFeatures(ScoredFeatures):
         )
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
+        # With the parameters, and the state of the generator among them: another seed learns anew.
         key = joblib.hash((X, targets, metric.get_params()))
         if key in known:
-            return known[key]
+            found: LearnedMetric = known[key]
+            return found
         metric.fit(X, targets)
         if sum(other.root_.nbytes for other in known.values()) < METRIC_BYTES:
             known[key] = metric
         return metric
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        learned = self._learned(X, targets, random)
+        return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
+
+    def _draw_sharing(
+        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+    ) -> FeatureMap:
+        learned = self._metric_of(X, targets, random, shared.metrics)
         self.metric_, self.losses_ = learned.metric_, learned.losses_
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
+        # w'A^(1/2)x is a plain feature of the row A^(1/2) x, and the root is symmetric.
         turned = into(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5

@@ -13,7 +13,7 @@ from scipy import linalg
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.landmarks import centroids, most_rows, pivots, recursive_leverage
@@ -146,8 +146,6 @@ class Nystroem(RandomFeatures):
 
     unbiased: ClassVar[bool] = False
 
-    _root_later = False
-
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
@@ -155,14 +153,15 @@ class Nystroem(RandomFeatures):
 
         For a solver that takes the kernel at the landmarks as it is.
         """
-        self._root_later = True
-        try:
-            self.fit(X, y)
-            return self
-        finally:
-            self._root_later = False
+        self._fit(X, y, Shared(delays_root=True))
+        return self
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> NystroemMap:
+        return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
+
+    def _draw_sharing(
+        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+    ) -> NystroemMap:
         self.landmark_rows_ = None
         if X.shape[0] < self.n_components:
             self.notes_.append(
@@ -176,7 +175,7 @@ class Nystroem(RandomFeatures):
             self.landmark_rows_ = np.resize(self._rows(X, random), self.n_components)
             points = X[self.landmark_rows_]
         fitted = NystroemMap(self.kernel_, points)
-        if not self._root_later:
+        if not shared.delays_root:
             fitted.matrix  # noqa: B018 - here it is time of drawing
         return fitted
 

@@ -8,14 +8,14 @@ grid, of all rows and of all but one group of rows.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
@@ -38,10 +38,12 @@ from rfbench.samplers.base import RandomState, looks_at_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, design_of
 from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
+from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, refit_of, whole_groups
 
 VALIDATION_SHARE = 0.2
 LOO = "loo"
+CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
 # That are held at once where the rows of a fold choose.
 DECISIONS = 2**21
@@ -65,8 +67,27 @@ def grid_of(rule: Rule) -> Rule:
     return Rule(f"{rule.words}, or a list of them", holds)
 
 
+@dataclass(frozen=True, eq=False)
+class PenaltyChoice:
+    """The number of the chosen penalty in the grid, and by which losses it was chosen.
+
+    Attributes
+    ----------
+    best : int
+    loss : float or None
+    fold_losses : array of shape (K,) or None
+    decisions : array of shape (n, t) or None
+        Of the evaluation rows, where these choose.
+    """
+
+    best: int
+    loss: float | None = None
+    fold_losses: Array | None = None
+    decisions: Array | None = None
+
+
 @estimator
-class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
+class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     """Base of the solvers.
 
     Parameters
@@ -93,6 +114,8 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 
     Attributes
     ----------
+    report_ : FitReport
+        The facts of the fit; the attributes from `alpha_` on read it.
     intercept_ : array of shape (t,)
         t decision columns: 1 for a binary or real target, else one per class or pair of classes.
     alpha_ : float
@@ -126,7 +149,6 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
 
     # One more when the solver measures something else: then its trials have new identities.
     revision: ClassVar[int] = 1
-    uses_features: ClassVar[bool] = True
     # Has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
 
@@ -251,9 +273,44 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
             multi_output=self.numeric_target,
             skip_check_array=isinstance(X, RowSource),
         )
+        selection = self.chosen_selection()
+        notes: list[str] = []
+        self._check_selection(selection, groups, evaluation)
         targets = self._targets(y)
         self.features_ = features if self.uses_features else None
-        clock, selection = clock or Clock(), self.chosen_selection()
+        design = design_of(X, self.features_)
+        design.clock = clock = clock or Clock()
+        # Make folds. Before anything is fitted: features that look at the target must not see the
+        # rows that choose, and all samplers of a trial get the same folds, whatever they draw.
+        folds = self._groups(selection, design.n, groups, targets.codes, notes)
+        refit = None if folds is None else refit_of(features_in_folds, self.features_)
+        # Fit the whole grid at once, on all rows and on all but each fold: what the penalties have
+        # in common, a Gram matrix or an eigendecomposition, is computed once.
+        fits = self._fits(design, targets, None if refit else folds, clock)
+        if refit is not None and folds is not None:
+            fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
+        # Choose by rows that no fit has seen; there is nothing to choose from a grid of one.
+        if selection == "test":
+            choice = self._choose_by_evaluation(fits, evaluation, clock)
+        else:
+            choice = self._choose_by_folds(fits, design, targets, folds, clock)
+        # Keep the fit of all rows at the chosen penalty. The others are dropped: a path takes as
+        # many times the memory as there are penalties.
+        self._keep(fits.path, choice.best)
+        in_folds = None if folds is None or not looks_at_target(self.features_) else ONCE
+        facts = self._facts(fits, choice.best, design.n, notes)
+        self.report_ = FitReport(
+            selection=selection,
+            selection_loss=choice.loss,
+            fold_losses=choice.fold_losses,
+            evaluation_decisions=choice.decisions,
+            features_in_folds=in_folds if refit is None else NESTED,
+            **facts,
+        )
+        return self
+
+    def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
+        """Raise MethodError if a selection has no rows to choose by, or cuts through groups."""
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but fit was given no evaluation rows.",
@@ -266,73 +323,38 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
                 "A row that is left out alone leaves the others of its group in.",
                 "Take selection: cv5, whose folds are whole groups.",
             )
-        design = design_of(X, self.features_)
-        design.clock = clock
-        self.notes_ = []
-        folds = self._groups(selection, design.n, groups, targets.codes)
-        refit = None if folds is None else refit_of(features_in_folds, self.features_)
-        fits = self._fits(design, targets, None if refit else folds, clock)
-        if refit is not None:
-            fits = self._with_nested(fits, X, y, targets, np.asarray(folds), refit, clock)
-        losses, held_rows = None, 1
-        self.fold_losses_ = self.evaluation_decisions_ = None
-        if selection == "test":
-            assert evaluation is not None
-            seen = design_of(self._rows(evaluation[0]), self.features_)
-            with clock.part("test"):
-                decisions = fits.path.decisions(seen)
-                losses = self._losses(decisions, self._truth(evaluation[1]))
-                self.evaluation_decisions_ = decisions[int(np.argmin(losses))].copy()
-        elif folds is not None or fits.held_loss is not None:
-            counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
-            sums = fits.held_loss
-            if sums is None:
-                with clock.part("train"):
-                    parts = []
-                    for g, fitted in enumerate(fits.partial):
-                        rows = np.flatnonzero(folds == g)
-                        # All decisions at once would take more memory than the features.
-                        at_once = max(1, DECISIONS // fitted.intercepts.size)
-                        loss = np.zeros(len(fitted.intercepts))
-                        for start in range(0, len(rows), at_once):
-                            few = rows[start : start + at_once]
-                            part = design.take(few)
-                            part.clock = clock
-                            loss += self._summed_losses(fitted.decisions(part), targets.truth[few])
-                        parts.append(loss)
-                    sums = np.array(parts)
-            losses, held_rows = sums.sum(axis=0), int(counts.sum())
-            self.fold_losses_ = sums[:, int(np.argmin(losses))] / counts
-        best = 0 if losses is None else int(np.argmin(losses))
-        self.selection_loss_ = None if losses is None else float(losses[best]) / held_rows
-        self.features_in_folds_ = None
-        if refit is not None:
-            self.features_in_folds_ = NESTED
-        elif folds is not None and looks_at_target(self.features_):
-            self.features_in_folds_ = ONCE
-        self.notes_ += fits.path.notes[best]
-        reached = fits.path.converged
-        self.converged_ = None if reached is None else bool(reached[best])
-        self._certify(fits, best)
-        self.alpha_ = float(self.grid()[best])
-        self.alpha_absolute_ = float(self._absolute(design.n)[best])
-        norm = fits.row_norm
-        self.alpha_scale_free_ = self.alpha_absolute_ / norm if norm > 0 else float("nan")
-        self._keep(fits.path, best)
-        return self
 
-    def _certify(self, fits: Fits, best: int) -> None:
-        """Set the gaps of a choice, and say what did not converge."""
-        gaps = fits.path.gaps
-        self.gap_ = None if gaps is None else float(gaps[best])
-        if self.gap_ is not None and not self.gap_ <= CERTAIN and self.converged_ is not False:
-            self.converged_ = False
-            self.notes_.append(f"the objective may be {self.gap_:.1e} of itself above its optimum")
-        folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
-        self.gap_folds_ = max(folds, default=None)
-        stopped = sum(int(np.count_nonzero(~part.reached)) for part in fits.partial)
-        if stopped:
-            self.notes_.append(f"no convergence in {stopped} of the fits that chose the penalty")
+    def _groups(
+        self,
+        selection: str,
+        n: int,
+        groups: NDArray[Any] | None = None,
+        codes: NDArray[np.intp] | None = None,
+        notes: list[str] | None = None,
+    ) -> Groups:
+        """Return the number of the held-out fold of each row, -1 for rows never held out."""
+        if selection in CHOOSE_WITHOUT_FOLDS:
+            return None
+        state: Any = self.random_state
+        if isinstance(state, np.random.RandomState):
+            state = int(state.randint(2**31 - 1))
+        generator = np.random.default_rng(state)
+        validation = selection == "validation"
+        count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
+        if groups is not None:
+            # A subject whose rows are on both sides would be recognised, and not predicted.
+            folds = whole_groups(groups, codes, count, int(generator.integers(2**31)))
+            if notes is not None and (made := int(folds.max()) + 1) < count:
+                notes.append(f"{made} folds: the training rows are of {made} groups")
+            return np.where(folds == 0, 0, -1) if validation else folds
+        order = generator.permutation(n)
+        if validation:
+            folds = np.full(n, -1)
+            folds[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
+            return folds
+        if count > n:
+            raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
+        return np.asarray(order % count, dtype=np.intp)
 
     def _with_nested(
         self,
@@ -363,35 +385,92 @@ class Solver(Checked, BaseEstimator, ABC):  # type: ignore[misc]
         clock.charge(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
-    def _groups(
-        self,
-        selection: str,
-        n: int,
-        groups: NDArray[Any] | None = None,
-        codes: NDArray[np.intp] | None = None,
-    ) -> Groups:
-        """Return the number of the held-out fold of each row, -1 for rows never held out."""
-        if selection in ("fixed", "test", LOO):
-            return None
-        state: Any = self.random_state
-        if isinstance(state, np.random.RandomState):
-            state = int(state.randint(2**31 - 1))
-        generator = np.random.default_rng(state)
-        validation = selection == "validation"
-        count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
-        if groups is not None:
-            folds = whole_groups(groups, codes, count, int(generator.integers(2**31)))
-            if (made := int(folds.max()) + 1) < count:
-                self.notes_.append(f"{made} folds: the training rows are of {made} groups")
-            return np.where(folds == 0, 0, -1) if validation else folds
-        order = generator.permutation(n)
-        if validation:
-            folds = np.full(n, -1)
-            folds[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
-            return folds
-        if count > n:
-            raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
-        return np.asarray(order % count, dtype=np.intp)
+    def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
+        """Return the choice by the loss on the evaluation rows, with their decision values.
+
+        The decision values are those that the row of the trial is scored by, and are computed once.
+        """
+        design = design_of(self._rows(evaluation[0]), self.features_)
+        with clock.part("test"):
+            decisions = fits.path.decisions(design)
+            losses = self._losses(decisions, self._truth(evaluation[1]))
+            best = int(np.argmin(losses))
+            return PenaltyChoice(best, float(losses[best]), decisions=decisions[best].copy())
+
+    def _choose_by_folds(
+        self, fits: Fits, design: Design, targets: Targets, folds: Groups, clock: Clock
+    ) -> PenaltyChoice:
+        """Return the choice by the mean loss of all rows held out; the first where there are none.
+
+        The grid decreases, and argmin takes the first of equal losses: the strongest penalty.
+        """
+        sums = fits.held_loss
+        if folds is None and sums is None:
+            return PenaltyChoice(0)
+        if sums is None:
+            with clock.part("train"):
+                sums = self._held_losses(fits, design, targets, folds)
+        counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
+        # Sums over rows, and not means of folds: every row counts the same in folds of any size.
+        losses = sums.sum(axis=0)
+        best = int(np.argmin(losses))
+        return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
+
+    def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Groups) -> Array:
+        """Return the summed loss of each fold by the fit without it, shape (K, a)."""
+        sums = []
+        for g, fitted in enumerate(fits.partial):
+            rows = np.flatnonzero(folds == g)
+            # All decisions at once would take more memory than the features.
+            at_once = max(1, DECISIONS // fitted.intercepts.size)
+            loss = np.zeros(len(fitted.intercepts))
+            for start in range(0, len(rows), at_once):
+                few = rows[start : start + at_once]
+                part = design.take(few)
+                part.clock = design.clock
+                loss += self._summed_losses(fitted.decisions(part), targets.truth[few])
+            sums.append(loss)
+        return np.array(sums)
+
+    def _facts(self, fits: Fits, best: int, n: int, notes: list[str]) -> dict[str, Any]:
+        """Return the part of the report that follows from the fits: penalty, convergence, gaps."""
+        path, notes = fits.path, [*notes, *fits.path.notes[best]]
+        converged = None if path.converged is None else bool(path.converged[best])
+        gap = None if path.gaps is None else float(path.gaps[best])
+        # A fit that met its own criterion is not taken for converged where the bound, which does
+        # not depend on the criterion, leaves room for a better objective. NaN is no proof either.
+        if gap is not None and not gap <= CERTAIN and converged is not False:
+            converged = False
+            notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
+        folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
+        stopped = sum(int(np.count_nonzero(~part.reached)) for part in fits.partial)
+        if stopped:
+            notes.append(f"no convergence in {stopped} of the fits that chose the penalty")
+        absolute = float(self._absolute(n)[best])
+        return {
+            "alpha": float(self.grid()[best]),
+            "alpha_absolute": absolute,
+            # alpha / s^2 for features s z gives the fit of alpha for z: only the quotient compares.
+            "alpha_scale_free": absolute / fits.row_norm if fits.row_norm > 0 else float("nan"),
+            "converged": converged,
+            "gap": gap,
+            "gap_folds": max(folds, default=None),
+            "notes": notes,
+            "n_columns": path.n_columns,
+        }
+
+    def holds_out_rows(self, n: int) -> bool:
+        """Tell whether training rows choose by validation or in folds.
+
+        Not so rows that are left out one by one: features that look at the target are refused
+        there.
+        """
+        return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
+
+    def with_choice(self) -> Solver:
+        """Return an unfitted copy with the penalty that was chosen alone."""
+        chosen: Solver = clone(self).set_params(alphas=[self.report_.alpha], selection="fixed")
+        return chosen
 
     def _rows(self, X: Rows) -> Rows:
         on_disk = isinstance(X, RowSource)
@@ -422,7 +501,6 @@ class LinearModel(Solver):
         assert isinstance(path, LinearPath)
         self.coef_ = path.coefficients[best].T.copy()
         self.intercept_ = path.intercepts[best].copy()
-        self.n_columns_ = int(self.coef_.shape[1])
 
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""

@@ -13,6 +13,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
+from rfbench.solvers.probabilities import calibrated
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
@@ -92,6 +93,16 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         if not self.fits_coded_labels or self.coding_.by_pairs:
             return None
         return self.coding_.columns(self._truth(labels))
+
+    def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
+        """Return the probabilities of the classes, shape (n, K): decisions that are calibrated.
+
+        Scores of least squares are no logits. Each half of the rows is calibrated by the other
+        one, so that no row's own class says something of it.
+        """
+        return calibrated(
+            self.coding_.scores(decisions) if self.coding_.by_pairs else decisions, codes
+        )
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import PredefinedSplit
 
 from rfbench.arrays import Array, FloatArray, Rows
@@ -17,6 +17,7 @@ from rfbench.memory import check_fits
 from rfbench.samplers.base import looks_at_target
 from rfbench.samplers.feature_map import check_columns, check_real
 from rfbench.solvers.design import design_of
+from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, whole_groups
 
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
@@ -45,7 +46,7 @@ def _stops_early(estimator: Any, n: int) -> bool:
     return n > MOST_WITHOUT_STOPPING if asked == "auto" else bool(asked)
 
 
-class ExternalSolver:
+class ExternalSolver(FittedModel):
     """Fits any scikit-learn estimator on the features, all of them in memory at once.
 
     Parameters
@@ -57,20 +58,9 @@ class ExternalSolver:
         Of the folds of whole groups.
     """
 
-    uses_features = True
-    evaluation_decisions_: Array | None = None
-    alpha_ = alpha_scale_free_ = float("nan")
-    selection_loss_: float | None = None
-    converged_: bool | None = None
-    gap_: float | None = None
-    gap_folds_: float | None = None
-    features_in_folds_: str | None = None
-
     def __init__(self, estimator: Any, *, classification: bool, random_state: int = 0) -> None:
         self.estimator, self.classification = estimator, classification
         self.random_state = random_state
-        self.notes_: list[str] = []
-        self.arrays_: dict[str, Array] = {}
         self._shares: Array | None = None
 
     def fit(
@@ -100,29 +90,45 @@ class ExternalSolver:
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Take the solver ridge, which streams its rows, or fewer rows or features.",
         )
+        notes, in_folds = [], None
         if looks_at_target(features) and chooses(self.estimator, design.n):
-            self.features_in_folds_ = ONCE
+            in_folds = ONCE
             name = type(self.estimator).__name__
-            self.notes_.append(f"{name} chooses by rows whose targets the features have seen")
+            notes.append(f"{name} chooses by rows whose targets the features have seen")
         with clock.part("features"):
             Z = design.matrix()
-        self.n_columns_ = design.n_columns
-        if getattr(self.estimator, "chooses_by_evaluation", False) and evaluation is not None:
+        choice: dict[str, Any] = {}
+        if evaluation is not None and getattr(self.estimator, "chooses_by_evaluation", False):
             with clock.part("features"):
                 held = design_of(evaluation[0], features).matrix()
-            with clock.part("train"):
-                self.estimator.fit(Z, np.asarray(y), X_val=held, y_val=np.asarray(evaluation[1]))
-            said = self.estimator.evaluation_
-            self._shares = said if self.classification else None
-            self.evaluation_decisions_ = (
-                said.argmax(axis=1)[:, None] if self.classification else said
-            )
-            self.selection_loss_ = self.estimator.evaluation_loss_
-            self.arrays_ = self.estimator.arrays_
+            choice = self._choose_by_evaluation(Z, np.asarray(y), held, evaluation[1], clock)
         else:
             with clock.part("train"):
                 self._fit(Z, np.asarray(y), groups)
+        self.report_ = FitReport(
+            features_in_folds=in_folds,
+            notes=notes,
+            n_columns=design.n_columns,
+            chosen=getattr(self.estimator, "best_params_", None),
+            chosen_at_edge=list(getattr(self.estimator, "at_edge_", ())),
+            **choice,
+        )
         return self
+
+    def _choose_by_evaluation(
+        self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
+    ) -> dict[str, Any]:
+        """Fit an estimator that chooses by rows that it is given, and return this of the report."""
+        with clock.part("train"):
+            self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
+        said = self.estimator.evaluation_
+        self._shares = said if self.classification else None
+        return {
+            "selection": "test",
+            "selection_loss": self.estimator.evaluation_loss_,
+            "evaluation_decisions": said.argmax(axis=1)[:, None] if self.classification else said,
+            "arrays": self.estimator.arrays_,
+        }
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
         """Fit the estimator; where it holds out rows and there are groups, whole ones."""
@@ -155,7 +161,7 @@ class ExternalSolver:
         check_real(values, f"{type(self.estimator).__name__} predicted values")
         return values.astype(np.float64).reshape(len(values), -1)
 
-    def probabilities(self, X: Rows) -> Array | None:
+    def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
         """Return the probabilities of the classes, shape (n, K); None where it has none.
 
         Those of the evaluation rows where the estimator chose by them, and X is these.
@@ -170,10 +176,17 @@ class ExternalSolver:
         """Return the class codes of `decisions`."""
         return decisions[:, 0].astype(np.intp)
 
-    def coded(self, labels: Any) -> Array | None:
-        """Return None: the estimator's scores are not those of a coded target."""
-        return None
-
     def chosen_selection(self) -> str:
-        """Return 'fixed': what the estimator chooses, it chooses itself; or 'test'."""
-        return "fixed" if self.evaluation_decisions_ is None else "test"
+        """Return 'fixed': what the estimator chooses, it chooses itself."""
+        return "fixed"
+
+    def holds_out_rows(self, n: int) -> bool:
+        """Tell whether the estimator holds out rows of n to choose by, see `chooses`."""
+        return chooses(self.estimator, n)
+
+    def with_choice(self) -> ExternalSolver:
+        """Return an unfitted copy of the best estimator of a search, or of the estimator."""
+        best = clone(getattr(self.estimator, "best_estimator_", self.estimator))
+        return ExternalSolver(
+            best, classification=self.classification, random_state=self.random_state
+        )

@@ -63,6 +63,11 @@ class Path(ABC):
         if text not in self.notes[i]:
             self.notes[i].append(text)
 
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Number of coefficients of a decision column."""
+
     @abstractmethod
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
@@ -94,6 +99,11 @@ class LinearPath(Path):
             gaps=np.zeros(a),
         )
 
+    @property
+    def n_columns(self) -> int:
+        """Number of features, p."""
+        return int(self.coefficients.shape[1])
+
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
         a, p, t = self.coefficients.shape
@@ -117,6 +127,11 @@ class KernelPath(Path):
     duals: Array
     rows: Rows
     kernel: Kernel
+
+    @property
+    def n_columns(self) -> int:
+        """Number of training rows, each of which has a coefficient."""
+        return int(self.duals.shape[1])
 
     def decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""

@@ -93,7 +93,6 @@ class KernelModel(Solver):
         self.dual_coef_ = path.duals[best].copy()
         self.intercept_ = path.intercepts[best].copy()
         self.rows_ = path.rows
-        self.n_columns_ = int(self.dual_coef_.shape[0])
 
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench.experiment.trial import chance_note
+from rfbench.experiment.scores import chance_note
 from tests.support.trials import measured
 
 from .conftest import SMALL

@@ -8,9 +8,10 @@ from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.extras import lines_of
 from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import plan_run
-from rfbench.experiment.trial import lines_of, run_trial
+from rfbench.experiment.trial import run_trial
 from rfbench.results import kept_features
 from rfbench.results.maintenance import merge, rows_of
 from rfbench.samplers import LKRF
@@ -67,7 +68,7 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
     features = sampler.fit(X, y).feature_map_
-    lines = lines_of(sampler, 5)
+    lines = lines_of(sampler, 5, 7)
     assert len(lines) == sampler.kept_ < 80
     assert np.array_equal([[line["w1"], line["w2"]] for line in lines], features.frequencies.T)
     assert np.array_equal([line["b"] for line in lines], features.offsets)
@@ -77,7 +78,7 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     for line in lines:
         assert sampler.pool_weights_[line["feature"]] == line["weight"]
     drawn = LKRF(7, pool_size=80, rho=4.0, estimator="draw", bandwidth=1.0, random_state=3)
-    assert lines_of(drawn.fit(X, y), 5) == lines
+    assert lines_of(drawn.fit(X, y), 5, 7) == lines
 
 
 def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
 from rfbench.experiment.trial import run_trial
+from rfbench.solvers import Solver
 from tests.support.command_line import call
 from tests.support.runs import rows_of
 
@@ -27,17 +28,18 @@ def test_it_changes_no_number_and_a_fit_takes_less_than_its_search(experiment_of
 
 def test_a_fit_alone_tries_one_penalty_and_no_fold(experiment_of, monkeypatch):
     """A fit per bandwidth, the fit, and the fit alone."""
-    from rfbench.experiment import trial as module
+    fitted, fit = [], Solver.fit
 
-    built = []
-    monkeypatch.setattr(
-        module, "_solver", lambda *args, own=module._solver: built.append(own(*args)) or built[-1]
-    )
+    def noted(self, *rows, **words):
+        fitted.append(self)
+        return fit(self, *rows, **words)
+
+    monkeypatch.setattr(Solver, "fit", noted)
     row = run_trial(plan(experiment_of(TUNED))[0], Context())
     assert row["status"] == "ok", row["message"]
-    assert [len(solver.alphas) for solver in built] == [2, 2, 2, 2, 1]
-    assert built[-1].chosen_selection() == "fixed"
-    assert built[-1].alpha_ == row["alpha"]
+    assert [len(solver.alphas) for solver in fitted] == [2, 2, 2, 2, 1]
+    assert fitted[-1].chosen_selection() == "fixed"
+    assert fitted[-1].alpha_ == row["alpha"]
 
 
 def test_the_first_trial_of_every_run_comes_before_the_second_of_any(

@@ -5,8 +5,8 @@ from scipy import sparse
 
 from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
 from rfbench.samplers import RKS, RFMFeatures
-from rfbench.samplers.base import streams
-from rfbench.samplers.metric import LearnedMetric, into, remembering
+from rfbench.samplers.base import Shared, streams
+from rfbench.samplers.metric import LearnedMetric, into
 
 from .candidates import drawn
 
@@ -46,29 +46,33 @@ def test_a_search_learns_the_metric_of_some_rows_once(monkeypatch):
     learn, calls = LearnedMetric.fit, []
     monkeypatch.setattr(LearnedMetric, "fit", lambda *args: calls.append(args) or learn(*args))
 
-    def features(X, y, bandwidth=1.0, **own):
-        sampler = RFMFeatures(4, bandwidth=bandwidth, **{"random_state": 1} | own).fit(X, y)
+    def features(X, y, bandwidth=1.0, known=None, **own):
+        sampler = RFMFeatures(4, bandwidth=bandwidth, **{"random_state": 1} | own)
+        sampler._fit(X, y, Shared(known))
         return sampler.transform(X), sampler.losses_
 
     plain = [features(X, y, bandwidth) for bandwidth in (1.0, 2.0)]
     assert len(calls) == 2
-    metrics = {}
-    with remembering(metrics):
-        together = [features(X.copy(), y, bandwidth) for bandwidth in (1.0, 2.0)]
-        assert len(calls) == 3
-        features(X, -y), features(X[1:], y[1:]), features(X, y, random_state=2)
-        features(sparse.csr_array(X), y), features(X, y, rounds=1), features(X, y, score_rows=30)
-        features(X, y, metric="full"), features(X, y, kernel="gaussian-unhalved")
-        assert len(calls) == 11
-        features(X, y, random_state=None), features(X, y, random_state=None)
-        assert len(calls) == 13
-        monkeypatch.setattr("rfbench.samplers.metric.METRIC_BYTES", 0)
-        features(X[2:], y[2:]), features(X[2:], y[2:])  # where there is no room for more
-        assert len(calls) == 15
+    known = {}
+    together = [features(X.copy(), y, bandwidth, known) for bandwidth in (1.0, 2.0)]
+    assert len(calls) == 3
+    for rows, target, own in (
+        (X, -y, {}), (X[1:], y[1:], {}), (X, y, {"random_state": 2}),
+        (sparse.csr_array(X), y, {}), (X, y, {"rounds": 1}), (X, y, {"score_rows": 30}),
+        (X, y, {"metric": "full"}), (X, y, {"kernel": "gaussian-unhalved"}),
+    ):  # fmt: skip
+        features(rows, target, known=known, **own)
+    assert len(calls) == 11
+    for _ in range(2):
+        features(X, y, known=known, random_state=None)
+    assert len(calls) == 13
+    monkeypatch.setattr("rfbench.samplers.metric.METRIC_BYTES", 0)
+    for _ in range(2):
+        features(X[2:], y[2:], known=known)  # where there is no room for more
+    assert len(calls) == 15
     features(X, y)
     assert len(calls) == 16
-    with remembering(metrics):
-        features(X, y, 3.0)
+    features(X, y, 3.0, known)
     assert len(calls) == 16
     for one, other in zip(plain, together, strict=True):
         np.testing.assert_array_equal(one[0], other[0])

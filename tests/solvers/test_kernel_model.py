@@ -84,7 +84,7 @@ def test_a_run_gives_it_the_rows_to_choose_by_if_there_is_a_choice():
         model = KernelRegressor(30, factors=factors, **GAUSSIAN)
         solver = ExternalSolver(model, classification=False)
         solver.fit(X, Y, evaluation=(NEW, Y_NEW))
-        assert solver.chosen_selection() == selection
+        assert solver.report_.selection == selection
         said = solver.evaluation_decisions_
         assert (said is None) == (selection == "fixed")
         if said is not None:

@@ -1,0 +1,160 @@
+"""What a trial measures on request, after its own fit and outside of its clock.
+
+An extra is a function of a `Fitted` trial that returns columns or files, nothing where the
+configuration does not ask for it. To add one: the function and its place in `EXTRAS`, a key of the
+configuration in `config/schema.py`, and its columns in `results/schema.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfbench import metrics
+from rfbench.arrays import Array
+from rfbench.clock import Clock
+from rfbench.errors import MethodError
+from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model
+from rfbench.results import kept_features as kept_file
+from rfbench.results import predictions as predictions_file
+from rfbench.samplers.base import FittedFeatures
+from rfbench.solvers.fitted_model import FittedModel
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trial whose own numbers are known, which its extras must not change.
+
+    Attributes
+    ----------
+    resolved : ResolvedTrial
+    bandwidth : float or None
+    M : int or None
+    features : FittedFeatures
+    model : FittedModel
+        Without predictions where there is no solver: an extra of features runs all the same.
+    decisions : array of shape (n_test, t)
+    """
+
+    resolved: ResolvedTrial
+    bandwidth: float | None
+    M: int | None
+    features: FittedFeatures
+    model: FittedModel
+    decisions: Array
+
+
+def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
+    """Return the errors of the approximate kernel on some rows, means over draws of features."""
+    trial, features = fitted.resolved.trial, fitted.features
+    count = trial.experiment.kernel_error_rows
+    if not count or not features.approximates_kernel:
+        return {}
+    rows, exact = fitted.resolved.context.exact_kernel(trial, features.kernel_, count)
+    every = [
+        exact.errors(np.asarray(drawn.transform(rows), dtype=np.float64), drawn.kernel_constant)
+        for drawn in (features, *_drawn_again(fitted))
+    ]
+    return {name: float(np.mean([errors[name] for errors in every])) for name in every[0]}
+
+
+def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
+    """Yield the further draws of features over which the kernel errors of a trial are means."""
+    resolved = fitted.resolved
+    trial, seed = resolved.trial, resolved.seed_of_features
+    for repeat in range(1, trial.experiment.kernel_error_repeats):
+        own = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+        sampler = resolved.sampler(trial.sampler, fitted.M or 1, fitted.bandwidth, own)
+        if sampler.needs_target:
+            raise MethodError(
+                f"{trial.sampler.name} looks at the target.",
+                "Kernel errors over several draws are for features that do not.",
+                "Leave kernel_error_repeats out.",
+            )
+        yield sampler.fit(resolved.data.X_train)
+
+
+def list_kept_features(fitted: Fitted) -> dict[str, Any]:
+    """Return the lines of `kept.csv` of a sampler that keeps some of its candidates."""
+    trial, features = fitted.resolved.trial, fitted.features
+    if not trial.experiment.kept_features or not features.keeps_some:
+        return {}
+    return {kept_file.KEY: lines_of(features, trial.number, fitted.M)}
+
+
+def lines_of(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
+    """Return one line of `kept.csv` per kept feature of a fitted sampler, the heaviest first.
+
+    ``feature`` is the number of a coordinate (linear kernel) or of the candidate in the pool,
+    ``w1`` to ``wd`` its frequency, ``b`` its offset (map ``offset``), ``weight`` its q.
+    """
+    numbers, features, weights = sampler.kept_features()
+    coordinate = features.feature == "coordinate"
+    names = features.frequencies if coordinate else numbers
+    lines = []
+    for i, (name, weight) in enumerate(zip(names, weights, strict=True)):
+        line: dict[str, Any] = {"trial": trial, "M": M, "feature": int(name)}
+        if not coordinate:
+            line |= zip(kept_file.FREQUENCY, features.frequencies[:, i].tolist(), strict=False)
+            line |= {} if features.offsets is None else {"b": float(features.offsets[i])}
+        lines.append(line | {"weight": float(weight)})
+    return lines
+
+
+def store_predictions(fitted: Fitted) -> dict[str, Any]:
+    """Return the metrics of probabilities, of classes, and the stored arrays of the test rows."""
+    data, model = fitted.resolved.data, fitted.model
+    if not fitted.resolved.trial.experiment.predictions or not model.predicts:
+        return {}
+    arrays = {"rows": data.test_rows, "truth": data.y_test, "predictions": fitted.decisions}
+    arrays |= model.report_.arrays
+    if data.task == "regression":
+        return {predictions_file.KEY: predictions_file.encoded(arrays)}
+    codes = model.predict_codes(fitted.decisions)
+    shares = model.probabilities(data.X_test, data.y_test, fitted.decisions)
+    arrays["probabilities"] = np.eye(len(data.classes))[codes] if shares is None else shares
+    found = metrics.probabilistic(arrays["probabilities"], codes, data.y_test)
+    return {**found, predictions_file.KEY: predictions_file.encoded(arrays)}
+
+
+def time_refit(fitted: Fitted) -> dict[str, Any]:
+    """Fit once more with the settings that were chosen, and return the time of that alone.
+
+    It draws the features, computes them and fits one penalty, without any folds.
+    """
+    resolved, clock = fitted.resolved, Clock()
+    if not resolved.trial.experiment.refit_time or not fitted.model.predicts:
+        return {}
+    model = fitted.model.with_choice()
+    again = resolved.with_M(fitted.M)
+    fit = fit_features(again, model, fitted.bandwidth, clock)
+    fit_model(again, model, fit.features, clock)
+    return {
+        "t_refit": round(sum(clock.wall.values()) - clock.wall["test"], 6),
+        "cpu_refit": round(sum(clock.cpu.values()) - clock.cpu["test"], 6),
+    }
+
+
+def measure_training_error(fitted: Fitted) -> dict[str, Any]:
+    """Return the misclassification in % on the training rows, or the relative squared error."""
+    data, model = fitted.resolved.data, fitted.model
+    if not fitted.resolved.trial.experiment.train_error or not model.predicts:
+        return {}
+    values = model.decisions(data.X_train)
+    if data.task == "regression":
+        error = metrics.regression(values[:, 0], data.y_train)["relative_squared_error"]
+    else:
+        error = metrics.classification(model.predict_codes(values), data.y_train)["error"]
+    return {"train_error": error}
+
+
+EXTRAS: tuple[Callable[[Fitted], dict[str, Any]], ...] = (
+    measure_kernel_errors,
+    list_kept_features,
+    store_predictions,
+    time_refit,
+    measure_training_error,
+)

@@ -1,0 +1,151 @@
+"""The fits of a trial: its features and its model, by the methods that it has resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rfbench.arrays import Rows
+from rfbench.clock import Clock
+from rfbench.config.build import method_of, sampler_of, solver_of
+from rfbench.config.schema import SamplerSpec
+from rfbench.datasets import Prepared
+from rfbench.experiment.context import Context
+from rfbench.experiment.plan import Trial, integer_for
+from rfbench.samplers.base import FittedFeatures, NoFeatures, RandomFeatures, Shared
+from rfbench.samplers.elsewhere import Method
+from rfbench.solvers.fitted_model import FittedModel
+from rfbench.solvers.folds import NESTED, ONCE, Refit
+
+# The features of the row: they learn anew what a search has learnt, so that their time is that of
+# one fit. What scoring makes of the rows of this same fit is its own, and is kept for the solver.
+ALONE = Shared(keeps_columns=True)
+
+
+@dataclass(frozen=True)
+class ResolvedTrial:
+    """A trial with its rows, and with what the labels of its samplers name.
+
+    The methods are resolved once, and built anew for each fit.
+    """
+
+    trial: Trial
+    context: Context
+    data: Prepared
+    methods: Mapping[str, Method]
+
+    @classmethod
+    def of(cls, trial: Trial, context: Context) -> ResolvedTrial:
+        """Resolve the methods of a trial; whatever has to be measured of one is measured here."""
+        specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
+        methods = {spec.label: method_of(spec) for spec in specs}
+        for method in methods.values():
+            method.formula  # noqa: B018 - before any clock runs
+        return cls(trial, context, context.prepared(trial), methods)
+
+    def with_M(self, M: int | None) -> ResolvedTrial:
+        """Return the same with a number for M, so that no sampler has to decide it again."""
+        return replace(self, trial=replace(self.trial, M=M))
+
+    @property
+    def seed_of_features(self) -> int:
+        """The random state of the features, the same for all samplers of the trial."""
+        return integer_for(self.trial.experiment.seed, "features", self.trial.number)
+
+    def sampler(
+        self, spec: SamplerSpec, M: int, bandwidth: float | None, seed: int
+    ) -> RandomFeatures:
+        """Return an unfitted sampler with M features."""
+        n, d = self.data.X_train.shape
+        return sampler_of(
+            self.trial.experiment,
+            spec,
+            M=M,
+            d=d,
+            n=n,
+            random_state=seed,
+            bandwidth=bandwidth,
+            method=self.methods[spec.label],
+        )
+
+    def model(self, bandwidth: float | None) -> FittedModel:
+        """Return the unfitted model; a kernel solver is built with the bandwidth."""
+        return solver_of(
+            self.trial.experiment,
+            task="regression" if self.data.task == "regression" else "classification",
+            random_state=integer_for(self.trial.experiment.seed, "folds", self.trial.number),
+            bandwidth=bandwidth,
+        )
+
+
+@dataclass(frozen=True)
+class FeaturesFit:
+    """Fitted features, and the M of the row; None of a solver that sees the rows themselves."""
+
+    features: FittedFeatures
+    M: int | None
+
+
+def fit_features(
+    resolved: ResolvedTrial,
+    model: FittedModel,
+    bandwidth: float | None,
+    clock: Clock,
+    shared: Shared = ALONE,
+    rows: tuple[Rows, Any] | None = None,
+) -> FeaturesFit:
+    """Fit the features on the training rows, or on some of them with their targets.
+
+    Where another sampler decides how many there are (M: kept_by), that one is fitted first, outside
+    of the clock: M is given to this method, as it is in the rows with a number for M.
+    """
+    trial, seed = resolved.trial, resolved.seed_of_features
+    if not model.uses_features:
+        return FeaturesFit(NoFeatures(), trial.M)
+    X, y = rows or (resolved.data.X_train, resolved.data.y_train)
+    M = trial.M
+    if M is None:
+        reference = resolved.sampler(trial.reference, 1, bandwidth, seed)
+        M = reference._fit(X, y, Shared(shared.metrics)).n_kept
+        assert M is not None
+    features = resolved.sampler(trial.sampler, M, bandwidth, seed)
+    # A sampler that does not say that it looks at the target is given none.
+    with clock.part("pp"):
+        features._fit(X, y if features.needs_target else None, shared)
+    return FeaturesFit(features, M)
+
+
+def fit_model(
+    resolved: ResolvedTrial,
+    model: FittedModel,
+    features: FittedFeatures,
+    clock: Clock,
+    refit: Refit | None = None,
+) -> FittedModel:
+    """Fit the model, which chooses its penalty, on all training rows seen through the features."""
+    data = resolved.data
+    return model.fit(
+        data.X_train,
+        data.y_train,
+        features=features,
+        features_in_folds=refit or ONCE,
+        groups=data.groups,
+        evaluation=(data.X_test, data.y_test),
+        clock=clock,
+    )
+
+
+def refit_in_folds(
+    resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
+) -> Refit | None:
+    """Return how the features of a fold that chooses are fitted; None: like all the others.
+
+    With the same random numbers, on other rows: those of the fold play no part. Nor do they in how
+    many features there are, where a sampler decides it.
+    """
+    if resolved.trial.features_in_folds != NESTED:
+        return None
+    return lambda rows, targets, clock: (
+        fit_features(resolved, model, bandwidth, clock, shared, (rows, targets)).features
+    )

@@ -1,0 +1,56 @@
+"""The metrics of a trial: how well its model predicts the test rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfbench import metrics
+from rfbench.arrays import Array
+from rfbench.clock import Clock
+from rfbench.datasets import Prepared
+from rfbench.solvers.fitted_model import FittedModel
+
+# Standard errors below chance that a row's error has to be.
+CHANCE_ERRORS = 2
+
+
+def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
+    """Return the decision values of the test rows, those of the fit where it has made them."""
+    if not model.predicts:
+        return np.empty((0, 0))
+    if model.report_.evaluation_decisions is not None:
+        return np.asarray(model.report_.evaluation_decisions)
+    with clock.part("test"):
+        return np.asarray(model.decisions(data.X_test))
+
+
+def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
+    """Return every metric that applies to the decision values of the test rows."""
+    if not model.predicts:
+        return {}
+    if data.task == "regression":
+        result = metrics.regression(values[:, 0], data.y_test)
+    else:
+        result = metrics.classification(model.predict_codes(values), data.y_test)
+        coded = model.coded(data.y_test)
+        if coded is not None:
+            result.update(metrics.regression(values, coded))
+    return {**result, "at_chance": bool(chance_note(result, data))}
+
+
+def chance_note(scores: dict[str, Any], data: Prepared) -> list[str]:
+    """Say so where the test rows are predicted no better than without their columns.
+
+    A class is predicted so by the commonest of the training rows: the error has to be two standard
+    errors below that. A real target is by the mean of the test rows, whose r2 is 0.
+    """
+    if data.task == "regression":
+        return ["at chance: no better than the mean"] if scores["r2"] <= 0 else []
+    labels, counts = np.unique(data.y_train, return_counts=True)
+    chance = float(np.mean(data.y_test != labels[np.argmax(counts)]))
+    spread = (chance * (1 - chance) / len(data.y_test)) ** 0.5
+    if scores["error"] / 100 < chance - CHANCE_ERRORS * spread or chance == 0:
+        return []
+    return [f"at chance: always the commonest class has an error of {100 * chance:.3g} %"]
