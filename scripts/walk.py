@@ -2,6 +2,7 @@
 
     scripts/acceptance                  # all steps, some ten minutes on two cores
     scripts/acceptance --keep           # keeps the folder, and prints its name
+    scripts/acceptance --torch          # also installs torch, several hundred megabytes or more
 
 The walk builds the source archive and the wheel in isolated builds, installs the wheel into a
 fresh environment, and runs commands in an empty folder. It runs every command of README.md, which
@@ -97,6 +98,31 @@ class Net:
 
 module = adapted(Net)
 """
+# Files by which a user names maps of packages of the index.
+KOOP = """\
+from pykoop import RandomFourierKernelApprox as Map
+
+def koop(X, M, seed):
+    made = Map("gaussian", M // 2, shape=0.5, method="weight_only", random_state=seed)
+    return made.fit_transform(X)
+"""
+TORCH = """\
+import torch
+from rfbench.samplers.elsewhere import adapted
+
+class Net(torch.nn.Module):
+    def __init__(self, d, M, seed):
+        super().__init__()
+        draw = torch.Generator().manual_seed(seed)
+        self.register_buffer("W", torch.randn(d, M, generator=draw))
+        self.register_buffer("b", 2 * torch.pi * torch.rand(M, generator=draw))
+
+    def forward(self, X):
+        return (2 / len(self.b)) ** 0.5 * torch.cos(X @ self.W + self.b)
+
+net = adapted(Net)
+"""
+PACKAGES = {"pykoop==2.0.1": ("koop.py:koop", KOOP), "torch==2.13.0": ("net.py:net", TORCH)}
 IN_PYTHON = """\
 import rfbench
 from methods import Map
@@ -273,6 +299,12 @@ class Walk:
         command = [str(self.env / "bin" / "rfbench"), "run", "eerf2018_table3", "--offline"]
         self.call(command, code=2, has=[MISSING_DATA], environment=without)
 
+    def install_package(self, package: str) -> None:
+        """Install a package of the index, and write the file that names a map of it."""
+        self.pip("install", "--constraint", str(self.source / "constraints.txt"), package)
+        target, content = PACKAGES[package]
+        (self.user / target.partition(":")[0]).write_text(content)
+
     def planted_modules_do_not_run(self) -> None:
         """Run and draw in a folder with modules that would be imported from the current folder."""
         folder = self.top / "planted"
@@ -372,8 +404,8 @@ def write_noise(file: Path) -> None:
             out.writerow([draw.gauss(0, 1), draw.gauss(0, 1), flag, draw.choice("pq")])
 
 
-def walk(top: Path) -> int:
-    """Run all steps in a temporary folder and return the exit code."""
+def walk(top: Path, *, torch: bool = False) -> int:
+    """Run all steps in a temporary folder, with those of torch or not; return the exit code."""
     here = Walk(top)
     subprocess.run([sys.executable, "-m", "venv", str(here.env)], check=True)
     if not here.has_index():
@@ -417,15 +449,24 @@ def walk(top: Path) -> int:
         model = f"results/choose-{table}.csv/model.joblib"
         line(f"rfbench predict {model} {table}.csv --out {table}-out.csv")
     (here.user / "methods.py").write_text(METHODS)
-    for form in ("function", "Map", "module"):
+    for form in ("Map", "module"):
         line(f"rfbench test methods.py:{form} --allow-imports")
-    chosen = 'samplers=[rks, {class: "methods.py:function"}]'
-    words = f"--set '{chosen}' --set M=20 --trials 2 --allow-imports --out methods"
-    line(f"rfbench run quickstart {words}", has=["0 failed"])
-    data = DATA_VARIABLE in here.variables
+    data, rank = DATA_VARIABLE in here.variables, "--tables quick --M 50"
+    targets = ["methods.py:function"]
+    for package, (target, _) in PACKAGES.items():
+        if torch or not package.startswith("torch"):
+            here.step(f"pip install {package}", lambda p=package: here.install_package(p))  # type: ignore[misc]
+            targets.append(target)
+        else:
+            print(f"not run: {package}: its download may take gigabytes; --torch asks for it")
+    for target in targets:
+        line(f"rfbench test {target} --allow-imports", has=["yes  gaussian kernel"])
+        chosen, out = f'samplers=[rks, {{class: "{target}"}}]', target.partition(":")[2]
+        words = f"--set '{chosen}' --set M=20 --trials 2 --allow-imports --out {out}"
+        line(f"rfbench run quickstart {words}", has=["0 failed"])
+        if data:
+            line(f"rfbench rank {target} {rank} --allow-imports", has=["place "])
     if data:
-        rank = "--tables quick --M 50"
-        line(f"rfbench rank methods.py:function {rank} --allow-imports", has=["place "])
         line(f"rfbench rank sklearn.kernel_approximation.RBFSampler {rank}", has=["place "])
     (here.user / "in_python.py").write_text(IN_PYTHON.replace("{data}", str(data)))
     line("python in_python.py", has=["place " if data else "no data"])
@@ -446,12 +487,14 @@ def main() -> int:
     """Run the walk in a folder that is removed afterwards."""
     parser = argparse.ArgumentParser(description="Use an installed rfbench as a new user does.")
     parser.add_argument("--keep", action="store_true", help="keep the folder of the walk")
-    if parser.parse_args().keep:
+    parser.add_argument("--torch", action="store_true", help="install torch, and use a module")
+    asked = parser.parse_args()
+    if asked.keep:
         top = Path(tempfile.mkdtemp(prefix="acceptance-"))
         print(f"the folder of the walk is {top}")
-        return walk(top)
+        return walk(top, torch=asked.torch)
     with tempfile.TemporaryDirectory(prefix="acceptance-") as name:
-        return walk(Path(name))
+        return walk(Path(name), torch=asked.torch)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ def _say(path: str, report: Report) -> None:
         print_table(table(found), HEAD, {1, 2, 3, 4})
         for line in facts(found):
             echo(line)
+    if report.reading:
+        echo(report.reading)
     if report.why_not:
         echo(f"No kernel is measured: {report.why_not}.")
     for promise in report.broken:

@@ -29,11 +29,14 @@ class Report:
         The kernels that it claims, those that it has not first.
     why_not : str
         Why no kernel was measured.
+    reading : str
+        How the bandwidth is read from a parameter.
     """
 
     promises: list[Promise]
     measured: list[tuple[MapClaim, Measurement]] = field(default_factory=list)
     why_not: str = ""
+    reading: str = ""
 
     @property
     def broken(self) -> list[Promise]:
@@ -81,7 +84,7 @@ def check(
         warnings.simplefilter("ignore")
         report = Report(run_checks(subject, subject.checks), why_not=subject.claims_none)
         if not report.promises[0].fault and not report.why_not:
-            claims = subject.claims(kernel, bandwidth)
+            claims, report.reading = subject.claims(kernel, bandwidth), subject.reading
 
             def measured() -> None:
                 for claim in claims:

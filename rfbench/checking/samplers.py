@@ -95,38 +95,60 @@ class MapSubject:
         """Return the parameter that says a bandwidth, if none is given, and the bandwidth.
 
         It is the one that was stated, as in a configuration; else the one of `WIDTHS` that the map
-        takes. Without one, rows are in bandwidths.
+        takes, with its measured exponent. Without one, rows are in bandwidths.
         """
         method = self.method
         if not self.own and method.formula is not None:
             s = bandwidth or BANDWIDTH
             return {str(method.varied): method.formula(s)}, s
-        names = [name for name in WIDTHS[: 1 if self.own else None] if name in method.taken]
-        if not names or kernel == "polynomial":
+        if kernel == "polynomial" or (name := self._width_name) is None:
             return {}, bandwidth or 1.0
+        given, s = self.options.get(name), bandwidth or BANDWIDTH
+        factor, power = self._reading(name, kernel)
+        if given is None:
+            return {name: factor * s**power}, s
+        return {}, bandwidth or float((given / factor) ** (1 / power))
+
+    @cached_property
+    def _width_name(self) -> str | None:
+        """The one of `WIDTHS` that it takes, None if there is none; MethodError if several."""
+        names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
             why = "Which one is the bandwidth is not guessed."
-            raise MethodError(f"{method.name} takes {' and '.join(names)}.", why, TO_STATE)
-        (name,) = names
-        given, s = self.options.get(name), bandwidth or BANDWIDTH
-        factor, power = (1.0, -1.0) if name != "gamma" else self._gamma(kernel)
-        if given is None:
-            return {name: factor / s**power}, s
-        return {}, bandwidth or float((factor / given) ** (1 / power))
+            raise MethodError(f"{self.method.name} takes {' and '.join(names)}.", why, TO_STATE)
+        return names[0] if names else None
 
-    def _gamma(self, kernel: str) -> tuple[float, float]:
-        """Return f and p of gamma = f / s^p: the p that is measured, the f of scikit-learn."""
-        power = self._power or (2.0 if "gaussian" in kernel else 1.0)
-        return (0.5 if kernel == "gaussian" and power == 2 else 1.0), power
+    def _reading(self, name: str, kernel: str) -> tuple[float, float]:
+        """Return f and p of a parameter f * s^p: the f of scikit-learn, and the p that is measured.
+
+        Without a measurement the name tells p.
+        """
+        usual = (-2.0 if "gaussian" in kernel else -1.0) if name == "gamma" else 1.0
+        power = self._power or usual
+        return (0.5 if kernel == "gaussian" and power == -2 else 1.0), power
 
     @cached_property
     def _power(self) -> float | None:
-        """The p of gamma as it is measured; None where it cannot be."""
+        """The p of the parameter as it is measured; None if it cannot be, or is no convention."""
+        name = self._width_name
+        if self.own or name is None:  # the bandwidth of a sampler is that of the kernel
+            return None
         try:
-            return -measured_power(self.method, "gamma", self.options.get("gamma", 1.0))
+            power = measured_power(self.method, name, self.options.get(name, 1.0))
         except Exception:  # what it raises is told by the promises
             return None
+        # Roots of s are no convention: the bandwidth is squared by mistake.
+        return power if abs(power) >= 1 else None
+
+    @property
+    def reading(self) -> str:
+        """How the bandwidth is read from a parameter; empty if the exponent is not measured."""
+        kernel = self.kernels_served[0]
+        if kernel == "polynomial" or self.method.formula is not None or not self._power:
+            return ""
+        factor, power = self._reading(str(self._width_name), kernel)
+        return f"{self._width_name} is read as {factor:g} * s^{power:g}; the exponent is measured"
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
         """Build an object with fit and transform, with those of the usual names that it takes."""

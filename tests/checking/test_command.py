@@ -6,6 +6,7 @@ import pytest
 
 from rfbench.checking import CheckFailed, check, check_map
 from rfbench.errors import MethodError
+from tests.checking.faulty_maps import right
 from tests.support.command_line import call
 
 MINE = """
@@ -123,6 +124,50 @@ def test_one_call_is_a_test_of_ones_own():
 
 def test_a_sampler_of_ours_goes_by_its_name() -> None:
     assert "rks: " in call("test", "rks", "--kernel", "laplacian")
+
+
+def inverse(X, M, seed, sigma=0.5):
+    return right(X, M, seed, s=1 / sigma)
+
+
+def of_gamma(X, M, seed, bandwidth=1.0):
+    return right(X, M, seed, s=(2 * bandwidth) ** -0.5)
+
+
+def of_variance(X, M, seed, length_scale=1.0):
+    return right(X, M, seed, s=length_scale**0.5)
+
+
+def of_precision(X, M, seed, gamma=1.0):
+    return right(X, M, seed, s=1 / gamma)
+
+
+def squared(X, M, seed, bandwidth=1.0):
+    return right(X, M, seed, s=bandwidth**2)
+
+
+@pytest.mark.parametrize(
+    ("draw", "given", "reading"),
+    [
+        (inverse, {}, "sigma is read as 1 * s^-1"),
+        (inverse, {"sigma": 0.25}, "sigma is read as 1 * s^-1"),
+        (of_gamma, {}, "bandwidth is read as 0.5 * s^-2"),
+        (of_variance, {}, "length_scale is read as 1 * s^2"),
+        (of_precision, {}, "gamma is read as 1 * s^-1"),
+    ],
+)
+def test_the_exponent_of_a_parameter_is_measured_whatever_its_name(draw, given, reading):
+    report = check(draw, parameters=given, seconds=0.5)
+    assert not report.wrong
+    assert report.reading.startswith(reading)
+
+
+def test_a_bandwidth_that_is_squared_by_mistake_is_no_convention():
+    report = check(squared, seconds=0.5)
+    assert report.wrong
+    assert not report.reading
+    stated = {"bandwidth_parameter": "bandwidth", "bandwidth_formula": "s^0.5"}
+    assert not check(squared, parameters=stated, seconds=0.5).wrong
 
 
 @pytest.mark.parametrize("value", ["scale", "-1", "0"])

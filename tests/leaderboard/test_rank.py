@@ -430,6 +430,44 @@ def test_what_is_said_of_each_kind(board):
     assert "LaTeX: Ranks" in said
 
 
+# The columns of a trial that say which rows, folds, penalties and bandwidths were searched.
+SEARCH = [
+    "protocol",
+    "n_train",
+    "n_test",
+    "d",
+    "kernel",
+    "bandwidth_rule",
+    "M",
+    "columns",
+    "kept",
+    "trial",
+    "solver",
+    "selection",
+    "chosen",
+    "features_in_folds",
+    "alpha_convention",
+    "intercept",
+    "split",
+    "scaling",
+    "dtype",
+    "seed",
+    "data_hash",
+    "timing",
+    "status",
+]
+
+
+def test_a_map_from_elsewhere_has_the_rows_the_folds_and_the_grid_of_ours(board):
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+    published = reader.read(Path("results/published/leaderboard_invented")).rows
+    ours = published.query("label == 'rks' and M == 10")[SEARCH]
+    for thing in (RBFSampler(gamma=0.5), Nystroem(gamma=0.5)):
+        theirs = reader.read(rfbench.rank(thing, M=10, n_jobs=1).folder).rows
+        pd.testing.assert_frame_equal(theirs[SEARCH], ours.reset_index(drop=True))
+
+
 def test_names_are_typed_as_they_are_shown():
     for name, own, parameters in (
         ("ORF", "orf", {}),

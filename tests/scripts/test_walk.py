@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import sys
 
 import pytest
@@ -60,6 +61,33 @@ def test_without_a_package_index_the_walk_is_not_run(tmp_path, monkeypatch, caps
     monkeypatch.setattr(walk.Walk, "has_index", lambda _: False)
     assert walk.walk(tmp_path) == walk.NOT_RUN
     assert "not run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("torch", [False, True])
+def test_functions_and_maps_of_packages_are_tested_run_and_ranked(
+    tmp_path, monkeypatch, capsys, torch
+):
+    def copy_examples(here):
+        examples = "scripts/examples"
+        shutil.copytree(walk.ROOT / examples, here.source / examples)
+
+    steps = []
+    monkeypatch.setenv(walk.DATA_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(walk.subprocess, "run", lambda *_, **__: None)
+    monkeypatch.setattr(walk.Walk, "has_index", lambda _: True)
+    monkeypatch.setattr(walk.Walk, "copy_source", copy_examples)
+    monkeypatch.setattr(walk.Walk, "step", lambda _, name, function: steps.append(name))
+    assert walk.walk(tmp_path, torch=torch) == 0
+    printed = capsys.readouterr().out
+    for package, target in {
+        "": "methods.py:function",
+        **{package: target for package, (target, _) in walk.PACKAGES.items()},
+    }.items():
+        asked = torch or "torch" not in package
+        for command in ("test", "run", "rank"):
+            named = [s for s in steps if s.startswith(f"rfbench {command} ") and target in s]
+            assert len(named) == asked, named
+        assert (f"not run: {package}: " in printed) == (not asked)
 
 
 def test_rows_are_counted_without_the_header(tmp_path):
