@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench import usable
-from rfbench.memory import limited_to
+from rfbench.memory import limit_temporarily
 from rfbench.results import Results, reader
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ def read_config(
         return config
     if isinstance(config, Mapping):
         document = yamlfile.Document(_plain(config), "the configuration")
-        path, documents = Path(name), configurations.runs_of(document, name, overrides)
+        path, documents = Path(name), configurations.list_runs(document, name, overrides)
     else:
         path = Path(config)
-        documents = configurations.documents(path, overrides)
+        documents = configurations.read_documents(path, overrides)
     full, document = configurations.choose(path, documents, run)
     return configurations.from_document(document, full, allow_imports=allow_imports)
 
@@ -163,17 +163,17 @@ def run(
     """
     from rfbench.experiment import runner
     from rfbench.experiment.run_plan import plan_run
-    from rfbench.experiment.worker import Limits, memory_share
+    from rfbench.experiment.worker import Limits, compute_memory_share
 
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
-    with limited_to(memory_share(memory, 1)):  # data of one's own are read here
+    with limit_temporarily(compute_memory_share(memory, 1)):  # data of one's own are read here
         plan = plan_run([experiment], folder, smoke=smoke).only(only)
-    workers = n_jobs or usable.cores()
+    workers = n_jobs or usable.count_cores()
     summary = runner.run(
         plan,
         n_jobs=workers,
-        limits=Limits(memory_share(memory, workers), timeout),
+        limits=Limits(compute_memory_share(memory, workers), timeout),
         retry=retry,
         fail_fast=fail_fast,
         on_row=on_row,

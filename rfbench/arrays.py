@@ -1,7 +1,8 @@
-"""The types of arrays that the package speaks of."""
+"""The types of arrays, and how numbers are read from texts."""
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,3 +11,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 FloatArray = NDArray[np.floating[Any]]  # float64 or float32
 Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
+
+_before_3_1 = [int(part) for part in version("pandas").split(".")[:2]] < [3, 1]
+# How `pandas.read_csv` returns the nearest double of a number. From 3.1 on it always does, and the
+# option is deprecated.
+EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}

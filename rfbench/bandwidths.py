@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.errors import MethodError, nearest
-from rfbench.kernels import Kernel, centred, rounded_squares
+from rfbench.errors import MethodError, suggest_nearest
+from rfbench.kernels import Kernel, compute_squared_distances, shift_by_mean
 from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
@@ -34,7 +34,7 @@ ALLOWED = (
     | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
 )
 # What `bandwidth: cv` chooses from: powers of two around the median.
-GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
+BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 # How far a grid is widened, in multiples of what the rule gives.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 NEIGHBOUR, SAMPLE = 50, 1000
@@ -60,7 +60,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
         value = parts[0] * _from_rows(parts[1], X, generator)
     elif isinstance(rule, str):
         raise MethodError(
-            f"There is no bandwidth rule '{rule}'.{nearest(rule, list(RULES))}",
+            f"There is no bandwidth rule '{rule}'.{suggest_nearest(rule, list(RULES))}",
             f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
         )
     else:
@@ -75,7 +75,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
     return value
 
 
-def kernel_on(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
+def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
     """Return the kernel of this name with the bandwidth that a rule gives, see `resolve`."""
     cls: type[Kernel] = KERNELS.find(name)
     return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
@@ -105,7 +105,9 @@ class Candidates:
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
-def candidates(rules: Iterable[float | str], X: Rows, generator: np.random.Generator) -> Candidates:
+def list_candidates(
+    rules: Iterable[float | str], X: Rows, generator: np.random.Generator
+) -> Candidates:
     """Return the bandwidths that rules give, each of them on the same sample."""
     bases: dict[float | str, float] = {}
     values, middle = set(), None
@@ -121,7 +123,7 @@ def candidates(rules: Iterable[float | str], X: Rows, generator: np.random.Gener
     return Candidates(tuple(sorted(values, reverse=True)), middle)
 
 
-def nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
+def choose_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
     """Return the bandwidth that is no worse than the best one, by its folds, and nearest to a rule.
 
     Parameters
@@ -159,11 +161,11 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
     if len(sample) < 2:
         return 1.0
     if rule == "median":
-        distances = rounded_squares(*centred(rows, rows))
+        distances = compute_squared_distances(*shift_by_mean(rows, rows))
         return float(np.sqrt(np.median(distances[np.triu_indices(len(sample), k=1)])))
     if rule == "knn50":
-        return _mean_distance(*centred(rows, X), sample)
-    return _mean_distance(*centred(rows, rows), np.arange(len(sample)))
+        return _mean_distance(*shift_by_mean(rows, X), sample)
+    return _mean_distance(*shift_by_mean(rows, rows), np.arange(len(sample)))
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
@@ -171,7 +173,7 @@ def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
     neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):
-        block = rounded_squares(queries[start : start + 100], rows)
+        block = compute_squared_distances(queries[start : start + 100], rows)
         block[np.arange(len(block)), own[start : start + 100]] = -1.0
         kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
     return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

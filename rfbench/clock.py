@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import ClassVar
 
-PARTS = ("pp", "features", "train", "test")
+CLOCK_PARTS = ("pp", "features", "train", "test")
 
 
 class Clock:
@@ -22,8 +22,8 @@ class Clock:
     _stopped: ClassVar[int] = 0
 
     def __init__(self) -> None:
-        self.wall = dict.fromkeys(PARTS, 0.0)
-        self.cpu = dict.fromkeys(PARTS, 0.0)
+        self.wall = dict.fromkeys(CLOCK_PARTS, 0.0)
+        self.cpu = dict.fromkeys(CLOCK_PARTS, 0.0)
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -64,6 +64,6 @@ class Clock:
 
     def charge(self, other: Clock, to: str | None = None) -> None:
         """Add what another clock has booked, part by part, or all of it `to` one part."""
-        for part in PARTS:
+        for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

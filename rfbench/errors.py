@@ -58,7 +58,7 @@ class WriteError(ResultsError):
 
 
 @contextmanager
-def writing(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
+def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
     """Make a WriteError of what the system refuses inside.
 
     `what` cannot be done, without a full stop: the system's reason follows; `kept` says what is
@@ -72,7 +72,7 @@ def writing(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
         raise WriteError(*texts, todo) from error
 
 
-def nearest(word: str, allowed: list[str]) -> str:
+def suggest_nearest(word: str, allowed: list[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed word, or an empty string.
 
     Capital and small letters are alike.
@@ -84,7 +84,7 @@ def nearest(word: str, allowed: list[str]) -> str:
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
 
 
-def unknown(
+def make_unknown_error(
     kind: str,
     name: object,
     known: Iterable[str],
@@ -94,7 +94,7 @@ def unknown(
     """Return the error of a name that nothing has, with the nearest one and all there are."""
     names = list(known)
     return error(
-        f"There is no {kind} '{name}'.{nearest(str(name), names)}",
+        f"There is no {kind} '{name}'.{suggest_nearest(str(name), names)}",
         f"There are {', '.join(names)}.",
         todo,
     )

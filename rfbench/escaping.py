@@ -1,7 +1,7 @@
 """Texts of others, made harmless: one function per output, each used at the door of that output.
 
 A label, a title, the name of a data set, a machine or a file, a message of somebody else's code:
-each may hold anything. `printable` is for a terminal, and the others begin with it.
+each may hold anything. `escape_controls` is for a terminal, and the others begin with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LATEX = str.maketrans(
 FORMULAS = ("=", "+", "-", "@")
 
 
-def printable(text: object) -> str:
+def escape_controls(text: object) -> str:
     r"""Write what no terminal shows as it is, line feeds apart, as Python does.
 
     That is control characters, with which a terminal is steered, and characters without a shape,
@@ -47,44 +47,44 @@ def printable(text: object) -> str:
 
 
 def guard_warnings() -> None:
-    """Let warnings of Python, which quote texts of others, reach the terminal as `printable`."""
+    """Pass warnings of Python, which quote texts of others, through `escape_controls`."""
     written = warnings.formatwarning
     if getattr(written, "__module__", "") == __name__:
         return
 
     @functools.wraps(written, assigned=())
     def formatted(*words: Any, **more: Any) -> str:
-        return printable(written(*words, **more))
+        return escape_controls(written(*words, **more))
 
     warnings.formatwarning = formatted
 
 
-def one_line(text: object) -> str:
-    r"""Write a text for a line or a cell: as `printable`, and line feeds as ``\n``."""
-    return printable(text).replace("\n", "\\n")
+def escape_line(text: object) -> str:
+    r"""Write a text for a line or a cell: as `escape_controls`, and line feeds as ``\n``."""
+    return escape_controls(text).replace("\n", "\\n")
 
 
 class Markdown(str):
-    """A text that is Markdown already: `in_markdown` and Jinja leave it as it is."""
+    """A text that is Markdown already: `escape_markdown` and Jinja leave it as it is."""
 
     def __html__(self) -> str:
         """Return the text; that there is this method tells Jinja that nothing is to be escaped."""
         return self
 
 
-def in_markdown(text: object) -> Markdown:
+def escape_markdown(text: object) -> Markdown:
     r"""Write a text within a line of Markdown; what is Markdown already stays as it is.
 
     >>> print(in_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
     """
     live = hasattr(text, "__html__")  # what a macro of Jinja made has it too
-    return Markdown(text if live else printable(text).translate(MARKDOWN))
+    return Markdown(text if live else escape_controls(text).translate(MARKDOWN))
 
 
-def in_latex(text: object) -> str:
+def escape_latex(text: object) -> str:
     """Write a text within a line of LaTeX."""
-    return printable(text).translate(LATEX)
+    return escape_controls(text).translate(LATEX)
 
 
 def as_csv(table: pd.DataFrame, **options: Any) -> str:
@@ -101,7 +101,7 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = one_line(value)  # a tab or a carriage return in front is written out here
+    text = escape_line(value)  # a tab or a carriage return in front is written out here
     return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
 
 
@@ -113,15 +113,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def json_value(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return what JSON has of a value: other things as texts, and None for what is not finite."""
     value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
     if isinstance(value, Mapping):
-        return {str(key): json_value(each) for key, each in value.items()}
+        return {str(key): to_json_value(each) for key, each in value.items()}
     if isinstance(value, str | bool | int) or value is None:
         return value
     if isinstance(value, Iterable):
-        return [json_value(each) for each in value]
+        return [to_json_value(each) for each in value]
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from rfbench.errors import ResultsError, writing
+from rfbench.errors import ResultsError, raise_as_write_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def _in_the_way(wrong: Path) -> ResultsError:
     )
 
 
-def opened(file: Path, top: Path | None = None) -> BinaryIO:
+def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
     """Open a file of ours for reading; see `check`.
 
     Raises OSError if it is not there or may not be read.
@@ -80,13 +80,13 @@ def opened(file: Path, top: Path | None = None) -> BinaryIO:
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Return the content of a file of ours; see `opened`."""
-    with opened(file, top) as stream:
+    """Return the content of a file of ours; see `open_checked`."""
+    with open_checked(file, top) as stream:
         return stream.read()
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
+def lock_file(file: Path) -> Iterator[None]:
     """Hold a file of ours against other processes; the system ends that with the process.
 
     Raises BlockingIOError if another holds it; OSError if it cannot be written.
@@ -145,7 +145,7 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
     check(file, top)
     with (
         ExitStack() as removed,
-        writing(
+        raise_as_write_error(
             f"{file} could not be written",
             "What was there before stays as it was.",
             "Make room, or give another --out, and run the same command again.",
@@ -205,7 +205,7 @@ def save_array(file: Path, array: NDArray[Any]) -> None:
 
 
 @contextmanager
-def scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
+def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
     """Give a new folder in another one, which is made; it goes at the end with all that is in it.
 
     OSError if it cannot be made.
@@ -216,12 +216,12 @@ def scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
 
 
 @contextmanager
-def staged(folder: Path) -> Iterator[Path]:
+def stage_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to be filled, which becomes `folder` at the end: whole, or not at all.
 
     OSError if `folder` is there already or cannot be written.
     """
-    with scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
+    with make_scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
         stage = scratch / "new"  # a scratch folder is for this user alone
         stage.mkdir()
         yield stage
@@ -236,5 +236,5 @@ def write_named(file: Path, content: bytes) -> None:
     target = file.resolve() if file.is_symlink() else file
     if target.is_file() or not target.exists():
         return replace(target, content)
-    with writing(f"{file} could not be written"):
+    with raise_as_write_error(f"{file} could not be written"):
         target.write_bytes(content)

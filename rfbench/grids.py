@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rfbench.errors import ConfigError
-from rfbench.yamlfile import scalar
+from rfbench.yamlfile import parse_scalar
 
 DEFAULT_POINTS = 20
 MAX_POINTS = 10_000
-LARGEST = 1e300
-GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
+LARGEST_NUMBER = 1e300
+GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 
 
 def expand(text: str) -> list[Any]:
@@ -33,9 +33,9 @@ def expand(text: str) -> list[Any]:
         parts = [part.strip() for part in text.strip("[]").split(",")]
         if "" in parts:
             raise _wrong(text, "a value between the commas is missing")
-        return joined(expand(part) for part in parts)
+        return join_lists(expand(part) for part in parts)
     if ":" not in text:
-        return [scalar(text)]
+        return [parse_scalar(text)]
     head, *rest = text.split(":")
     ends = [_number(text, part) for part in (rest if head == "log" else [head, *rest])]
     if head == "log":
@@ -59,7 +59,7 @@ def expand(text: str) -> list[Any]:
     return [int(value) if integers else float(value) for value in values]
 
 
-def joined(lists: Iterable[list[Any]]) -> list[Any]:
+def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
     """Return lists as one; ConfigError, before all of it is made, where it is too long."""
     values: list[Any] = []
     for part in lists:
@@ -89,11 +89,15 @@ def _unique(values: np.ndarray[Any, Any], integers: bool) -> list[Any]:
 
 
 def _number(text: str, part: str) -> int | float:
-    value = scalar(part.strip())
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        raise _wrong(text, f"'{part}' is not a number of at most {LARGEST:g}")
+    value = parse_scalar(part.strip())
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not abs(value) <= LARGEST_NUMBER
+    ):
+        raise _wrong(text, f"'{part}' is not a number of at most {LARGEST_NUMBER:g}")
     return value
 
 
 def _wrong(text: str, reason: str) -> ConfigError:
-    return ConfigError(f"'{text}' is not a list of values: {reason}.", "", f"Write {GRAMMAR}.")
+    return ConfigError(f"'{text}' is not a list of values: {reason}.", "", f"Write {GRID_GRAMMAR}.")

@@ -16,7 +16,7 @@ CACHE, NUMBA = "RFBENCH_CACHE", "NUMBA_CACHE_DIR"
 _temporary: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def user_folder() -> Path:
+def find_user_folder() -> Path:
     """Return the folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or in ``~/.cache``.
 
     Without a home it is a temporary folder, which the workers of this process share. ConfigError
@@ -38,7 +38,7 @@ def user_folder() -> Path:
 
 def is_temporary() -> bool:
     """Tell whether what is kept for this user ends with this process."""
-    return str(user_folder()) in {each.name for each in _temporary}
+    return str(find_user_folder()) in {each.name for each in _temporary}
 
 
 def check() -> None:
@@ -48,7 +48,7 @@ def check() -> None:
     """
     _absolute(CACHE)
     if not (_absolute(NUMBA) or _usual()):
-        os.environ[NUMBA] = str(user_folder() / "numba")
+        os.environ[NUMBA] = str(find_user_folder() / "numba")
 
 
 def _usual() -> str:

@@ -1,8 +1,8 @@
 """Starting Python: a file of the current folder is no module, unless the user says so.
 
 With ``-c`` and ``-m`` Python searches the current folder before its own library, so that somebody
-else's ``./json.py`` would run. Every interpreter of rfbench is started by `command`, with
-`environment`.
+else's ``./json.py`` would run. Every interpreter of rfbench is started by `build_command`, with
+`build_environment`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rfbench import platforms
 
 # The current folder stays where the new interpreter has it by itself: from PYTHONPATH, or from an
 # installation that can be edited.
-BEGIN = (
+PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"
 )
 SAFE = "PYTHONSAFEPATH"
 
 
-def command(code: str, *words: str) -> list[str]:
+def build_command(code: str, *words: str) -> list[str]:
     """Return the command that runs code in a new interpreter, with the `sys.path` of this one.
 
     ``-P`` keeps the current folder out, and the variables PYTHON* of the user stay in force.
@@ -32,10 +32,10 @@ def command(code: str, *words: str) -> list[str]:
     given = [(each, _is_here(each)) for each in sys.path]
     # The folder of rfbench comes last, for a checkout that is run without being installed.
     given.append((str(Path(__file__).resolve().parents[1]), False))
-    return [sys.executable, "-P", "-c", BEGIN + code, json.dumps(given), *words]
+    return [sys.executable, "-P", "-c", PATH_CODE + code, json.dumps(given), *words]
 
 
-def environment() -> dict[str, str]:
+def build_environment() -> dict[str, str]:
     """Return the variables of a new interpreter; those that it starts itself inherit them."""
     return os.environ | platforms.blas_variables() | {SAFE: "1"}
 

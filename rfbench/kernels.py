@@ -23,34 +23,34 @@ from rfbench.registry import KERNELS
 Feature = Literal["wave", "arc-cosine", "coordinate"]
 
 
-def dense(rows: Rows) -> Any:
+def to_dense(rows: Rows) -> Any:
     """Return the rows as an ordinary array, whether they were sparse or not."""
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
 def _dense(rows: Rows) -> NDArray[np.float64]:
-    return np.asarray(dense(rows), dtype=np.float64)
+    return np.asarray(to_dense(rows), dtype=np.float64)
 
 
-def doubles(rows: Rows) -> Any:
+def to_float64(rows: Rows) -> Any:
     """Return the rows in float64, sparse ones as they are."""
     return rows.astype(np.float64) if hasattr(rows, "toarray") else np.asarray(rows, np.float64)
 
 
-def centred(X: Rows, Y: Rows) -> tuple[Any, Any]:
+def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
     """Return both in float64; dense rows less the mean of Y.
 
     Far from the origin the products that distances are made of would cancel.
     """
     same = X is Y
-    X, Y = doubles(X), doubles(Y)
+    X, Y = to_float64(X), to_float64(Y)
     if not (hasattr(X, "toarray") or hasattr(Y, "toarray")):
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
     return (Y, Y) if same else (X, Y)
 
 
-def rounded_squares(X: Rows, Y: Rows) -> NDArray[np.float64]:
+def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     """Return the squared distances of rows of float64; what may be rounding alone is 0."""
     from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.extmath import row_norms
@@ -154,7 +154,7 @@ class Gaussian(GaussianMeasure):
         """Return the kernel matrix."""
         from sklearn.metrics.pairwise import euclidean_distances
 
-        squares = euclidean_distances(*centred(X, Y), squared=True)
+        squares = euclidean_distances(*shift_by_mean(X, Y), squared=True)
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
@@ -203,11 +203,13 @@ class LaplacianL2(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return np.asarray(np.exp(-np.sqrt(rounded_squares(*centred(X, Y))) / self.bandwidth))
+        return np.asarray(
+            np.exp(-np.sqrt(compute_squared_distances(*shift_by_mean(X, Y))) / self.bandwidth)
+        )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
         """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
-        distances = np.sqrt(rounded_squares(*centred(X, Y)))
+        distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
         away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
         return _radial_gradients(X, Y, away, coef)
@@ -289,7 +291,7 @@ class Linear(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        product = doubles(X) @ doubles(Y).T
+        product = to_float64(X) @ to_float64(Y).T
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
@@ -299,7 +301,7 @@ class Linear(Kernel):
 
 def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
     """Return sum_j factors[i, j] coef[j, k] (x_i - y_j), shape (k, n, d)."""
-    X, Y = (_dense(rows) for rows in centred(_dense(X), _dense(Y)))
+    X, Y = (_dense(rows) for rows in shift_by_mean(_dense(X), _dense(Y)))
     (m, d), k = Y.shape, coef.shape[1]
     pulled = factors @ (coef[:, :, None] * Y[:, None, :]).reshape(m, k * d)
     gradients = (factors @ coef)[:, :, None] * X[:, None, :] - pulled.reshape(-1, k, d)

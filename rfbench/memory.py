@@ -23,7 +23,7 @@ def limit_to(amount: float | None) -> None:
 
 
 @contextmanager
-def limited_to(amount: float | None) -> Iterator[None]:
+def limit_temporarily(amount: float | None) -> Iterator[None]:
     """Let this process have so many bytes of its own for a while."""
     before = _limit
     limit_to(amount)
@@ -34,9 +34,9 @@ def limited_to(amount: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def within_limit() -> Iterator[None]:
-    """Make a MemoryError of an allocation beyond `free_bytes`."""
-    with platforms.limited_to_more(free_bytes()):
+def raise_beyond_limit() -> Iterator[None]:
+    """Make a MemoryError of an allocation beyond `count_free_bytes`."""
+    with platforms.limited_to_more(count_free_bytes()):
         yield
 
 
@@ -46,7 +46,7 @@ def check_fits(needed: float, what: str, todo: str) -> None:
     `what` says what takes them, with its numbers, as the beginning of a sentence, and `todo` what
     the person can do.
     """
-    free = free_bytes()
+    free = count_free_bytes()
     if needed > free:
         raise MemoryLimit(
             f"{what} takes about {needed / GIB:.3g} GiB of memory.",
@@ -55,14 +55,14 @@ def check_fits(needed: float, what: str, todo: str) -> None:
         )
 
 
-def may_hold(needed: float) -> bool:
+def can_hold(needed: float) -> bool:
     """Tell whether a matrix of features of so many bytes is held rather than formed again."""
-    return needed <= min(MATRIX_BYTES, free_bytes() * MATRIX_SHARE)
+    return needed <= min(MATRIX_BYTES, count_free_bytes() * MATRIX_SHARE)
 
 
-def free_bytes() -> float:
+def count_free_bytes() -> float:
     """Return the bytes that this process can still allocate: within its limit, not swapping."""
-    available = float(usable.memory().available)
+    available = float(usable.measure_memory().available)
     if _limit is None:
         return available
     return max(0.0, min(available, _limit - platforms.own_memory()))

@@ -33,7 +33,7 @@ PRINTED = {
 }
 
 
-def printed(method: str) -> str:
+def find_displayed_name(method: str) -> str:
     """Return a method's name as its paper has it; what distinguishes a variant of it stays.
 
     >>> printed("nystroem-kmeans"), printed("lkrf-top, gamma=2"), printed("mine")
@@ -45,7 +45,7 @@ def printed(method: str) -> str:
     return PRINTED.get(name, name) + method[len(name) :]
 
 
-def unprinted(name: str) -> str:
+def find_row_name(name: str) -> str:
     """Return the name in rows of a method that is named as its paper prints it.
 
     >>> unprinted("SLS-RFF"), unprinted("ls-rff"), unprinted("mine")

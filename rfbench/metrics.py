@@ -9,13 +9,15 @@ from sklearn.metrics import roc_auc_score
 SMALLEST = 1e-15  # of a probability, in the log-loss
 
 
-def classification(predicted: NDArray[np.intp], truth: NDArray[np.intp]) -> dict[str, float]:
+def compute_classification(
+    predicted: NDArray[np.intp], truth: NDArray[np.intp]
+) -> dict[str, float]:
     """Return error and accuracy in percent of class codes, shape (n,) each."""
     wrong = 100.0 * float(np.mean(predicted != truth))
     return {"error": wrong, "accuracy": 100.0 - wrong}
 
 
-def probabilistic(
+def compute_probabilistic(
     probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
     """Return what probabilities of the classes, shape (n, K), are worth; codes of shape (n,) each.
@@ -35,7 +37,9 @@ def probabilistic(
     }
 
 
-def regression(predicted: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str, float]:
+def compute_regression(
+    predicted: NDArray[np.float64], truth: NDArray[np.float64]
+) -> dict[str, float]:
     """Return the errors of predictions of a real target, shape (n,) or (n, k) each.
 
     ``relative_squared_error`` is |p - y|^2 / |y|^2, ``relative_rmse`` its root |p - y| / |y|,

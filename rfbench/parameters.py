@@ -13,7 +13,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError, suggest_nearest
 
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
@@ -77,8 +77,8 @@ def _is_random_state(value: Any) -> bool:
     return isinstance(value, seeds)
 
 
-NOTHING = Rule("nothing", lambda value: value is None)
-TRUTH = Rule("true or false", lambda value: isinstance(value, bool | np.bool_))
+NONE = Rule("nothing", lambda value: value is None)
+BOOLEAN = Rule("true or false", lambda value: isinstance(value, bool | np.bool_))
 RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _is_random_state)
 
 
@@ -105,10 +105,10 @@ IMPORT_PATH = Rule("the import path of a class", is_path)
 
 def parameter(default: Any, rule: Rule) -> Any:
     """Return a field of an `estimator`: its default and its rule."""
-    return field(default=default, metadata=ruled(rule))
+    return field(default=default, metadata=make_rule_metadata(rule))
 
 
-def ruled(rule: Rule) -> dict[str, Rule]:
+def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
     """Return the metadata that give a dataclass field its rule."""
     return {"rule": rule}
 
@@ -122,7 +122,7 @@ def estimator(cls: type[Class]) -> type[Class]:
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
-def described(cls: type[Any]) -> list[str]:
+def describe_parameters(cls: type[Any]) -> list[str]:
     """Return a line per parameter of an `estimator`: its name, its default and its rule."""
     lines = []
     for declared in fields(cls):
@@ -142,13 +142,14 @@ class Checked:
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):
                 raise MethodError(
-                    f"{declared.name} is {value!r}.{nearest(str(value), list(rule.choices))}",
+                    f"{declared.name} is {value!r}."
+                    + suggest_nearest(str(value), list(rule.choices)),
                     f"It must be {rule.words}.",
                 )
 
 
 @functools.cache  # it is asked for with every trial
-def taken_by(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of the `__init__` of a class, its `self` among them."""
     return inspect.signature(constructor).parameters
 
@@ -159,7 +160,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     The constructor's parameters are the allowed words; `name` is what the person calls the class.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
-    declared = dict(taken_by(cls.__init__))
+    declared = dict(list_taken_parameters(cls.__init__))
     declared.pop("self", None)
     rest = [word for word, own in declared.items() if own.kind is inspect.Parameter.VAR_KEYWORD]
     allowed = [word for word in declared if word not in rest]
@@ -167,7 +168,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     for word in parameters:
         if word not in allowed and not rest:
             raise MethodError(
-                f"{name} has no parameter '{word}'.{nearest(word, allowed)}",
+                f"{name} has no parameter '{word}'.{suggest_nearest(word, allowed)}",
                 f"It has {', '.join(allowed)}.",
             )
     missing = [word for word in required if word not in parameters]

@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError, suggest_nearest
 
 VALUES = ("Cs", "alphas")  # a number of values, or a list of them
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")  # of an expression: 10*M
@@ -82,7 +82,7 @@ def check_permission(
             continue
         what = f"{name} is {value!r}."
         if name not in settable:
-            near = nearest(str(name), sorted(settable))
+            near = suggest_nearest(str(name), sorted(settable))
             what = f"{path} has no parameter '{name}' that a configuration may set.{near}"
         raise MethodError(
             what,

@@ -25,12 +25,12 @@ OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 POLL_SECONDS = 0.02
 PROBE_BYTES = 2**27  # more than other threads allocate in the microseconds of a probe
 
-GROUPS = "/proc/self/cgroup"
+CGROUP_FILE = "/proc/self/cgroup"
 MOUNT = PurePosixPath("/sys/fs/cgroup")
 VERSION_2 = ""  # which has one group for everything, without a name
 
 
-def descriptor_of(process: int) -> int:
+def open_descriptor(process: int) -> int:
     """Return a new descriptor that can be read once a child of this process has ended.
 
     Without `os.pidfd_open` (macOS, older kernels, some containers) it is the end of a pipe, and a
@@ -80,7 +80,7 @@ def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
     The group itself comes first, then each above it: the smallest quota counts. In a container the
     path may be that of the host, and only the top is there. A system without groups has no quota.
     """
-    for line in read(GROUPS).splitlines():
+    for line in read(CGROUP_FILE).splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers == VERSION_2:
@@ -94,7 +94,7 @@ def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
             yield top / group.relative_to(group.anchor), controllers
 
 
-def cpu_name() -> str:
+def read_cpu_name() -> str:
     """Return the name of the processor: of ``/proc``, else of `sysctl`, else its architecture."""
     for line in read("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
@@ -112,7 +112,7 @@ def reset_peak_rss() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def peak_rss_mb() -> float:
+def read_peak_rss_mb() -> float:
     """Return the largest resident memory of this process since the reset (or its start), in MB."""
     for line in read("/proc/self/status").splitlines():
         if line.startswith("VmHWM"):

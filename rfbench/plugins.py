@@ -21,7 +21,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError, suggest_nearest
 
 log = logging.getLogger(__name__)
 GIVEN = "python"  # before the colon of the name of an object that was given in Python
@@ -52,7 +52,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         )
     try:
         if colon and owner.endswith(".py"):
-            module = _module_of_file(file_of(path, folder))
+            module = _module_of_file(find_file(path, folder))
         else:
             module = importlib.import_module(owner)
     except MethodError:
@@ -72,7 +72,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         public = [each for each in vars(module) if not each.startswith("_")]
         raise MethodError(
             f"{path} cannot be imported.",
-            f"AttributeError: {owner} has no '{name}'.{nearest(name, public)}",
+            f"AttributeError: {owner} has no '{name}'.{suggest_nearest(name, public)}",
         ) from error
 
 
@@ -200,7 +200,7 @@ def _part(value: Any) -> Any:
     return [_source_of(value), _state_of(value)] if theirs else value
 
 
-def file_of(path: str, folder: Path | None) -> Path:
+def find_file(path: str, folder: Path | None) -> Path:
     """Return the file of ``folder/file.py:Class``, beside the configuration or from here."""
     file = Path(path.rpartition(":")[0])
     for base in ([folder] if folder else []) + [Path()]:
@@ -231,7 +231,7 @@ def _module_of_file(file: Path) -> Any:
     return sys.modules[name]
 
 
-def identity(path: str, folder: Path | None = None) -> str:
+def hash_code(path: str, folder: Path | None = None) -> str:
     """Return what identifies the code of a class: a file's hash, or its package's version.
 
     Of a class of rfbench it is its `revision`.
@@ -241,7 +241,7 @@ def identity(path: str, folder: Path | None = None) -> str:
     if path.startswith("rfbench."):
         return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"
     if ":" in path:
-        return hashlib.sha256(file_of(path, folder).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(find_file(path, folder).read_bytes()).hexdigest()[:16]
     return _package(path.split(".")[0])
 
 

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Any
 
 from rfbench import plugins
-from rfbench.errors import MethodError, nearest
+from rfbench.errors import MethodError, suggest_nearest
 from rfbench.method_names import PRINTED as PRINTED
-from rfbench.method_names import printed as printed
-from rfbench.method_names import unprinted as unprinted
+from rfbench.method_names import find_displayed_name as find_displayed_name
+from rfbench.method_names import find_row_name as find_row_name
 
-NONE: Mapping[str, str] = MappingProxyType({})
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
 class Registry(Mapping[str, Any]):
@@ -45,7 +45,7 @@ class Registry(Mapping[str, Any]):
         package: str,
         places: Mapping[str, str | Mapping[str, str]],
         *,
-        aliases: Mapping[str, str] = NONE,
+        aliases: Mapping[str, str] = NO_ALIASES,
         imports: bool = False,
     ) -> None:
         self.kind, self.package, self.places = kind, package, places
@@ -94,7 +94,7 @@ class Registry(Mapping[str, Any]):
     def published(self, name: str) -> str:
         """Return the published name of a name: of an alias, or as papers print it (SLS-RFF)."""
         name = self.aliases.get(name, name)
-        own = name if name in self.places else unprinted(name)
+        own = name if name in self.places else find_row_name(name)
         return own if own in self.places else name
 
     def find(self, name: str) -> Any:
@@ -122,7 +122,7 @@ def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.published(name) in each), None)
     known = [each for registry in several for each in registry]
-    near = nearest(name, [*PRINTED.values(), *known])  # of two that are alike, the second
+    near = suggest_nearest(name, [*PRINTED.values(), *known])  # of two that are alike, the second
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",

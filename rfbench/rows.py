@@ -70,6 +70,6 @@ class RowSource:
         )
 
 
-def some(X: Rows, chosen: Picked) -> Rows:
+def select_rows(X: Rows, chosen: Picked) -> Rows:
     """Return some rows: of rows on disk their source, of others the rows themselves."""
     return X.take(chosen) if isinstance(X, RowSource) else X[chosen]

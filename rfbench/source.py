@@ -11,7 +11,7 @@ SUFFIXES = (".py", ".yaml")
 CONFIGS = "configs"  # only a wheel has them in the package, and no code reads them by itself
 
 
-def hash_of(package: Path) -> str:
+def hash_folder(package: Path) -> str:
     """Return a hash over the relative paths and the bytes of the code in a folder.
 
     The code is every file ``.py`` and ``.yaml`` except the configurations. Stubs, caches, templates
@@ -31,6 +31,6 @@ def hash_of(package: Path) -> str:
 
 
 @functools.cache
-def code_hash() -> str:
+def hash_code() -> str:
     """Return the hash of the code that this process runs, as it was when first asked."""
-    return hash_of(PACKAGE)
+    return hash_folder(PACKAGE)

@@ -27,7 +27,7 @@ class Memory(NamedTuple):
     available: int
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Return the number of cores that this process may use, at least 1.
 
     It is the smallest of the cores of the machine, the affinity of the process, the quotas of its
@@ -45,7 +45,7 @@ def cores() -> int:
     return min(int(joblib.cpu_count()), *given, *quotas, os.cpu_count() or 1)
 
 
-def memory() -> Memory:
+def measure_memory() -> Memory:
     """Return the memory that this process may use: the smaller of the machine's and its groups'."""
     import psutil
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, suggest_nearest
 
 # Of what is written, and once more of what it stands for when aliases are followed.
 MAX_NODES = 20_000
@@ -55,7 +55,7 @@ class Document:
         self.places |= {path + rest: position for rest, position in below.items()}
 
 
-def scalar(text: str) -> Any:
+def parse_scalar(text: str) -> Any:
     """Return what an unquoted word means: None, a truth value, a number, or the text.
 
     >>> scalar("1e-5"), scalar("10:30"), scalar("no"), scalar("true"), scalar("12")
@@ -83,7 +83,9 @@ def load(path: Path) -> Document:
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
-        hint = nearest(path.stem, [each.stem for each in shipped.every()]).strip()
+        hint = suggest_nearest(
+            path.stem, [each.stem for each in shipped.list_configurations()]
+        ).strip()
         hint = hint or "`rfbench list configs` shows some."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))
@@ -150,7 +152,7 @@ class _Builder:
         if isinstance(node, yaml.SequenceNode):
             return [self.build(child, (*path, i)) for i, child in enumerate(node.value)]
         quoted = isinstance(node, yaml.ScalarNode) and bool(node.style)
-        return node.value if quoted else scalar(node.value)
+        return node.value if quoted else parse_scalar(node.value)
 
     def mapping(self, node: yaml.MappingNode, path: tuple[Any, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {}

@@ -61,7 +61,7 @@ def test_rows_that_coincide_have_no_distance_in_spite_of_rounding(of, seed):
 def test_multiples_of_a_rule_see_one_sample():
     rows = np.random.default_rng(0).standard_normal((300, 3))
     median = bandwidths.resolve("median", rows, np.random.default_rng(1))
-    found = bandwidths.candidates(
+    found = bandwidths.list_candidates(
         ["0.5*median", "median", 3.0, "2 * median", "1*median"], rows, np.random.default_rng(1)
     )
     assert_allclose(found.values, sorted([0.5 * median, median, 3.0, 2 * median], reverse=True))
@@ -70,7 +70,7 @@ def test_multiples_of_a_rule_see_one_sample():
 
 
 def test_the_rule_of_numbers_is_their_geometric_mean():
-    found = bandwidths.candidates([1.0, 8.0], np.eye(3), np.random.default_rng(0))
+    found = bandwidths.list_candidates([1.0, 8.0], np.eye(3), np.random.default_rng(0))
     assert found.rule == pytest.approx(8**0.5)
 
 
@@ -105,7 +105,7 @@ def test_no_worse_is_within_one_standard_error_of_the_difference():
     steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
     for excess, taken in ((0.31, 1.0), (0.32, 8.0)):
         losses = {8.0: np.zeros(10) + 5, 1.0: 5 + excess + steps}
-        assert bandwidths.nearest_to_rule(losses, rule=1.0) == taken
+        assert bandwidths.choose_nearest_to_rule(losses, rule=1.0) == taken
 
 
 def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
@@ -113,17 +113,17 @@ def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
     steady = np.ones(5)
     losses = {8.0: steady, 4.0: steady + 0.01 + noise, 2.0: steady + 0.01, 1.0: steady + 1 + noise}
     # 4 differs by less than the standard error of the difference, 0.07; 2 by more than its 0.
-    assert bandwidths.nearest_to_rule(losses, rule=1.0) == 4.0
-    assert bandwidths.nearest_to_rule(losses, rule=32.0) == 8.0
+    assert bandwidths.choose_nearest_to_rule(losses, rule=1.0) == 4.0
+    assert bandwidths.choose_nearest_to_rule(losses, rule=32.0) == 8.0
     alone = {value: loss[:1] for value, loss in losses.items()}
-    assert bandwidths.nearest_to_rule(alone, rule=1.0) == 8.0
+    assert bandwidths.choose_nearest_to_rule(alone, rule=1.0) == 8.0
     same = dict.fromkeys([0.5, 1.0, 2.0, 4.0], steady)
-    assert bandwidths.nearest_to_rule(same, rule=1.5) == 2.0
-    assert bandwidths.nearest_to_rule(same, rule=2.0**0.5) == 2.0
+    assert bandwidths.choose_nearest_to_rule(same, rule=1.5) == 2.0
+    assert bandwidths.choose_nearest_to_rule(same, rule=2.0**0.5) == 2.0
 
 
 @pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])
 def test_a_multiple_of_nothing_is_refused(rule):
     assert not bandwidths.ALLOWED.holds(rule)
     with pytest.raises(MethodError):
-        bandwidths.candidates([rule], np.eye(9), np.random.default_rng(0))
+        bandwidths.list_candidates([rule], np.eye(9), np.random.default_rng(0))

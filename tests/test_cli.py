@@ -141,7 +141,7 @@ def test_a_dry_run_says_what_it_would_download(here, monkeypatch):
 
 
 def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):
-    monkeypatch.setattr("rfbench.datasets.on_disk", lambda name: name != "letter")
+    monkeypatch.setattr("rfbench.datasets.is_on_disk", lambda name: name != "letter")
     (here / "far.yaml").write_text(SMALL.replace("digits", "letter"))
     output = call("run", "far.yaml", "tiny.yaml", "--offline", "--dry-run")
     assert "left out: far: The data of letter are not on this machine." in output
@@ -156,7 +156,7 @@ def test_what_cannot_be_downloaded_is_left_out_where_something_remains(here, mon
         if name == "letter":
             raise DataError("'letter.zip' is missing.", "The download failed.", "Get it.")
 
-    monkeypatch.setattr("rfbench.datasets.on_disk", lambda name: name != "letter")
+    monkeypatch.setattr("rfbench.datasets.is_on_disk", lambda name: name != "letter")
     monkeypatch.setattr("rfbench.datasets.fetch", fetch)
     for name in ("far", "farther"):
         (here / f"{name}.yaml").write_text(SMALL.replace("digits", "letter"))
@@ -270,7 +270,7 @@ def test_the_configurations_are_listed_with_their_runs():
 
 
 def test_an_installation_without_configurations_says_so(monkeypatch):
-    monkeypatch.setattr(shipped, "every", list)
+    monkeypatch.setattr(shipped, "list_configurations", list)
     for words in (["list", "configs"], ["list", "configs", "quickstart"]):
         assert "Install" in call(*words, code=2)
 

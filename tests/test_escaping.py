@@ -18,11 +18,11 @@ from rfbench import escaping
 from rfbench.cli import main, terminal
 from rfbench.escaping import (
     as_csv,
+    escape_controls,
+    escape_latex,
+    escape_line,
+    escape_markdown,
     guard_warnings,
-    in_latex,
-    in_markdown,
-    one_line,
-    printable,
 )
 from tests.support.payloads import PAYLOADS
 
@@ -41,22 +41,22 @@ def html_and_links(page: str) -> tuple[list[str], list[str]]:
 
 @given(texts)
 def test_what_is_printed_steers_nothing_and_loses_nothing(text: str) -> None:
-    assert not NO_CONTROL.search(printable(text))
-    assert "\n" not in one_line(text)
+    assert not NO_CONTROL.search(escape_controls(text))
+    assert "\n" not in escape_line(text)
     if text.isprintable():
-        assert one_line(text) == printable(text) == text
+        assert escape_line(text) == escape_controls(text) == text
 
 
 @given(texts)
 def test_a_text_in_markdown_is_shown_as_it_is(text: str) -> None:
-    html, targets = html_and_links(f"word {in_markdown(text)} word")
+    html, targets = html_and_links(f"word {escape_markdown(text)} word")
     assert (html, targets) == ([], [])
-    assert in_markdown(in_markdown(text)) == in_markdown(text)
+    assert escape_markdown(escape_markdown(text)) == escape_markdown(text)
 
 
 @given(texts)
 def test_a_text_in_latex_has_no_command_of_its_own(text: str) -> None:
-    written = re.sub(r"\\(text\w+( |\{\})|[&%$#_{}])|\$\\\w+\$", "", in_latex(text))
+    written = re.sub(r"\\(text\w+( |\{\})|[&%$#_{}])|\$\\\w+\$", "", escape_latex(text))
     assert not set(written) & set("\\&%$#_{}~^")
 
 
@@ -66,7 +66,7 @@ def test_a_csv_has_no_formula_and_every_number(payload: str) -> None:
     rows = list(csv.reader(io.StringIO(as_csv(table))))
     assert rows[0] == ["text", "number"]
     assert not rows[1][0].startswith(("=", "+", "-", "@", "\t", "\r"))
-    assert one_line(payload) in rows[1][0]
+    assert escape_line(payload) in rows[1][0]
     assert [row[0] for row in rows[2:]] == ["-0.5", "+3e2", "a-b"]
     assert [float(row[1]) for row in rows[1:]] == [-1.5, 2, 3, 4]
 

@@ -111,12 +111,12 @@ def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
 
 
 def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
-    with suppress(KeyError), files.staged(tmp_path / "a") as stage:
+    with suppress(KeyError), files.stage_folder(tmp_path / "a") as stage:
         (stage / "file").write_bytes(b"half")
         raise KeyError
     assert list(tmp_path.iterdir()) == []
     for content in (b"whole", b"another"):
-        with suppress(OSError), files.staged(tmp_path / "a") as stage:
+        with suppress(OSError), files.stage_folder(tmp_path / "a") as stage:
             (stage / "file").write_bytes(content)
     assert listed(tmp_path) == {Path("a/file"): b"whole"}
     assert [file.name for file in tmp_path.iterdir()] == ["a"]

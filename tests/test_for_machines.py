@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from rfbench.cli import main
-from rfbench.cli.options import duration
+from rfbench.cli.options import parse_duration
 from rfbench.cli.terminal import echo_json
 from tests.support.command_line import call
 from tests.support.results import Write
@@ -58,13 +58,13 @@ def test_what_is_no_number_is_null(capsys: pytest.CaptureFixture[str]) -> None:
     [("60", 60), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("250 ms", 0.25)],
 )
 def test_durations_have_units(text: str, seconds: float) -> None:
-    assert duration(text) == pytest.approx(seconds)
+    assert parse_duration(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["", "0", "5x", "1e999"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(click.BadParameter, match="no time"):
-        duration(text)
+        parse_duration(text)
 
 
 def test_options_stand_before_the_environment(

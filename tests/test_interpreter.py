@@ -34,8 +34,8 @@ def planted(tmp_path, monkeypatch):
 
 def python(code, *words):
     done = subprocess.run(
-        interpreter.command(code, *words),
-        env=interpreter.environment(), capture_output=True, text=True, check=False,
+        interpreter.build_command(code, *words),
+        env=interpreter.build_environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

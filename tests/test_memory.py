@@ -15,9 +15,9 @@ def no_memory():
 
 
 def test_free_bytes_are_those_of_the_machine_or_of_the_limit(no_memory):
-    assert memory.free_bytes() == 0
+    assert memory.count_free_bytes() == 0
     memory.limit_to(None)
-    assert memory.free_bytes() > 2**20
+    assert memory.count_free_bytes() > 2**20
 
 
 def test_what_does_not_fit_is_refused_with_its_numbers(no_memory):

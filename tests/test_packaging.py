@@ -41,9 +41,11 @@ def test_build_copies_configurations_and_leaderboard_rows_into_the_package(tmp_p
     build.ensure_finalized()
     build.run()
     inside = tmp_path / "rfbench" / "configs"
-    assert sorted(p.name for p in inside.iterdir()) == [path.name for path in shipped.every()]
+    assert sorted(p.name for p in inside.iterdir()) == [
+        path.name for path in shipped.list_configurations()
+    ]
     monkeypatch.setattr(shipped, "__file__", str(tmp_path / "rfbench" / "shipped.py"))
-    rows = shipped.published()
+    rows = shipped.find_published()
     assert rows == tmp_path / "rfbench" / "published"
     assert (rows / "leaderboard_regression" / "trials.csv").is_file()
     assert all(path.name.startswith("leaderboard") for path in rows.iterdir())
@@ -78,7 +80,7 @@ def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch
     (site / "configs").mkdir(parents=True)
     (site / "configs" / "somebody_elses.yaml").touch()
     monkeypatch.setattr(shipped, "__file__", str(site / "rfbench" / "shipped.py"))
-    assert shipped.every() == []
+    assert shipped.list_configurations() == []
     (site / "rfbench" / "configs").mkdir(parents=True)
     (site / "rfbench" / "configs" / "quickstart.yaml").touch()
     assert shipped.locate("quickstart").parent.parent.name == "rfbench"
@@ -87,5 +89,5 @@ def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch
 def test_the_citation_names_this_version_and_every_paper():
     cited = yaml.safe_load((TOP / "CITATION.cff").read_text())
     assert PROJECT["project"]["version"] == rfbench.__version__ == cited["version"]
-    titles = {papers.paper(name).title for name in papers.papers()}
+    titles = {papers.find_paper(name).title for name in papers.list_papers()}
     assert {one["title"] for one in cited["references"]} == titles

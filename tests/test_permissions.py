@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from rfbench import config, permissions, shipped, yamlfile
-from rfbench.config.build import sampler_of, solver_of
+from rfbench.config.build import make_sampler, make_solver
 from rfbench.errors import MethodError
 from rfbench.permissions import check_permission
 from tests.support.command_line import call
@@ -72,7 +72,7 @@ def test_a_configuration_is_refused_before_anything_happens(here, what, words):
 def test_a_manifest_is_refused_before_anything_happens(here, what):
     folder = here / "results"
     folder.mkdir()
-    published = shipped.folder().parent / "results" / "published" / "quickstart"
+    published = shipped.find_folder().parent / "results" / "published" / "quickstart"
     (folder / "trials.csv").write_bytes((published / "trials.csv").read_bytes())
     manifest = json.loads((published / "manifest.json").read_text(encoding="utf-8"))
     manifest["variants"] = [{**manifest["config"], **TEXTS[what]}]
@@ -190,8 +190,10 @@ def methods_of(value):
 
 
 def test_the_bounds_admit_all_that_was_published():
-    documents = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.every()]
-    results = shipped.folder().parent / "results" / "published"
+    documents = [
+        yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.list_configurations()
+    ]
+    results = shipped.find_folder().parent / "results" / "published"
     documents += [json.loads(path.read_text()) for path in results.rglob("manifest.json")]
     seen = set()
     for parameters in methods_of(documents):
@@ -209,8 +211,8 @@ def test_a_trial_has_its_own_threads(written):
     trees = {"class": "sklearn.ensemble.RandomTreesEmbedding", "n_jobs": written}
     content = {"dataset": "digits", **REST, "samplers": [trees], "solver": forest, "threads": 2}
     experiment = config.from_document(yamlfile.Document(content, "x.yaml"), "x")
-    built = solver_of(experiment, task="classification", random_state=0).estimator
-    sampler = sampler_of(
+    built = make_solver(experiment, task="classification", random_state=0).estimator
+    sampler = make_sampler(
         experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0
     ).unfitted()
     assert built.n_jobs == sampler.n_jobs == (written and 2)

@@ -32,9 +32,12 @@ NOWHERE = "/nonexistent"
 
 def imported(folder, code=SHOW, shell="", **variables):
     """Return the width of lines and the backend after the import in a folder, and the log."""
-    environment = interpreter.environment() | {"MPLCONFIGDIR": str(folder / "own"), **variables}
+    environment = interpreter.build_environment() | {
+        "MPLCONFIGDIR": str(folder / "own"),
+        **variables,
+    }
     done = subprocess.run(
-        ["sh", "-c", f'"$0" "$@" {shell}', *interpreter.command(code)],
+        ["sh", "-c", f'"$0" "$@" {shell}', *interpreter.build_command(code)],
         env={name: value for name, value in environment.items() if value is not None},
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip

@@ -34,11 +34,11 @@ def test_any_estimator_is_a_solver(tmp_path):
     assert row["status"] == "ok", row
     from sklearn.neighbors import KNeighborsClassifier
 
-    from rfbench.experiment.plan import integer_for
+    from rfbench.experiment.plan import draw_integer
 
     trial = plan(read_config(tmp_path / "try.yaml"))[0]
     rows = Context().prepared(trial)
-    features = samplers.RKS(6, bandwidth=1.0, random_state=integer_for(0, "features", 0))
+    features = samplers.RKS(6, bandwidth=1.0, random_state=draw_integer(0, "features", 0))
     Z = features.fit(rows.X_train)
     model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.y_train)
     predicted = model.predict(Z.transform(rows.X_test))
@@ -107,7 +107,7 @@ def test_a_solver_that_is_none(tmp_path):
 
 
 def test_what_an_installed_class_is_known_by():
-    assert plugins.identity("sklearn.svm.SVC").startswith("scikit-learn ")
+    assert plugins.hash_code("sklearn.svm.SVC").startswith("scikit-learn ")
 
 
 def broken(tmp_path, text):

@@ -11,13 +11,13 @@ def test_a_line_names_the_last_cell_and_counts_the_failures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "PLAIN_SECONDS", -1.0)
-    with progress.progress("tiny", 4, 0) as ended:
+    with progress.show_progress("tiny", 4, 0) as ended:
         capsys.readouterr()
         ended(ROW | {"status": "failed"})
         ended(ROW | {"M": None})
         first, second = capsys.readouterr().err.splitlines()
-    assert progress.cell(ROW) in first
-    assert all(word in progress.cell(ROW) for word in ("eeg", "orf", "50", "3"))
+    assert progress.name_trial(ROW) in first
+    assert all(word in progress.name_trial(ROW) for word in ("eeg", "orf", "50", "3"))
     assert "1/4" in first
     assert "2/4" in second
     assert "1 failed" in second
@@ -39,18 +39,18 @@ class Timers:
 
 def test_a_slow_first_trial_is_named(monkeypatch, capsys):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
-    with progress.progress("tiny", 4, 0, first=progress.cell(ROW)) as ended:
+    with progress.show_progress("tiny", 4, 0, first=progress.name_trial(ROW)) as ended:
         capsys.readouterr()
         Timers.last.function()  # ten seconds are over
         assert not Timers.last.cancelled
         message = capsys.readouterr().err
         assert "no trial has finished" in message
-        assert progress.cell(ROW) in message
+        assert progress.name_trial(ROW) in message
         ended(ROW)
         assert Timers.last.cancelled
 
 
 def test_a_run_of_no_trials_is_not_silent_for_long(monkeypatch):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
-    with progress.progress("tiny", 0, 4):
+    with progress.show_progress("tiny", 0, 4):
         assert not hasattr(Timers.last, "started")

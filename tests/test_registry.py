@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import samplers
 from rfbench.errors import MethodError
-from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS, unprinted
+from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS, find_row_name
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
 
@@ -70,7 +70,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(known, wrong, near):
 
 def test_names_are_typed_as_papers_print_them():
     for name, shown in PRINTED.items():
-        assert unprinted(shown) == unprinted(shown.upper()) == name
+        assert find_row_name(shown) == find_row_name(shown.upper()) == name
         if name in SAMPLERS:
             assert SAMPLERS.find(shown) is SAMPLERS[name]
     assert KERNELS.published("RKS") == "RKS"

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from rfbench.errors import MethodError
-from rfbench.rows import some
+from rfbench.rows import select_rows
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from tests.support.rows import source_of
@@ -55,7 +55,7 @@ def test_streamed_fits_are_those_of_rows_in_memory(source, solver, selection):
     held = slice(0, 50)
 
     def fit(rows):
-        features, evaluation = RKS(20, random_state=1).fit(rows), (some(rows, held), y[held])
+        features, evaluation = RKS(20, random_state=1).fit(rows), (select_rows(rows, held), y[held])
         made = solver([0.01, 0.1, 1.0], selection=selection, random_state=0)
         return made.fit(rows, y, features=features, evaluation=evaluation)
 

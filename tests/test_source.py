@@ -17,7 +17,7 @@ def test_a_wheel_has_the_hash_of_its_checkout(package):
     for name in ("configs/quickstart.yaml", "samplers/__init__.pyi", "__pycache__/a.pyc", "b.md"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("a: 1")
-    assert source.hash_of(package) == source.code_hash()
+    assert source.hash_folder(package) == source.hash_code()
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_a_wheel_has_the_hash_of_its_checkout(package):
 )
 def test_each_file_its_name_and_its_bytes_count(package, change):
     change(package)
-    assert source.hash_of(package) != source.code_hash()
+    assert source.hash_folder(package) != source.hash_code()

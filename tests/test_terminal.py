@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("head", [("name", "first", "second", "a text"), ()])
 def test_a_table_fits_its_window_and_no_number_is_broken(width: int, head: tuple[str, ...]) -> None:
     text = "words that go on and on, so that they are wrapped, " * 3
-    said = terminal.table([(NAME, *NUMBERS, text)] * 2, head, (1, 2), console(width))
+    said = terminal.format_table([(NAME, *NUMBERS, text)] * 2, head, (1, 2), console(width))
     assert max(map(len, said.splitlines())) <= width
     assert said.count("12,345,678.901") == 2
     assert plain(text)[-8:] in plain(said)

@@ -31,8 +31,8 @@ def machine(monkeypatch):
 
 
 def test_without_quotas_it_is_the_machine():
-    assert usable.cores() == CORES
-    assert usable.memory() == (16 * GIB, 12 * GIB)
+    assert usable.count_cores() == CORES
+    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_without_quotas_it_is_the_machine():
 )
 def test_the_smallest_quota_of_a_group_and_those_above_it_counts(machine, files, cores):
     machine |= V2 | {f"/sys/fs/cgroup{name}": text for name, text in files.items()}
-    assert usable.cores() == cores
+    assert usable.count_cores() == cores
 
 
 @pytest.mark.parametrize("group", ["/docker/x", ""])
@@ -63,24 +63,24 @@ def test_the_first_version_of_control_groups(machine, group):
         f"{own}/memory.usage_in_bytes": f"{3 * GIB}\n",
         f"{own}/memory.stat": f"cache {GIB}\ntotal_inactive_file {2 * GIB}\n",
     }
-    assert usable.cores() == 2
-    assert usable.memory() == (4 * GIB, 3 * GIB)
+    assert usable.count_cores() == 2
+    assert usable.measure_memory() == (4 * GIB, 3 * GIB)
     machine[f"{cpu}/cpu.cfs_quota_us"] = "-1\n"
     machine[f"{own}/memory.limit_in_bytes"] = f"{2**63 - 4096}\n"
-    assert usable.cores() == CORES
-    assert usable.memory() == (16 * GIB, 12 * GIB)
+    assert usable.count_cores() == CORES
+    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
 
 def test_memory_is_the_smaller_of_the_machines_and_the_groups(machine):
     own = "/sys/fs/cgroup/user/job/memory"
     machine |= V2 | {f"{own}.max": f"{2 * GIB}\n", f"{own}.current": f"{GIB}\n"}
     machine[f"{own}.stat"] = f"anon 5\ninactive_file {GIB // 2}\n"
-    assert usable.memory() == (2 * GIB, 1.5 * GIB)
-    assert memory.free_bytes() == 1.5 * GIB
+    assert usable.measure_memory() == (2 * GIB, 1.5 * GIB)
+    assert memory.count_free_bytes() == 1.5 * GIB
     machine[f"{own}.current"] = f"{3 * GIB}\n"
-    assert usable.memory().available == 0
+    assert usable.measure_memory().available == 0
     machine[f"{own}.max"] = "max\n"
-    assert usable.memory() == (16 * GIB, 12 * GIB)
+    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
 
 def test_variables_lower_the_number_and_a_wrong_one_is_refused(monkeypatch):
@@ -89,17 +89,17 @@ def test_variables_lower_the_number_and_a_wrong_one_is_refused(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
     assert fanout.find() == (2, None)
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "99")
-    assert usable.cores() == 2
+    assert usable.count_cores() == 2
     assert fanout.find(n_jobs=5) == (5, None)
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv("SLURM_CPUS_PER_TASK", wrong)
         with pytest.raises(ConfigError, match=f"SLURM_CPUS_PER_TASK={wrong} is not a number"):
-            usable.cores()
+            usable.count_cores()
 
 
 def test_the_record_of_the_machine_has_them_and_its_identity_does_not(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "2")
-    facts = environment.machine()
+    facts = environment.describe_machine()
     assert (facts["cores"], facts["usable_cores"]) == (CORES, 2)
     without = {name: value for name, value in facts.items() if name != "usable_cores"}
     assert environment.manifest.machine_id(facts) == environment.manifest.machine_id(without)
@@ -111,5 +111,7 @@ def test_the_affinity_of_the_process_counts():
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
         "from rfbench import usable; print(usable.cores())"
     )
-    said = subprocess.run(interpreter.command(code), capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        interpreter.build_command(code), capture_output=True, text=True, check=True
+    )
     assert said.stdout == "1\n"

@@ -15,7 +15,7 @@ The papers
 - `verification.verify(paths, paper)`: both of the following.
 - `published.published(selection, paper)`: each printed number beside what was measured.
 - `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol;
-  `claims.table` is their DataFrame. `comparisons.ClaimComparison`: one of an
+  `claims.tabulate_outcomes` is their DataFrame. `comparisons.ClaimComparison`: one of an
   outcome's comparisons.
 - `findings.gains(selection)`: what the papers' methods gain over others, published and measured.
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data

@@ -18,12 +18,12 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-COLUMNS = [
+AUTHORS_ROWS_COLUMNS = [
     "paper", "dataset", "method", "metric", "experiment", "beside", "same_rows", "folds", "draws",
     "published", "published_sd", "measured", "measured_sd", "equal", "near", "difference",
     "half_width", "verdict",
 ]  # fmt: skip
-POINTS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
+UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
 FOUR_DIGITS = 0.005  # points: half a unit of the fourth digit
 FEW_ROWS = 2  # of the test rows, by which an accuracy is called near
 
@@ -34,12 +34,12 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS`, a line per data set, method and results folder. ``experiment`` is our
-        results folder; ``beside`` says how its protocol differs, where only that is shown; `draws`
-        is how many of our trials a fold has; `published_sd` and `measured_sd` are over the folds.
-        Of the same rows and one trial per fold, `equal` counts the folds that agree to four digits
-        and `near` those that, besides, lie within two test rows. `difference` and `half_width`,
-        that of the 90 % interval, are in points.
+        `AUTHORS_ROWS_COLUMNS`, a line per data set, method and results folder. ``experiment`` is
+        our results folder; ``beside`` says how its protocol differs, where only that is shown;
+        `draws` is how many of our trials a fold has; `published_sd` and `measured_sd` are over the
+        folds. Of the same rows and one trial per fold, `equal` counts the folds that agree to four
+        digits and `near` those that, besides, lie within two test rows. `difference` and
+        `half_width`, that of the 90 % interval, are in points.
 
     Notes
     -----
@@ -53,8 +53,8 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     measured = selection.collection.groups
     usable = measured[~measured["smoke"].astype(bool) & ~measured["stale"].astype(bool)]
     bearing = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
-    for name in papers.papers() if paper is None else [papers.check_paper(paper)]:
-        folder = papers.folder(name)
+    for name in papers.list_papers() if paper is None else [papers.check_paper(paper)]:
+        folder = papers.find_folder(name)
         own = bearing[bearing["paper"] == name]
         beside = {each for other in folder.paper.beside for each in other.experiments}
         if own.empty and beside.isdisjoint(usable["experiment"]):
@@ -73,7 +73,7 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
                 here &= (usable["source"] == source.dataset) & (usable["method"] == other.method)
                 groups = usable[here].assign(group=usable.index[here])
                 lines += _lines(selection, groups, key, theirs, beside=other.differs)
-    return pd.DataFrame(lines, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=AUTHORS_ROWS_COLUMNS)
 
 
 def _lines(
@@ -96,7 +96,7 @@ def _lines(
     # A trial of another protocol stands for itself.
     fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
     by_fold = values.groupby(fold)
-    means, draws, unit = by_fold.mean(), int(by_fold.size().min()), POINTS[metric]
+    means, draws, unit = by_fold.mean(), int(by_fold.size().min()), UNIT_FACTORS[metric]
     difference = unit * (means.mean() - theirs.mean())
     compared = same and len(means) == n
     equal, near = np.nan, np.nan
@@ -111,11 +111,11 @@ def _lines(
             equal = int((np.abs(apart) < FOUR_DIGITS).sum())
             near = int((np.abs(apart) < allowed).sum()) - equal
         half = stdtrit(freedom, 1 - verdicts.ALPHA) * np.sqrt(variance / n)
-        verdict = verdicts.of_numbers(difference, half)
+        verdict = verdicts.judge_numbers(difference, half)
     else:
         error, ours = unit * theirs.std(ddof=1) / n**0.5, unit * means.sem()
-        half = verdicts.intervals(error, n, ours, len(means))
-        verdict = verdicts.of_numbers(difference, half)
+        half = verdicts.compute_half_widths(error, n, ours, len(means))
+        verdict = verdicts.judge_numbers(difference, half)
     yield (
         *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
         *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.naming import shown_name
+from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, axis, grouped
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
 from rfbench.results import Results
 
-LEVEL = 0.90  # of the interval of paired differences
+TIE_LEVEL = 0.90  # of the interval of paired differences
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Point:
     Attributes
     ----------
     x : float or str
-        The value of the axis, see `rfbench.analysis.summary.axis`; a text where there is none.
+        The value of the axis, see `rfbench.analysis.summary.find_axis`; a text where there is none.
     first, second : pairs of float
         Mean and its standard error, NaN for one trial; of the second NaN without one.
     verdict : str
@@ -82,13 +82,13 @@ class FirstAnswer:
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
-def answers(collection: Collection, results: Results) -> list[FirstAnswer]:
+def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
     """Return the answer for each data set on which a trial ended well."""
-    table = grouped(collection, results)
+    table = summarise_collection(collection, results)
     if table.empty:
         return []
     table = table[table["trials"] > 0]
-    return [_answer(collection, part, axis(results)) for _, part in table.groupby("dataset")]
+    return [_answer(collection, part, find_axis(results)) for _, part in table.groupby("dataset")]
 
 
 def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAnswer:
@@ -107,28 +107,30 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
         verdict, second = "", (np.nan, np.nan)
         if other:
             values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).table(metric)
-            low, high = paired_t(values[:, 0], values[:, 1]).interval(LEVEL)
+            low, high = paired_t(values[:, 0], values[:, 1]).interval(TIE_LEVEL)
             signs = "alike" if low <= 0 <= high else ("better" if (low > 0) == larger else "worse")
             verdict = "" if np.isnan(low) else signs
             second = (float(lines["mean"][other]), float(lines["se"][other]))
         first = (float(lines["mean"][best]), float(lines["se"][best]))
         points.append(Point(x, first, second, verdict))
     trials = int(part["trials"].max())
-    return FirstAnswer(shown_name(part), metric, varied, best, other, trials, tuple(points))
+    return FirstAnswer(
+        format_dataset_name(part), metric, varied, best, other, trials, tuple(points)
+    )
 
 
 def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
     """Tell which lines have the best mean of their data set and place, or tie with it.
 
-    A line ties where the `LEVEL` interval of its differences from the best, trial by trial, holds
-    zero. A place with a single method, or whose best has no trial in common with another line, has
-    no best: nothing is told there.
+    A line ties where the `TIE_LEVEL` interval of its differences from the best, trial by trial,
+    holds zero. A place with a single method, or whose best has no trial in common with another
+    line, has no best: nothing is told there.
 
     Parameters
     ----------
     table : DataFrame
-        Lines of `rfbench.analysis.summary.grouped`: ``dataset``, ``x``, ``metric``, ``mean``,
-        ``trials`` and ``group``, the line of `Collection.groups`.
+        Lines of `rfbench.analysis.summary.summarise_collection`: ``dataset``, ``x``, ``metric``,
+        ``mean``, ``trials`` and ``group``, the line of `Collection.groups`.
 
     Returns
     -------
@@ -144,7 +146,7 @@ def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]
         best = part["mean"].idxmax() if metric in SMALLER_IS_BETTER else part["mean"].idxmin()
         values = Trials(collection, part["group"].to_numpy()).table(metric)
         first = values[:, part.index.get_loc(best)]
-        intervals = np.array([paired_t(each, first).interval(LEVEL) for each in values.T])
+        intervals = np.array([paired_t(each, first).interval(TIE_LEVEL) for each in values.T])
         if np.isfinite(intervals).all(axis=1).sum() > 1:  # the best itself is one
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
     return tied

@@ -39,7 +39,7 @@ def beats_constant(
     return np.where(np.isfinite(gained), beats, np.nan)
 
 
-def doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
+def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
     """Say why errors say nothing about methods none of which beats a constant; ``""`` else."""
     beats = beats_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
@@ -47,7 +47,7 @@ def doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> s
     return CHANCE if "error" in collection.fact("error_metric")[groups] else NOTHING_LEARNT
 
 
-def constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
+def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
     r"""Say whether a kernel matrix is nearly constant, from how near plain features come to it.
 
     Where all entries off the diagonal are k, that of an entry has the standard deviation

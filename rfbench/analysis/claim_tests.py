@@ -16,7 +16,7 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
     """Test one quantity against its bounds; the scale of quotients is the logarithm."""
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
-    ends = (mean, *interval(values, quantity.share))
+    ends = (mean, *compute_interval(values, quantity.share))
     effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
     comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
     comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
@@ -29,9 +29,9 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
         return comparison
     if quantity.share:
         assert high is not None
-        tests = [one_sided_share(values, high)]
+        tests = [compute_share_p(values, high)]
     else:
-        tests = [one_sided(inward) for inward, _ in sides]
+        tests = [compute_one_sided_p(inward) for inward, _ in sides]
     return replace(
         comparison,
         excess=max(gap for _, gap in sides),
@@ -40,7 +40,7 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
     )
 
 
-def one_sided(values: Values) -> tuple[float, float]:
+def compute_one_sided_p(values: Values) -> tuple[float, float]:
     """Return the p-values of a mean above zero and below zero.
 
     Values that do not vary give what a sign test gives; a single value gives 1.
@@ -55,7 +55,7 @@ def one_sided(values: Values) -> tuple[float, float]:
     return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
 
 
-def interval(values: Values, share: bool = False) -> tuple[float, float]:
+def compute_interval(values: Values, share: bool = False) -> tuple[float, float]:
     """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
 
     Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
@@ -69,7 +69,7 @@ def interval(values: Values, share: bool = False) -> tuple[float, float]:
     return paired_t(values).interval(coverage)
 
 
-def one_sided_share(values: Values, high: float) -> tuple[float, float]:
+def compute_share_p(values: Values, high: float) -> tuple[float, float]:
     """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
     from scipy.stats import binomtest
 

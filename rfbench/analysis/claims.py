@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
-from rfbench.analysis.chance import constant_kernel, doubt
+from rfbench.analysis.chance import describe_constant_kernel, explain_doubt
 from rfbench.analysis.claim_tests import compare_with_bounds
-from rfbench.analysis.claim_tests import interval as interval
-from rfbench.analysis.claim_tests import one_sided as one_sided
-from rfbench.analysis.claim_tests import one_sided_share as one_sided_share
+from rfbench.analysis.claim_tests import compute_interval as compute_interval
+from rfbench.analysis.claim_tests import compute_one_sided_p as compute_one_sided_p
+from rfbench.analysis.claim_tests import compute_share_p as compute_share_p
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import Effect, Outcome, not_varied
-from rfbench.analysis.paired import PERCENT, OneOff, Quantity, paired
+from rfbench.analysis.outcomes import Effect, Outcome, return_no_effect
+from rfbench.analysis.paired import PERCENT_COLUMNS, OneOff, Quantity, pair_part
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import holm
 from rfbench.errors import ConfigError
@@ -28,19 +28,19 @@ from rfbench.papers.models import PRINTED, Claim, Part, Source
 
 
 def evaluate(
-    selection: Selection, paper: str | None = None, unprinted: Effect = not_varied
+    selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdict on every claim, or on those of one paper, see `outcomes_of`.
+    """Return the verdict on every claim, or on those of one paper, see `judge_claim`.
 
     Raises ResultsError if there is no such paper.
     """
-    chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
-    wanted = [claim for claim in papers.claims() if claim.paper in chosen]
-    return [outcome for claim in wanted for outcome in outcomes_of(claim, selection, unprinted)]
+    chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
+    wanted = [claim for claim in papers.list_claims() if claim.paper in chosen]
+    return [outcome for claim in wanted for outcome in judge_claim(claim, selection, unprinted)]
 
 
-def outcomes_of(
-    claim: Claim, selection: Selection, unprinted: Effect = not_varied
+def judge_claim(
+    claim: Claim, selection: Selection, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
     """Return the verdict on one claim under each protocol that was run, or one 'not run'.
 
@@ -85,7 +85,7 @@ class _Collected:
 
 def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) -> _Collected:
     collected, collection = _Collected(), selection.collection
-    sources = papers.paper(claim.paper).datasets
+    sources = papers.find_paper(claim.paper).datasets
     for number, part in enumerate(claim.parts):
         if not _counts(part, protocol):
             continue
@@ -95,13 +95,13 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                make = own(claim)  # code is imported only where there are rows for it
+                make = find_own_function(claim)  # code is imported only where there are rows for it
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
                     collected.undecided.append((name, why))
                 else:
-                    here += paired(part, collection, named, claim.paper, dataset, make)
+                    here += pair_part(part, collection, named, claim.paper, dataset, make)
             collected.quantities += [(number, quantity) for quantity in here]
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
@@ -110,12 +110,12 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
     return collected
 
 
-def own(claim: Claim) -> OneOff:
+def find_own_function(claim: Claim) -> OneOff:
     """Return the claim's own function, which the dictionary CLAIMS of the paper's claims.py names.
 
     Raises ConfigError if there is none.
     """
-    code = papers.folder(claim.paper).code
+    code = papers.find_folder(claim.paper).code
     functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
     if claim.id not in functions:
         raise ConfigError(
@@ -126,7 +126,7 @@ def own(claim: Claim) -> OneOff:
     return function
 
 
-def comparisons_of(
+def make_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
     """Return the comparisons of a claim on a data set under any protocol, untested.
@@ -151,11 +151,11 @@ def _why_undecided(
     part: Part, collection: Collection, groups: NDArray[np.intp], source: Source
 ) -> str:
     if part.metric in KERNEL_ERRORS:
-        return constant_kernel(collection, groups)
-    if part.metric not in (*PERCENT, *REGRESSION):
+        return describe_constant_kernel(collection, groups)
+    if part.metric not in (*PERCENT_COLUMNS, *REGRESSION):
         return ""
     named = collection.of_method(groups, part.method, *part.against)
-    return doubt(collection, groups[named], source)
+    return explain_doubt(collection, groups[named], source)
 
 
 def judge(
@@ -163,7 +163,7 @@ def judge(
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    unprinted: Effect = not_varied,
+    unprinted: Effect = return_no_effect,
 ) -> Outcome:
     """Return the verdict on a claim from quantities, each with the number of its part."""
     tested = [
@@ -179,7 +179,7 @@ def judge(
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
-    verdict = verdicts.of_claim(comparisons, len(complete), len(wanted))
+    verdict = verdicts.judge_outcome(comparisons, len(complete), len(wanted))
     if not claim.judged_under(protocol):
         verdict = verdicts.SHOWN
     decisive, p = _least_favourable(comparisons)
@@ -214,7 +214,7 @@ def _least_favourable(
     return decisive, decisive.p_outside if outside else decisive.p_inside
 
 
-def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return the verdicts, a line per claim and protocol, without their details.
 
     ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
@@ -226,7 +226,7 @@ def table(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
-def comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return every comparison behind some outcomes, one per line, the least favourable first.
 
     ``effect`` with its 90 % interval, ``excess`` over its bound (below 0 inside), ``side`` of the
@@ -236,7 +236,7 @@ def comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     lines = [
         {"id": outcome.claim.id, "protocol": outcome.protocol, "metric": part.metric,
          "method": part.method, **{name: getattr(one, name) for name in facts},
-         "side": verdicts.side(one)}
+         "side": verdicts.find_side(one)}
         for outcome in outcomes
         for one in outcome.least_favourable
         for part in [outcome.claim.parts[one.part]]

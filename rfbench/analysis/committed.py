@@ -9,14 +9,14 @@ from rfbench import papers
 from rfbench.papers.models import Committed
 
 # What the orders are called.
-CALLED = {
+COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",
     "after": "set or changed after the first rows",
     "unknown": "of unknown order",
     "no rows": "without rows",
 }
-ORDERS = tuple(CALLED)
+ORDERS = tuple(COMMIT_ORDER_LABELS)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Settings:
     later: Mapping[str, str]
 
 
-def of_settings(name: str) -> list[Settings]:
+def list_settings_order(name: str) -> list[Settings]:
     """Return the order of the settings of a paper, a line per protocol."""
-    lines = [line for line in papers.folder(name).history if line.kind == "setting"]
+    lines = [line for line in papers.find_folder(name).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):
         here = [line for line in lines if _protocol(line) == protocol]
@@ -56,9 +56,9 @@ def of_settings(name: str) -> list[Settings]:
     return found
 
 
-def of_entry(paper: str, kind: str, name: str) -> Committed | None:
+def find_entry_order(paper: str, kind: str, name: str) -> Committed | None:
     """Return the line of a claim, data set or rule; None if the paper's history has none."""
-    lines = papers.folder(paper).history
+    lines = papers.find_folder(paper).history
     return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
 
 

@@ -10,17 +10,17 @@ import pandas as pd
 from rfbench.analysis import frame
 from rfbench.analysis.paired import Trials, is_time
 from rfbench.analysis.statistics import ALPHA, holm, paired_t
-from rfbench.analysis.summary import metrics
-from rfbench.errors import ResultsError, unknown
-from rfbench.registry import unprinted
+from rfbench.analysis.summary import find_metrics
+from rfbench.errors import ResultsError, make_unknown_error
+from rfbench.registry import find_row_name
 from rfbench.results import Results
 
-PLACE = ["dataset", "protocol", "d", "M"]
-COLUMNS = [
-    *PLACE, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
+COMPARISON_KEYS = ["dataset", "protocol", "d", "M"]
+COMPARISON_COLUMNS = [
+    *COMPARISON_KEYS, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
-MOST_LINES = 60  # that are printed
+MAX_TABLE_LINES = 60  # that are printed
 
 
 class Comparison(pd.DataFrame):
@@ -31,12 +31,12 @@ class Comparison(pd.DataFrame):
         return Comparison
 
     def __repr__(self) -> str:
-        if list(self.columns) != COLUMNS:
+        if list(self.columns) != COMPARISON_COLUMNS:
             return super().__repr__()
-        told = [name for name in COLUMNS if name not in ("p_holm", "note")]
+        told = [name for name in COMPARISON_COLUMNS if name not in ("p_holm", "note")]
         varying = [name for name in told if not self[name].isin([None, ""]).all()]
         shown = pd.DataFrame(self)[varying].dropna(axis="columns", how="all")
-        return shown.to_string(index=False, float_format="{:.4g}".format, max_rows=MOST_LINES)
+        return shown.to_string(index=False, float_format="{:.4g}".format, max_rows=MAX_TABLE_LINES)
 
 
 def compare(
@@ -66,17 +66,17 @@ def compare(
 
     Raises ResultsError if there is no such method or metric, or the two have no trial in common.
     """
-    collection = frame.of([results])
+    collection = frame.build_collection([results])
     lines = collection.groups
     known = {*lines["method"], *lines["alias"]}
-    first, second = (name if name in known else unprinted(name) for name in (first, second))
+    first, second = (name if name in known else find_row_name(name) for name in (first, second))
     for name in (first, second):
         if name not in known:
-            raise unknown("method", name, dict.fromkeys(lines["method"]), ResultsError)
+            raise make_unknown_error("method", name, dict.fromkeys(lines["method"]), ResultsError)
     timed = metric is not None and metric in frame.SUMS and is_time(metric)
-    shown = {} if timed else metrics(results, metric)
+    shown = {} if timed else find_metrics(results, metric)
     compared = []
-    for key, here in lines.groupby(PLACE, dropna=False):
+    for key, here in lines.groupby(COMPARISON_KEYS, dropna=False):
         trials = Trials(collection, here.index)
         wanted = str(metric) if timed else shown[str(key[0])]
         table, variants = trials.table(wanted), list(here["variant"])
@@ -95,6 +95,8 @@ def compare(
             f"{first} and {second} have no trial in common.",
             "A comparison needs both on the same data set, size and split.",
         )
-    lined_up = Comparison(compared, columns=[name for name in COLUMNS if name != "p_holm"])
+    lined_up = Comparison(
+        compared, columns=[name for name in COMPARISON_COLUMNS if name != "p_holm"]
+    )
     lined_up["p_holm"] = holm(lined_up["p"])
-    return Comparison(lined_up[COLUMNS].astype({"d": "Int64", "M": "Int64"}))
+    return Comparison(lined_up[COMPARISON_COLUMNS].astype({"d": "Int64", "M": "Int64"}))

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.frame import IDENTITY, follows
-from rfbench.analysis.summary import metrics
-from rfbench.errors import ResultsError, nearest
+from rfbench.analysis.frame import IDENTITY, follows_other_size
+from rfbench.analysis.summary import find_metrics
+from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
-from rfbench.results.schema import STRING, TIMES
+from rfbench.results.schema import ROW_TIMES, STRING
 
 BUSY = 1.2
 
@@ -42,13 +42,13 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
 
     On an idle machine it is about 1, or below where BLAS has more threads than one.
     """
-    single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(TIMES)].sum()
-    wall = single[[name for name in TIMES if name.startswith("t_")]].sum()
-    cpu = single[[name for name in TIMES if name.startswith("cpu_")]].sum()
+    single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(ROW_TIMES)].sum()
+    wall = single[[name for name in ROW_TIMES if name.startswith("t_")]].sum()
+    cpu = single[[name for name in ROW_TIMES if name.startswith("cpu_")]].sum()
     return float(wall / cpu) if cpu > 0 else float("nan")
 
 
-def faults(results: Results) -> list[Fault]:
+def find_faults(results: Results) -> list[Fault]:
     """List what is wrong with the rows of one results folder."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
@@ -61,15 +61,15 @@ def faults(results: Results) -> list[Fault]:
     stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]
     for label, group in stopped.groupby("label"):
         faults_seen.append(Fault("not converged", len(group), str(label)))
-    timed = rows[list(TIMES)].notna().any(axis=1)
+    timed = rows[list(ROW_TIMES)].notna().any(axis=1)
     if (ended_well & timed).any():
         for label, group in rows.loc[ended_well & ~timed, ["label"]].groupby("label"):
             faults_seen.append(Fault("untimed", len(group), str(label)))
-    for dataset, metric in metrics(results).items():
+    for dataset, metric in find_metrics(results).items():
         here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
         if empty := int((~np.isfinite(here)).sum()):
             faults_seen.append(Fault("no value", empty, dataset, metric))
-    same = [name for name in IDENTITY if not (name == "M" and follows(results))]
+    same = [name for name in IDENTITY if not (name == "M" and follows_other_size(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
         faults_seen.append(Fault("repeated", again))
     paired = ["dataset", "d", "n_train", "variant", "trial"]
@@ -98,7 +98,7 @@ class Check:
         return verdicts.FAILS if self.failing else verdicts.HOLDS
 
 
-def checks(results: Results) -> list[Check]:
+def evaluate_checks(results: Results) -> list[Check]:
     """Hold the ``checks`` of the configuration against the rows that ended well.
 
     Raises ResultsError if ``trials.csv`` has no such column.
@@ -113,7 +113,8 @@ def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
             raise ResultsError(
                 f"The check on '{column}' cannot be evaluated.",
                 f"trials.csv has no column '{name}'.",
-                f"Correct 'checks' in the configuration.{nearest(name, list(rows.columns))}",
+                "Correct 'checks' in the configuration."
+                + suggest_nearest(name, list(rows.columns)),
             )
     rows = rows[(rows["status"] == "ok") & rows[column].notna()]
     if sampler:

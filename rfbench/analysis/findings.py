@@ -15,20 +15,20 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
-from rfbench.analysis.chance import doubt
+from rfbench.analysis.chance import explain_doubt
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PRINTED, Source
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
-PLACE = ["paper", "item", "dataset"]
+GAIN_KEYS = ["paper", "item", "dataset"]
 TOGETHER = ("leave_groups", "blocks")  # splits of which whole groups or blocks test
 MAY_DIFFER = ("name", "title", "description", "split")
-GAINS = [*PLACE, "method", "other", "protocol", "published", "mean", "low", "high"]
+GAINS = [*GAIN_KEYS, "method", "other", "protocol", "published", "mean", "low", "high"]
 SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 
@@ -53,43 +53,53 @@ class Finding:
 
 def gather(verification: Verification) -> list[Finding]:
     """Return the findings that the rows carry, in the order of the page."""
-    every = (make(verification) for make in (numbers, claims, gained, splits))
+    every = (
+        make(verification)
+        for make in (
+            build_numbers_finding,
+            build_claims_finding,
+            build_gains_finding,
+            build_splits_finding,
+        )
+    )
     return [finding for finding in every if finding is not None]
 
 
-def numbers(verification: Verification) -> Finding | None:
+def build_numbers_finding(verification: Verification) -> Finding | None:
     """Return how many published numbers reproduce, class by class."""
     bars = [
         Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
             100 * each.near / each.compared)
-        for paper, counts in ledger.of_numbers_by_paper(verification).items()
+        for paper, counts in ledger.count_numbers_by_paper(verification).items()
         for each in counts
         if each.compared
     ]  # fmt: skip
-    counts = [each for each in ledger.of_numbers(verification) if each.compared]
+    counts = [each for each in ledger.count_numbers(verification) if each.compared]
     if not counts:
         return None
-    facts = {"counts": counts, "restored": ledger.restored(verification)}
+    facts = {"counts": counts, "restored": ledger.count_with_left_out(verification)}
     return Finding("numbers", facts, tuple(bars))
 
 
-def claims(verification: Verification) -> Finding | None:
+def build_claims_finding(verification: Verification) -> Finding | None:
     """Return which of the papers' claims hold, class by class, see `ledger.holds`.
 
     ``holding`` has their names by the order of form and rows and the class of the settings.
     """
     counts = [
         each
-        for each in ledger.of_claims(verification.outcomes)
-        if each.of[0] == "paper" and each.of[2] not in (MATCHED, ledger.OURS) and each.tested
+        for each in ledger.count_claims(verification.outcomes)
+        if each.of[0] == "paper"
+        and each.of[2] not in (MATCHED, ledger.OWN_SETTINGS)
+        and each.tested
     ]
     if not counts:
         return None
     holding: dict[tuple[str, ...], list[str]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
-        settings = papers.settings_class(outcome.claim.paper, outcome.protocol)
-        of = papers.claim_order(outcome.claim), settings
-        holding.setdefault(of, []).append(papers.claim_name(outcome.claim))
+        settings = papers.find_settings_class(outcome.claim.paper, outcome.protocol)
+        of = papers.find_claim_order(outcome.claim), settings
+        holding.setdefault(of, []).append(papers.format_claim_name(outcome.claim))
     bars = [
         Bar(f"{', '.join(each.called)}: {verdict}", float(each[verdict]))
         for each in counts
@@ -99,14 +109,14 @@ def claims(verification: Verification) -> Finding | None:
     return Finding("claims", {"counts": counts, "holding": holding}, tuple(bars))
 
 
-def gained(verification: Verification) -> Finding | None:
-    """Return how many of the gains that papers print are there at all, see `gains`.
+def build_gains_finding(verification: Verification) -> Finding | None:
+    """Return how many of the gains that papers print are there at all, see `tabulate_gains`.
 
     Of those tables that were run under both protocols.
     """
-    table = gains(verification.selection)
+    table = tabulate_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
-    both = table.groupby([*PLACE, "method", "other"])["protocol"].transform("nunique") == 2
+    both = table.groupby([*GAIN_KEYS, "method", "other"])["protocol"].transform("nunique") == 2
     table = table[both]
     if table.empty:
         return None
@@ -115,14 +125,15 @@ def gained(verification: Verification) -> Finding | None:
             "gains": len(here),
             "better": int((here["low"] > 0).sum()),
             "reversed": [
-                f"{printed(line['method'])} over {printed(line['other'])} on {line['dataset']} "
+                f"{find_displayed_name(line['method'])} over {find_displayed_name(line['other'])} "
+                f"on {line['dataset']} "
                 f"({line['paper']} {line['item']})"
                 for line in here[here["high"] < 0].to_dict("records")
             ],
         }
         for protocol, here in table.groupby("protocol")
     }
-    facts["tables"] = list(table[PLACE].drop_duplicates().itertuples(index=False, name=None))
+    facts["tables"] = list(table[GAIN_KEYS].drop_duplicates().itertuples(index=False, name=None))
     bars = [
         Bar(f"{line['dataset']}: {line['method']} over {line['other']}, {line['protocol']}",
             line["mean"], line["low"], line["high"])
@@ -131,12 +142,12 @@ def gained(verification: Verification) -> Finding | None:
     return Finding("gained", facts, tuple(bars))
 
 
-def splits(verification: Verification) -> Finding | None:
+def build_splits_finding(verification: Verification) -> Finding | None:
     """Return how much larger errors are where whole groups or blocks of time test, at the most M.
 
     Only if every interval lies above zero.
     """
-    table = side_by_side(verification.selection.collection)
+    table = pair_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
     if table.empty or not (table["difference"] - table["half"] > 0).all():
         return None
@@ -150,7 +161,7 @@ def splits(verification: Verification) -> Finding | None:
     return Finding("splits", facts, tuple(bars))
 
 
-def side_by_side(collection: Collection) -> pd.DataFrame:
+def pair_splits(collection: Collection) -> pd.DataFrame:
     """Hold results that differ in nothing but the split next to each other.
 
     Returns
@@ -195,7 +206,7 @@ def _rest(results: Results) -> dict[str, object]:
     return {name: value for name, value in results.config.items() if name not in MAY_DIFFER}
 
 
-def gains(selection: Selection) -> pd.DataFrame:
+def tabulate_gains(selection: Selection) -> pd.DataFrame:
     """Return by how many points methods have a smaller error than others, as the papers ask.
 
     Returns
@@ -208,9 +219,9 @@ def gains(selection: Selection) -> pd.DataFrame:
     """
     lines = [
         gain
-        for paper in papers.papers()
-        for item, pairs in papers.paper(paper).gains.items()
-        for dataset, source in papers.sources()[paper].items()
+        for paper in papers.list_papers()
+        for item, pairs in papers.find_paper(paper).gains.items()
+        for dataset, source in papers.list_sources()[paper].items()
         for pair in pairs
         for gain in _of_pair(selection, (paper, item, dataset), pair, source)
     ]
@@ -224,7 +235,7 @@ def _of_pair(
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value
-        for n in papers.published()
+        for n in papers.list_published()
         if (n.paper, n.item, n.dataset) == place and n.metric in ("accuracy", "error")
     }
     sizes = sorted({size for method, size in printed if method == pair[1] and size is not None})
@@ -235,5 +246,5 @@ def _of_pair(
         steps = [trials.at(pair[1], M, "error") - trials.at(pair[0], M, "error") for M in sizes]
         test = paired_t(np.mean(steps, axis=0) if steps else [])
         both = groups[collection.of_method(groups, *pair)]
-        if test.n and not doubt(collection, both, source):
+        if test.n and not explain_doubt(collection, both, source):
             yield *place, *pair, protocol, np.mean(published), test.effect, *test.interval(0.9)

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
-from rfbench.analysis.naming import canonical, parameters_of
-from rfbench.errors import ConfigError, ResultsError, nearest
+from rfbench.analysis.naming import parse_parameters, sort_json
+from rfbench.errors import ConfigError, ResultsError, suggest_nearest
 from rfbench.results import Results, reader
-from rfbench.results.schema import METRICS, STRING, TIMES, VALIDATION
+from rfbench.results.schema import METRICS, ROW_TIMES, STRING, VALIDATION
 
 SUMS = {
     f"{clock}_{name}": tuple(f"{clock}_{part}" for part in parts)
@@ -37,11 +37,11 @@ IDENTITY = [
     "bandwidth_rule", "feature_map", "M", "solver", "selection", "alpha_convention", "intercept",
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
-FIRST = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
+RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
 # The settings that the configuration of some results asks for today; None where that is not known.
 Today = Callable[[Results], frozenset[str] | None]
-GROUPS = [
-    *FIRST, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
+GROUP_COLUMNS = [
+    *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
     "columns", "error_metric", "machine", "stale",
 ]  # fmt: skip
 
@@ -55,8 +55,8 @@ class Collection:
     rows : DataFrame
         One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
         results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
-        `follows` (M is that of another method, or of a paper's rows) and `own_settings` (so are
-        the parameters, which are left out here); the sums of times (`SUMS`, seconds);
+        `follows_other_size` (M is that of another method, or of a paper's rows) and `own_settings`
+        (so are the parameters, which are left out here); the sums of times (`SUMS`, seconds);
         `error_percent` (misclassification, else 100 times the error of the regression) and
         `accuracy_percent`; `added` (its trial was added to some points of a curve after a look at
         them, see `rfbench.papers.models.Provenance`); `counts` (it ended well, was not added, and
@@ -71,7 +71,7 @@ class Collection:
         ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
         `failed`; `n_train`, `n_test` and `columns`, medians; `error_metric`, what `error_percent`
         is; `machine`, that of most of its rows: times of other machines do not count, see
-        `of_one_machine`; `stale`, whether no configuration asks for these rows today.
+        `drop_other_machines`; `stale`, whether no configuration asks for these rows today.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -91,8 +91,8 @@ class Collection:
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
-        rows = of_one_machine(rows, self.groups)
-        estimates = by_text(rows["parameters"], estimates_kernel).astype(bool)
+        rows = drop_other_machines(rows, self.groups)
+        estimates = map_unique(rows["parameters"], estimates_kernel).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
     @cached_property
@@ -108,19 +108,20 @@ class Collection:
         """Return a column of `counted`; ConfigError if a paper's folder asks for one of its own."""
         if column not in self.counted:
             raise ConfigError(
-                f"There is no metric {column}.{nearest(column, list(map(str, self.counted)))}",
+                f"There is no metric {column}."
+                + suggest_nearest(column, list(map(str, self.counted))),
                 "A paper's folder asks for it, in claims.yaml or paper.yaml.",
                 "Name a column of trials.csv, or a sum of times.",
             )
         if ("values", column) not in self._known:
-            self._known["values", column] = floats(self.counted[column])
+            self._known["values", column] = to_floats(self.counted[column])
         return self._known["values", column]
 
     def means(self, column: str) -> NDArray[np.float64]:
         """Return the mean of a column of `counted` by group, NaN without a value."""
         if ("means", column) not in self._known:
             means = self.counted.groupby("group")[column].mean()
-            self._known["means", column] = floats(means.reindex(self.groups.index))
+            self._known["means", column] = to_floats(means.reindex(self.groups.index))
         return self._known["means", column]
 
     def fact(self, column: str) -> NDArray[Any]:
@@ -179,7 +180,8 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
 
-    With `today` (see `rfbench.experiment.today.settings`) rows that no configuration asks for are
+    With `today` (see `rfbench.experiment.today.find_settings`) rows that no configuration asks for
+    are
     stale. Without it none is.
 
     Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
@@ -199,10 +201,10 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
             results.append(reader.read(folder))
         except ResultsError as error:
             notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
-    return of(results, notes, today)
+    return build_collection(results, notes, today)
 
 
-def of(
+def build_collection(
     experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
 ) -> Collection:
     """Put results that were read into one frame."""
@@ -213,10 +215,10 @@ def of(
         rows["added"] = False
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
-        return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUPS), *read)
+        return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUP_COLUMNS), *read)
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    rows["parameters"] = by_text(rows["parameters"], canonical)
+    rows["parameters"] = map_unique(rows["parameters"], sort_json)
     if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
     d = rows.groupby(["folder", "dataset"])["d"]
@@ -229,8 +231,8 @@ def of(
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
     fixed = {
         name: n
-        for each in papers.papers()
-        for name, n in papers.paper(each).provenance.trials.items()
+        for each in papers.list_papers()
+        for name, n in papers.find_paper(each).provenance.trials.items()
     }
     rows["added"] = rows["trial"].astype(float) >= rows["experiment"].map(fixed).astype(float)
     if rows["added"].any():  # where all sizes have as many, none were added to some of them
@@ -261,7 +263,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
             "items": str(result.config.get("item") or ""),
             "smoke": result.smoke,
             "metric": str(result.config.get("metric") or ""),
-            "follows": follows(result),
+            "follows": follows_other_size(result),
             "own_settings": bool(result.config.get("settings_from")),
         }
         for result in experiments
@@ -273,14 +275,14 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
-def follows(result: Results) -> bool:
+def follows_other_size(result: Results) -> bool:
     """Whether M follows another method, or a paper's rows, and so varies from trial to trial."""
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
-    groups = rows.loc[~code.duplicated(), [*FIRST, "metric"]].assign(M=size)
+    groups = rows.loc[~code.duplicated(), [*RUN_COLUMNS, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
@@ -307,7 +309,7 @@ def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
 
-def of_one_machine(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Leave out the times of rows that another machine measured than most of their group.
 
     No mean of times is over several machines.
@@ -315,7 +317,7 @@ def of_one_machine(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     if rows["machine"].nunique() <= 1:
         return rows
     others = (rows["machine"].astype(STRING) != rows["group"].map(groups["machine"])).to_numpy()
-    times = [name for name in (*TIMES, *SUMS) if name in rows]
+    times = [name for name in (*ROW_TIMES, *SUMS) if name in rows]
     return rows.assign(**{name: rows[name].mask(others) for name in times})
 
 
@@ -344,12 +346,12 @@ def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
     return plain["sampler"].where(alone, "").reindex(groups.index, fill_value="")
 
 
-def floats(values: pd.Series[Any]) -> NDArray[np.float64]:
+def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
     """Return a column as float64 with NaN."""
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def by_text(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
+def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
     """Apply a function to every text, once to each different one."""
     return texts.map({text: function(text) for text in texts.unique()})
 
@@ -360,5 +362,5 @@ def estimates_kernel(parameters: str) -> bool:
     Not those weighted by the inverse of what an unbiased estimate needs, nor those
     scaled to divide the penalty.
     """
-    given = parameters_of(parameters)
+    given = parse_parameters(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

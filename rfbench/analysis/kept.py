@@ -11,14 +11,14 @@ CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 
 
-def near_corners(kept: pd.DataFrame) -> Any:
+def is_near_corners(kept: pd.DataFrame) -> Any:
     """Tell which frequencies lie within 0.75 of (1, 1) or (-1, -1): an array of shape (n_kept,)."""
     w = kept[["w1", "w2"]].to_numpy(dtype=np.float64)
     distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
     return distance <= CORNER_RADIUS
 
 
-def near_offsets(kept: pd.DataFrame) -> Any:
+def is_near_offsets(kept: pd.DataFrame) -> Any:
     """Tell which offsets lie within pi/8 of a multiple of pi: an array of shape (n_kept,)."""
     b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH

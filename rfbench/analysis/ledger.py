@@ -19,22 +19,22 @@ from rfbench.analysis import committed, frame, verdicts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
-from rfbench.escaping import json_value
+from rfbench.escaping import to_json_value
 from rfbench.papers.models import MATCHED, PLAIN, SECONDS
 
-TABLE = ["paper", "item", "dataset"]
+TABLE_KEYS = ["paper", "item", "dataset"]
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
-OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.claim_order`
-OURS = "ours"
+OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.find_claim_order`
+OWN_SETTINGS = "ours"
 # Rules by which numbers left a total after results were known, with the commit that made each.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
-GROUPS = {
+CHANGING_COMMITS = {
     OTHER_DATA: "",  # of each data set its own, see history.csv
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
 # What the classes are called.
-CALLED = {
+CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
     "repository": "computed from the authors' raw runs",
@@ -44,7 +44,7 @@ CALLED = {
     "matched": "tuned to match",
     "paper": "of the papers",
     "we": "ours",
-    **committed.CALLED,
+    **committed.COMMIT_ORDER_LABELS,
 }
 
 
@@ -80,7 +80,7 @@ class Count:
     @property
     def called(self) -> list[str]:
         """The class in words."""
-        return [CALLED.get(name, name) for name in self.of]
+        return [CLASS_LABELS.get(name, name) for name in self.of]
 
     @property
     def compared(self) -> int:
@@ -122,24 +122,26 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
     return {str(verdict): int(n) for verdict, n in seen.items()}
 
 
-def numbers(verification: Verification) -> pd.DataFrame:
+def list_numbers(verification: Verification) -> pd.DataFrame:
     """Return the entries of published numbers on the papers' own data, without times.
 
     One line per number and protocol; a number that a paper prints twice counts once. All but those
     that are measured under `ours`, which is something else than the paper measured.
     """
     own = verification.own
-    return own[(own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OURS)]
+    return own[
+        (own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OWN_SETTINGS)
+    ]
 
 
-def of_numbers(verification: Verification) -> list[Count]:
+def count_numbers(verification: Verification) -> list[Count]:
     """Return a `Count` per class of numbers of which any was measured."""
-    return _counts(numbers(verification), OF_NUMBERS)
+    return _counts(list_numbers(verification), OF_NUMBERS)
 
 
-def of_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
+def count_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
     """Return the same for each paper."""
-    by_paper = numbers(verification).groupby("paper", sort=False)
+    by_paper = list_numbers(verification).groupby("paper", sort=False)
     return {str(name): _counts(here, OF_NUMBERS) for name, here in by_paper}
 
 
@@ -150,7 +152,7 @@ class LeftOut:
     Attributes
     ----------
     group : str
-        Of `GROUPS`.
+        Of `CHANGING_COMMITS`.
     since : str
         The commit of this repository that made the rule.
     places : tuple of str
@@ -165,7 +167,7 @@ class LeftOut:
     count: Count
 
 
-def left_out(verification: Verification) -> list[LeftOut]:
+def list_left_out(verification: Verification) -> list[LeftOut]:
     """Return the groups of numbers that left a total after results were known, by class."""
     return [
         LeftOut(
@@ -179,10 +181,10 @@ def left_out(verification: Verification) -> list[LeftOut]:
     ]
 
 
-def restored(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return by class the count of `of_numbers` with the numbers that are in no total added."""
+def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
+    """Return by class the count of `count_numbers` with the numbers that are in no total added."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
-    every = pd.concat([numbers(verification), *gone], ignore_index=True)
+    every = pd.concat([list_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
 
 
@@ -193,17 +195,19 @@ def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame
     every = every.assign(verdict=every["by_interval"], place=every["paper"])
     own = every[~every["stand_in"]]
     given = zip(every["paper"], every["dataset"], strict=True)
-    changed = [committed.of_entry(str(paper), "data", str(name)) for paper, name in given]
+    changed = [committed.find_entry_order(str(paper), "data", str(name)) for paper, name in given]
     later = np.array([line is not None and line.order == "after" for line in changed], bool)
     replaced = every[later & every["stand_in"]]
     for (paper, dataset), here in replaced.groupby(["paper", "dataset"], sort=False):
-        line = committed.of_entry(str(paper), "data", str(dataset))
+        line = committed.find_entry_order(str(paper), "data", str(dataset))
         yield OTHER_DATA, line.form if line else "", here.assign(place=f"{paper} {dataset}")
     pairs = list(zip(own["paper"], own["protocol"], strict=True))
-    yield TUNED_ALIKE, GROUPS[TUNED_ALIKE], own[own["settings"] == OURS]
-    before = [papers.paper(paper).provenance.formerly.get(protocol) for paper, protocol in pairs]
+    yield TUNED_ALIKE, CHANGING_COMMITS[TUNED_ALIKE], own[own["settings"] == OWN_SETTINGS]
+    before = [
+        papers.find_paper(paper).provenance.formerly.get(protocol) for paper, protocol in pairs
+    ]
     moved = own.assign(settings=pd.Series(before, own.index, dtype="object"))
-    yield MOVED, GROUPS[MOVED], moved[moved["settings"].notna()]
+    yield MOVED, CHANGING_COMMITS[MOVED], moved[moved["settings"].notna()]
 
 
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
@@ -213,32 +217,32 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
     return [each for each in every if set(each.verdicts) - {verdicts.NOT_RUN}]
 
 
-def published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
+def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
     """Count the numbers that these papers have here, without times, by source and paper."""
     counted: dict[str, dict[str, int]] = {}
-    for number in papers.published():
+    for number in papers.list_published():
         if number.unit != SECONDS and not number.same_as and number.paper in chosen:
-            source = papers.paper(number.paper).provenance.sources.get(number.item, "table")
+            source = papers.find_paper(number.paper).provenance.sources.get(number.item, "table")
             of_source = counted.setdefault(source, {})
             of_source[number.paper] = of_source.get(number.paper, 0) + 1
     return counted
 
 
-def claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the entries of the claims that are judged, one per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
-         papers.claim_order(outcome.claim),
-         papers.settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
+         papers.find_claim_order(outcome.claim),
+         papers.find_settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
         if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
     ]  # fmt: skip
     return pd.DataFrame(lines, columns=["paper", "id", "protocol", *OF_CLAIMS, "verdict"])
 
 
-def of_claims(outcomes: Iterable[Outcome]) -> list[Count]:
+def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
     """Return a `Count` per class of claims that was put to the test."""
-    return _counts(claims(outcomes), OF_CLAIMS)
+    return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
 def holds(outcome: Outcome) -> bool:
@@ -247,24 +251,27 @@ def holds(outcome: Outcome) -> bool:
     It is the paper's, it holds under settings that were not tuned to match the numbers, over all
     that the paper leaves open (`Outcome.unvaried`), and the numbers that it compares are not others
     than the paper's (`Outcome.differing`). Whether its form came before its rows says
-    `rfbench.papers.claim_order`.
+    `rfbench.papers.find_claim_order`.
     """
-    claim, settings = outcome.claim, papers.settings_class(outcome.claim.paper, outcome.protocol)
-    own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OURS)
+    claim, settings = (
+        outcome.claim,
+        papers.find_settings_class(outcome.claim.paper, outcome.protocol),
+    )
+    own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OWN_SETTINGS)
     return (
         own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
 
 
-def holding(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
+def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
     """Return the claims that hold by the order of form and rows, those of early forms first."""
     found = [outcome for outcome in outcomes if holds(outcome)]
-    orders = {outcome.claim.key: papers.claim_order(outcome.claim) for outcome in found}
+    orders = {outcome.claim.key: papers.find_claim_order(outcome.claim) for outcome in found}
     wanted = [order for order in committed.ORDERS if order in orders.values()]
     return {order: [o for o in found if orders[o.claim.key] == order] for order in wanted}
 
 
-def tables(verification: Verification) -> pd.DataFrame:
+def count_by_table(verification: Verification) -> pd.DataFrame:
     """Count the numbers by verdict, times apart, each once, by table, data set and protocol.
 
     Returns
@@ -278,7 +285,7 @@ def tables(verification: Verification) -> pd.DataFrame:
         ``stand_in``, how many were measured on stand-ins instead.
     """
     judged = verification.numbers[verification.numbers["unit"] != SECONDS]
-    key = [*TABLE, "protocol"]
+    key = [*TABLE_KEYS, "protocol"]
     own, others = judged[~judged["stand_in"]], judged[judged["stand_in"]]
     by = [own[name] for name in key]
     counted = pd.DataFrame({v: own["verdict"] == v for v in verdicts.COMPARED})
@@ -298,7 +305,7 @@ def tables(verification: Verification) -> pd.DataFrame:
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
 
-def added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
+def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
     """Return what the trials say that were added after a look, a line per paper, method and size.
 
     ``paper``, ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials;
@@ -320,7 +327,7 @@ def added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in line.items()} for line in both]
 
 
-def facts(verification: Verification) -> dict[str, Any]:
+def collect_totals(verification: Verification) -> dict[str, Any]:
     """Return all totals, as JSON has them."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -332,9 +339,9 @@ def facts(verification: Verification) -> dict[str, Any]:
 
     every = verification.outcomes
     return {
-        "published": published(set(verification.numbers["paper"])),
-        "numbers": lines(of_numbers(verification), OF_NUMBERS),
-        "claims": lines(of_claims(every), OF_CLAIMS),
+        "published": count_published(set(verification.numbers["paper"])),
+        "numbers": lines(count_numbers(verification), OF_NUMBERS),
+        "claims": lines(count_claims(every), OF_CLAIMS),
         "left out": [
             {
                 "group": each.group,
@@ -344,17 +351,17 @@ def facts(verification: Verification) -> dict[str, Any]:
                 "protocols": each.count.protocols,
                 **each.count.verdicts,
             }
-            for each in left_out(verification)
+            for each in list_left_out(verification)
         ],
-        "added": added_trials(verification.selection.collection),
+        "added": list_added_trials(verification.selection.collection),
         "holding": {
             "/".join(o.claim.key): [o.protocol, o.label, order]
-            for order, those in holding(every).items()
+            for order, those in list_holding_claims(every).items()
             for o in those
         },
     }
 
 
 def as_json(verification: Verification) -> str:
-    """Return `facts` as a text of JSON."""
-    return json.dumps(json_value(facts(verification)), indent=1) + "\n"
+    """Return `collect_totals` as a text of JSON."""
+    return json.dumps(to_json_value(collect_totals(verification)), indent=1) + "\n"

@@ -12,7 +12,7 @@ from rfbench.registry import SAMPLERS
 from rfbench.results.schema import STRING
 
 
-def parameters_of(text: str) -> dict[str, Any]:
+def parse_parameters(text: str) -> dict[str, Any]:
     """Return parameters from a cell of JSON; none from one that is empty or holds no object."""
     try:
         parameters = json.loads(text)
@@ -21,7 +21,7 @@ def parameters_of(text: str) -> dict[str, Any]:
     return parameters if isinstance(parameters, dict) else {}
 
 
-def canonical(parameters: str) -> str:
+def sort_json(parameters: str) -> str:
     """Write a JSON text with sorted keys, so that equal parameters are equal texts."""
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
@@ -29,7 +29,7 @@ def canonical(parameters: str) -> str:
         return parameters
 
 
-def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
+def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     """Name the method of each line.
 
     That is its label, its variant (what is on the axis apart), and, only where two lines of a
@@ -50,7 +50,7 @@ def names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
         methods += terms.map(lambda term: f", {term}" if term else "")
     if not table[["dataset", "x"]].assign(method=methods).duplicated().any():
         return list(methods)
-    each = [parameters_of(text).items() for text in table["parameters"]]
+    each = [parse_parameters(text).items() for text in table["parameters"]]
     parameters = pd.DataFrame([{k: json.dumps(v) for k, v in pairs} for pairs in each], table.index)
     last = ["parameters", "setting"]
     columns = [name for name in settings if name not in ("dataset", "label", "variant", *last)]
@@ -77,18 +77,20 @@ def _terms(variant: str, varied: str) -> str:
     )
 
 
-def order(sampler: str, method: str) -> tuple[int, str]:
+def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
     """Return what methods are sorted by: their sampler's place, then their name, 5M before 10M."""
     samplers = list(SAMPLERS)
-    return samplers.index(sampler) if sampler in samplers else len(samplers), natural(method)
+    return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_key(
+        method
+    )
 
 
-def natural(name: str) -> str:
+def get_natural_key(name: str) -> str:
     """Return what sorts names with numbers: 5M before 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
 
 
-def shown_name(table: pd.DataFrame) -> str:
+def format_dataset_name(table: pd.DataFrame) -> str:
     """Return the name of a data set, with ``[5000 rows]`` only where rows were cut.
 
     Parameters

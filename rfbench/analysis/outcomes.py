@@ -27,7 +27,7 @@ Unit = Literal["points", "%"]
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
-def not_varied(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
+def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
     """Return a comparison as it is: the `Effect` if nothing was varied."""
     return comparison
 

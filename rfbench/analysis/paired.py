@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.naming import parameters_of
+from rfbench.analysis.naming import parse_parameters
 from rfbench.papers.models import Part
 
-FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
-PERCENT = {"error": "error_percent", "accuracy": "accuracy_percent"}
+PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
+PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
 Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
 Values = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Trials:
 
     def __init__(self, collection: Collection, groups: ArrayLike) -> None:
         self.collection, codes = collection, np.asarray(groups, dtype=np.intp)
-        self.facts = {name: collection.fact(name)[codes] for name in FACTS}
+        self.facts = {name: collection.fact(name)[codes] for name in PAIR_FACTS}
         self.pairs, self._cells = collection.side_by_side(codes)
         self._tables: dict[str, Values] = {}
 
@@ -71,7 +71,7 @@ class Trials:
         group whose CPU times were not measured.
         """
         if metric not in self._tables:
-            column = PERCENT.get(metric, metric)
+            column = PERCENT_COLUMNS.get(metric, metric)
             table = self._read(column.replace("t_", "cpu_", 1) if is_time(metric) else column)
             if is_time(metric) and (wall := np.isnan(table).all(axis=0)).any():
                 table[:, wall] = self._read(column)[:, wall]
@@ -105,7 +105,7 @@ class Pairing:
         texts = self.trials.facts["parameters"]
         places = np.nan_to_num(self.trials.facts[self.part.along].astype(float)).astype(int)
         for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
-            own = parameters_of(texts[column]) if wanted else {}
+            own = parse_parameters(texts[column]) if wanted else {}
             if all(own.get(k) in (v if isinstance(v, list) else [v]) for k, v in wanted.items()):
                 curve.setdefault(int(places[column]), []).append(column)
         return curve
@@ -154,7 +154,7 @@ def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
 
 
-def paired(
+def pair_part(
     part: Part,
     collection: Collection,
     groups: NDArray[np.intp],
@@ -176,7 +176,8 @@ def paired(
     paper, target : str
         The paper, and what it calls the data set.
     own : callable, optional
-        What the claim's own function makes of two methods, see `rfbench.analysis.claims.own`.
+        What the claim's own function makes of two methods, see
+        `rfbench.analysis.claims.find_own_function`.
     """
     if not len(groups):
         return []
@@ -225,7 +226,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare each method at its size of the smallest mean test error."""
     trials = pairing.trials
-    errors = trials.collection.means(PERCENT["error"])[trials.facts["group"]]
+    errors = trials.collection.means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 
     def best(curve: Curve) -> tuple[int, int] | None:
         every = [(x, column) for x, columns in curve.items() for column in columns]
@@ -239,7 +240,9 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
     return [Quantity(values, ours[0] or None, other[0] or None)]
 
 
-def at_equal_time(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
+def compare_at_equal_time(
+    pairing: Pairing, own_curve: Curve, other_curve: Curve | None
+) -> list[Quantity]:
     """Compare with the other's value at the mean total time of each of our sizes.
 
     The other's values are interpolated, trial by trial, over the logarithm of its mean times;
@@ -283,4 +286,4 @@ def _within(
     return made
 
 
-LANGUAGE: dict[str, OneOff] = {"best": _at_best, "equal-time": at_equal_time}
+LANGUAGE: dict[str, OneOff] = {"best": _at_best, "equal-time": compare_at_equal_time}

@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import beats_constant
-from rfbench.analysis.paired import PERCENT
+from rfbench.analysis.paired import PERCENT_COLUMNS
 from rfbench.analysis.selection import Selection
 from rfbench.papers.models import PLAIN, SECONDS, TUNED
 from rfbench.results.schema import STRING
 
-COLUMNS = [
+PUBLISHED_COLUMNS = [
     "paper", "item", "dataset", "method", "M", "metric", "protocol", "published",
     "published_spread", "measured", "standard_error", "trials", "difference", "half_width",
     "verdict", "decidable", "at_chance", "source", "settings", "page", "row", "column", "cell",
     "checked",
 ]  # fmt: skip
-PLACE = ["number", "protocol", "stand_in", "used", "used_rows"]
-CELL = ["paper", "item", "dataset", "M", *PLACE[1:]]
+MEASURED_KEYS = ["number", "protocol", "stand_in", "used", "used_rows"]
+CELL = ["paper", "item", "dataset", "M", *MEASURED_KEYS[1:]]
 BEST = "best"
 
 Line = dict[Any, Any]
 
 
-def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
+def compare_published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     """Hold every published number against its mean over our trials, under each protocol.
 
     Of several groups for one number, that with the most trials counts; of as many, that of the
@@ -45,19 +45,19 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     -------
     DataFrame
         First the papers' own data, a line per number and protocol; then the stand-ins, a line per
-        number, protocol and stand-in that was measured. `COLUMNS` (``half_width`` is that of the
-        interval of the difference; ``decidable``, whether the paper's own spread is narrow enough,
-        see `rfbench.analysis.verdicts.too_noisy`; ``at_chance``, a remark: at this size no method
-        beats a constant) and: ``unit``, ``same_as``, ``stand_in``, ``number`` (its place
-        in `rfbench.papers.published`); of the group behind it (NaN or ``""`` without one)
-        ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and training
-        rows), ``used_M``, ``failed`` (trials that did not end well),
+        number, protocol and stand-in that was measured. `PUBLISHED_COLUMNS` (``half_width`` is
+        that of the interval of the difference; ``decidable``, whether the paper's own spread is
+        narrow enough, see `rfbench.analysis.verdicts.is_too_noisy`; ``at_chance``, a remark: at
+        this size no method beats a constant) and: ``unit``, ``same_as``, ``stand_in``, ``number``
+        (its place in `rfbench.papers.list_published`); of the group behind it (NaN or ``""``
+        without one) ``group``, ``folder``, ``used`` and ``used_rows`` (of stand-ins: data set and
+        training rows), ``used_M``, ``failed`` (trials that did not end well),
         ``error_metric`` (what stands for ``error``), ``by_interval`` (the verdict that its
         interval gives, whether the number counts or not).
 
     Raises ResultsError if there is no such paper.
     """
-    chosen = papers.papers() if paper is None else [papers.check_paper(paper)]
+    chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
     numbers = _numbers(chosen)
     measured = _measured(selection, _picked(selection, numbers))
     own, others = (
@@ -71,7 +71,7 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
-    provenance = {name: papers.paper(name).provenance for name in chosen}
+    provenance = {name: papers.find_paper(name).provenance for name in chosen}
     every["one_draw_of_rows"] = [provenance[name].one_draw_of_rows for name in every["paper"]]
     repeats = {
         each.path: each.config.get("kernel_error_repeats") or 1
@@ -97,13 +97,14 @@ def published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     texts = ["folder", "used", "error_metric"]
     every[texts] = every[texts].fillna("")
     every["source"] = [provenance[name].sources.get(item, "table") for name, item, _ in triples]
-    every["settings"] = [papers.settings_class(name, each) for name, _, each in triples]
+    every["settings"] = [papers.find_settings_class(name, each) for name, _, each in triples]
     rest = [
         name
         for name in every
-        if name not in COLUMNS and name not in ("place", "order", "one_draw_of_rows", "repeats")
+        if name not in PUBLISHED_COLUMNS
+        and name not in ("place", "order", "one_draw_of_rows", "repeats")
     ]
-    return every[[*COLUMNS, *rest]]
+    return every[[*PUBLISHED_COLUMNS, *rest]]
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
@@ -124,16 +125,16 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
-    half = verdicts.intervals(error, many, np.hypot(own, of_rows), every["trials"], digit)
+    half = verdicts.compute_half_widths(error, many, np.hypot(own, of_rows), every["trials"], digit)
     every["difference"] = every["measured"] - every["published"]
     every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
     distance = every["difference"].mask(relative, np.log(ours / theirs))
-    judged = verdicts.of_numbers(distance, half, relative)
-    return judged, ~verdicts.too_noisy(np.hypot(error, of_rows), many, digit, relative)
+    judged = verdicts.judge_numbers(distance, half, relative)
+    return judged, ~verdicts.is_too_noisy(np.hypot(error, of_rows), many, digit, relative)
 
 
-def by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
-    """Sort lines of `published` by paper, item and data set: its own first, then each stand-in."""
+def group_by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
+    """Sort lines of `compare_published` by paper, item and data set: its own before stand-ins."""
     by_table: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
     for line in numbers.to_dict("records"):
         key, stand_in = (line["paper"], line["item"], line["dataset"]), line["used"]
@@ -155,7 +156,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
     }
     lines = [
         (index, *(getattr(entry, name) for name in (*same, *ours)))
-        for index, entry in enumerate(papers.published())
+        for index, entry in enumerate(papers.list_published())
         if entry.paper in chosen
     ]
     table = pd.DataFrame(lines, columns=["number", *same, *ours.values()])
@@ -210,15 +211,19 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     errors = selection.collection.counted.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
-    sizes = lines[PLACE].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
-    at = sizes.groupby(PLACE, dropna=False)
+    sizes = lines[MEASURED_KEYS].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
+    at = sizes.groupby(MEASURED_KEYS, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
     score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
-    order = lines[PLACE].assign(score=score)[fits.astype(bool)].sort_values("score", kind="stable")
-    return lines.loc[order.drop_duplicates(PLACE).index]
+    order = (
+        lines[MEASURED_KEYS]
+        .assign(score=score)[fits.astype(bool)]
+        .sort_values("score", kind="stable")
+    )
+    return lines.loc[order.drop_duplicates(MEASURED_KEYS).index]
 
 
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
@@ -228,13 +233,13 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
-    sources_of, places = papers.sources(), zip(picked["paper"], picked["dataset"], strict=True)
+    sources_of, places = papers.list_sources(), zip(picked["paper"], picked["dataset"], strict=True)
     sources = (sources_of[paper][dataset] for paper, dataset in places)
     beats = beats_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
     names = [
-        papers.paper(paper).measured_as.get(metric, PERCENT.get(metric, metric))
+        papers.find_paper(paper).measured_as.get(metric, PERCENT_COLUMNS.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
     counted = selection.collection.counted

@@ -41,7 +41,7 @@ class Selection:
         own = groups[(groups["paper"] != "") & (groups["variant"] == "") & ~groups["stale"]]
         own = own[~own["smoke"].astype(bool)]
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
-        sources = papers.sources()
+        sources = papers.list_sources()
         lines = [
             (group, *target)
             for group, paper, *facts_of_group in own[facts].itertuples(name=None)

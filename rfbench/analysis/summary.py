@@ -11,12 +11,12 @@ from rfbench.analysis.frame import (
     IDENTITY,
     SUMS,
     Collection,
-    floats,
-    follows,
-    of_one_machine,
+    drop_other_machines,
+    follows_other_size,
+    to_floats,
 )
-from rfbench.analysis.naming import names, order
-from rfbench.errors import ResultsError, nearest
+from rfbench.analysis.naming import get_sort_key, name_methods
+from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
@@ -26,11 +26,11 @@ SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 DASH = "\N{EN DASH}"
 DEFAULT_METRICS = ("error", "relative_squared_error", "kernel_error_spectral")
-TIMES = ("t_pp", "t_features", "t_train", "t_test", "t_total")
-RANGES = ("n_train", "n_test", "columns", "kept", "bandwidth")
+TIME_COLUMNS = ("t_pp", "t_features", "t_train", "t_test", "t_total")
+RANGED_COLUMNS = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 
-def axis(results: Results) -> str:
+def find_axis(results: Results) -> str:
     """Name what the experiment varies: ``'d'``, ``'M'``, or a swept setting.
 
     ``'variant'`` stands for settings that have no number of their own.
@@ -39,7 +39,7 @@ def axis(results: Results) -> str:
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
         return "d"
     swept = rows.loc[rows["variant"] != "", "variant"].unique()
-    if follows(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
+    if follows_other_size(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
         settings = [_setting(variant) for variant in swept]
         names = {name for name, _ in settings}
         numeric = all(value is not None for _, value in settings)
@@ -57,7 +57,7 @@ def _setting(variant: str) -> tuple[str, float | None]:
         return name, None
 
 
-def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
+def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     """Say for each data set which metric is shown.
 
     The given one; else the configuration's; else misclassification, relative squared error or
@@ -70,7 +70,7 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
         raise ResultsError(
             f"There is no metric '{wanted}'.",
             f"Known are {', '.join(METRICS)}.",
-            f"Name one of them.{nearest(wanted, list(METRICS))}",
+            f"Name one of them.{suggest_nearest(wanted, list(METRICS))}",
         )
     datasets = sorted(results.rows["dataset"].unique())
     if wanted:
@@ -83,7 +83,7 @@ def metrics(results: Results, metric: str | None = None) -> dict[str, str]:
 def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     """Aggregate the trials, one line per data set, method and value of what is varied.
 
-    The metric is the one asked for; without it see `metrics`.
+    The metric is the one asked for; without it see `find_metrics`.
 
     Returns
     -------
@@ -97,29 +97,35 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
         and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds);
         the median scale-free penalty.
     """
-    return grouped(frame.of([results]), results, metric).drop(columns="group", errors="ignore")
+    return summarise_collection(frame.build_collection([results]), results, metric).drop(
+        columns="group", errors="ignore"
+    )
 
 
-def grouped(collection: Collection, results: Results, metric: str | None = None) -> pd.DataFrame:
+def summarise_collection(
+    collection: Collection, results: Results, metric: str | None = None
+) -> pd.DataFrame:
     """Return `summarise` of results that a collection holds, and ``group``, the line there."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
     groups = groups[groups["folder"] == results.path]
-    groups = groups.assign(metric=groups["dataset"].map(metrics(results, metric)))
+    groups = groups.assign(metric=groups["dataset"].map(find_metrics(results, metric)))
     integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
     table = groups[[*IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
     table = pd.concat([table, _aggregates(collection, groups["metric"])], axis=1)
     table = table.assign(group=table.index)
-    if follows(results):
+    if follows_other_size(results):
         table = table.drop(columns="M")
-    varied = axis(results)
+    varied = find_axis(results)
     if varied in ("d", "M"):
         table = table.assign(x=table[varied].astype("float64"))
     else:
         table = _along_variants(table, varied)
-    table["method"] = names(table, varied, [name for name in IDENTITY if name in table])
-    table["rank"] = pd.Series(list(map(order, table["sampler"], table["method"])), table.index)
+    table["method"] = name_methods(table, varied, [name for name in IDENTITY if name in table])
+    table["rank"] = pd.Series(
+        list(map(get_sort_key, table["sampler"], table["method"])), table.index
+    )
     table = table.sort_values(["dataset", "rank", "x"], ignore_index=True)
     return table.drop(columns="rank")
 
@@ -140,17 +146,17 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
     """Return the numbers of some groups over the finite values of rows that ended well."""
-    rows = of_one_machine(collection.rows, collection.groups)
+    rows = drop_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
     # By trial: in any other order sums round otherwise.
-    order = order[np.argsort(floats(rows["trial"])[order], kind="stable")]
-    ranges, times = ["M", *RANGES], list(dict.fromkeys((*TIMES, *SUMS)))
+    order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]
+    ranges, times = ["M", *RANGED_COLUMNS], list(dict.fromkeys((*TIME_COLUMNS, *SUMS)))
     group = rows["group"].to_numpy()[order]
     ok = (rows["status"] == "ok").to_numpy()[order]
     own = metric_of[group].to_numpy()
 
     def finite(name: str) -> NDArray[np.float64]:
-        values = floats(rows[name])[order]
+        values = to_floats(rows[name])[order]
         values[~(ok & np.isfinite(values))] = np.nan
         return values
 

@@ -20,7 +20,7 @@ HALF_A_DIGIT = 0.005
 CHANCE_POINTS = 1.0
 LEARNT = 0.05  # of R^2
 CONSTANT_KERNEL = 0.05  # relative spectral error of plain features, times the root of their number
-FEWEST = 5  # trials: with fewer not even a sign test could be significant
+MIN_TRIALS = 5  # trials: with fewer not even a sign test could be significant
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
@@ -37,7 +37,7 @@ JUDGED = (
 )  # fmt: skip
 
 
-def of_numbers(
+def judge_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
     """Return the verdicts on numbers, from the intervals of their differences to ours.
@@ -52,7 +52,7 @@ def of_numbers(
         Between measured means and published numbers: in points, or the logarithm of the quotient
         measured / published.
     half_width : array
-        See `intervals`; NaN where it is not known.
+        See `compute_half_widths`; NaN where it is not known.
     relative : array of bool
         Which distances are logarithms.
     """
@@ -65,7 +65,7 @@ def of_numbers(
     return np.select(cases, [AGREES, CLOSE, DIFFERS], UNDECIDED)
 
 
-def intervals(
+def compute_half_widths(
     published_error: ArrayLike,
     published_trials: ArrayLike,
     error: ArrayLike,
@@ -103,7 +103,7 @@ def intervals(
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
 
 
-def too_noisy(
+def is_too_noisy(
     published_error: ArrayLike,
     published_trials: ArrayLike,
     half_digit: ArrayLike = HALF_A_DIGIT,
@@ -118,16 +118,16 @@ def too_noisy(
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `intervals`; without a standard error it is not known: the answer is no.
+        See `compute_half_widths`; without a standard error it is not known: the answer is no.
     relative : array of bool
-        See `of_numbers`.
+        See `judge_numbers`.
     """
     import numpy as np
     from scipy.special import ndtri
 
     error = np.asarray(published_error, dtype=float)
     ours, n = np.zeros_like(error), np.full_like(error, 1e9)
-    own = intervals(error, published_trials, ours, n, half_digit)
+    own = compute_half_widths(error, published_trials, ours, n, half_digit)
     agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
     noisy: NDArray[np.bool_] = own + ndtri((1 + POWER) / 2) * error > agrees
     return noisy
@@ -139,22 +139,22 @@ def lies_inside(comparison: ClaimComparison) -> bool:
     That all of a claim's are is an intersection-union test, which needs no correction: where one
     lies on a bound, all of them are reached with a probability of at most `ALPHA`.
     """
-    return comparison.trials >= FEWEST and comparison.p_inside <= ALPHA
+    return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
     """Whether a comparison is significantly outside its bounds, corrected over the whole claim."""
-    return comparison.trials >= FEWEST and comparison.p_outside <= ALPHA
+    return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
-def side(comparison: ClaimComparison) -> str:
+def find_side(comparison: ClaimComparison) -> str:
     """Return on which side of its bounds a comparison lies: inside, outside or open."""
     if lies_inside(comparison):
         return "inside"
     return "outside" if lies_outside(comparison) else "open"
 
 
-def of_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
+def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim; the parameters are those of `Outcome`.
 
     One rule for both outcomes: what depends on settings that the paper leaves open neither fails

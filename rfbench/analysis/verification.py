@@ -13,10 +13,10 @@ import pandas as pd
 from rfbench import papers, slices
 from rfbench.analysis import authors_rows, claims, verdicts
 from rfbench.analysis.frame import Today, collect
-from rfbench.analysis.outcomes import Effect, Outcome, Unit, not_varied
-from rfbench.analysis.published import published
+from rfbench.analysis.outcomes import Effect, Outcome, Unit, return_no_effect
+from rfbench.analysis.published import compare_published
 from rfbench.analysis.selection import Selection
-from rfbench.errors import ResultsError, unknown
+from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.papers.models import PLAIN
 from rfbench.results import reader
 from rfbench.results.manifest import read_if_sound
@@ -24,14 +24,14 @@ from rfbench.results.manifest import read_if_sound
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found: numbers as of `rfbench.analysis.published.published`, and claims."""
+    """The findings of `verify`: the numbers of `compare_published`, and the claims."""
 
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
     paths: tuple[Path, ...] = ()  # where the results were looked for
-    unprinted: Effect = not_varied  # what a slice knows of keys that papers do not print
+    unprinted: Effect = return_no_effect  # what a slice knows of keys that papers do not print
 
     @property
     def own(self) -> pd.DataFrame:
@@ -45,18 +45,20 @@ class Verification:
         """
         named = [o for o in self.outcomes if name in (o.claim.id, "/".join(o.claim.key))]
         if not named:
-            raise unknown("claim", name, {o.claim.id: None for o in self.outcomes}, ResultsError)
+            raise make_unknown_error(
+                "claim", name, {o.claim.id: None for o in self.outcomes}, ResultsError
+            )
         return named
 
 
-def of_claim(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
+def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
     """Return the results folders at or below the paths that a claim rests on, and its paper.
 
     All of them, and no paper, where several papers or none have a claim of this name.
     Raises ResultsError: a path is not there.
     """
     found = reader.find(paths)
-    of = {c.paper for c in papers.claims() if name in (c.id, "/".join(c.key))}
+    of = {c.paper for c in papers.list_claims() if name in (c.id, "/".join(c.key))}
     if len(of) != 1:
         return found, None
     (paper,) = of
@@ -91,15 +93,15 @@ def verify(
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    unprinted = next(iter(slices.ask("unprinted", folders)), not_varied)
-    return replace(of(Selection(collection), paper, unprinted), paths=folders)
+    unprinted = next(iter(slices.ask("unprinted", folders)), return_no_effect)
+    return replace(build_verification(Selection(collection), paper, unprinted), paths=folders)
 
 
-def of(
-    selection: Selection, paper: str | None = None, unprinted: Effect = not_varied
+def build_verification(
+    selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> Verification:
     """Hold the published numbers and the claims against what was read."""
-    numbers = published(selection, paper)
+    numbers = compare_published(selection, paper)
     outcomes = claims.evaluate(selection, paper, unprinted)
     differences = _differences(numbers)
     return Verification(

@@ -11,19 +11,19 @@ from rfbench.config.sweeps import Choices, Options
 from rfbench.errors import ConfigError
 
 
-def known(target: Target, gaps: bool = False) -> Choices:
-    """Return the choices that are open for a target, by name, see `rfbench.papers.open_choices`.
+def list_choices(target: Target, gaps: bool = False) -> Choices:
+    """Return the choices that are open for a target, by name; see `papers.list_open_choices`.
 
     An empty list removes a choice. With `gaps`, only those that fill a gap of the text: none
     contradicts it.
     """
-    choices = papers.open_choices(target.paper, target.items, target.dataset)
-    names = set(papers.gaps(target.paper) if gaps else choices)
-    names -= set() if gaps else set(papers.gaps(target.paper, apart=True))
+    choices = papers.list_open_choices(target.paper, target.items, target.dataset)
+    names = set(papers.list_gaps(target.paper) if gaps else choices)
+    names -= set() if gaps else set(papers.list_gaps(target.paper, apart=True))
     return {name: _options(name, opts) for name, opts in choices.items() if opts and name in names}
 
 
-def given(text: str, named: Choices) -> tuple[str, Options]:
+def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
     """Read ``KEY=VALUES`` as the name of a choice and its options.
 
     Where the key is one of the `named` choices and the values are names of its options, they are
@@ -45,15 +45,15 @@ def given(text: str, named: Choices) -> tuple[str, Options]:
 def _options(name: str, options: Any) -> Options:
     if isinstance(options, dict):
         return {str(word): dict(keys) for word, keys in options.items()}
-    return {written(value): {name: value} for value in options}
+    return {format_value(value): {name: value} for value in options}
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Write a value as in a configuration."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def about(options: Options, samplers: Sequence[str]) -> Options:
+def select_options(options: Options, samplers: Sequence[str]) -> Options:
     """Return options without the settings of samplers that are not there; they may all go.
 
     Of options that are then the same the first stays.

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import CONFIG, RUN, WHOLE, RunOptions, run_options, setting
+from rfbench.cli.options import (
+    CONFIG,
+    POSITIVE_INTEGER,
+    RUN_HELP,
+    RunOptions,
+    make_setting_option,
+    run_options,
+)
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
@@ -26,19 +33,19 @@ if TYPE_CHECKING:
     help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET. With --gaps also a "
     "claim: PAPER/CLAIM/DATASET.",
 )
-@click.option("--run", "name", metavar="NAME", default="", help=f"{RUN}, if several fit.")
+@click.option("--run", "name", metavar="NAME", default="", help=f"{RUN_HELP}, if several fit.")
 @click.option(
     "--gaps",
     is_flag=True,
     help="Vary only unstated details: the range that the paper's text leaves.",
 )
-@setting(
+@make_setting_option(
     "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the listed ones", option="--vary"
 )
-@setting("overrides", "KEY.PATH=VALUE", "Fix a key, which is then no open choice")
+@make_setting_option("overrides", "KEY.PATH=VALUE", "Fix a key, which is then no open choice")
 @click.option(
     "--most",
-    type=WHOLE,
+    type=POSITIVE_INTEGER,
     default=300,
     show_default=True,
     help="Most combinations; of more, so many are drawn at random.",
@@ -73,7 +80,7 @@ def audit(
     from rfbench.audit.plan import Question, plan
     from rfbench.audit.target import find
     from rfbench.cli import running
-    from rfbench.config.sweeps import size
+    from rfbench.config.sweeps import count_combinations
 
     if options.only:
         raise ConfigError(
@@ -93,7 +100,7 @@ def audit(
         allow_imports=options.allow_imports,
     )
     planned = plan(asked)
-    echo(f"{len(planned.experiments)} of {size(planned.choices)} combinations of:")
+    echo(f"{len(planned.experiments)} of {count_combinations(planned.choices)} combinations of:")
     for choice, open_options in planned.choices.items():
         echo(f"  {choice}: {', '.join(open_options)}")
     for why in planned.refused[:3]:
@@ -112,7 +119,7 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
     from rfbench.audit.ranking import rank
     from rfbench.cli import running
 
-    work = running.planned(planned, options, progress=True)
+    work = running.plan_with_messages(planned, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
         echo("ranked: nothing, because the numbers of a smoke run mean nothing")

@@ -13,17 +13,17 @@ import pandas as pd
 from rfbench import files, papers
 from rfbench.audit.plan import Audit
 from rfbench.audit.tables import (
+    AUDIT_FILE,
     DISTANCE,
     HALF,
-    MEASURED,
+    MEASURED_PREFIX,
     PAIRED,
-    TABLE,
     AuditTable,
-    cell,
-    off,
-    over_gaps,
-    ranges,
+    compute_ranges,
+    get_number_column,
+    measure_distance,
     read_all,
+    select_gaps,
 )
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
@@ -33,7 +33,7 @@ from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
 NEAREST = 10  # combinations that a page shows
-HEAD = ["place", "chosen by", "confirmed by", "largest"]
+AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
     "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",
     "± highest",
@@ -41,7 +41,7 @@ EFFECT_HEAD = [
 RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
 
 
-def command_of(folder: Path) -> str:
+def find_command(folder: Path) -> str:
     """Return the command of `rfbench audit` that the page of an audit's folder names.
 
     Raises ResultsError if there is no such page, or it names none.
@@ -65,7 +65,7 @@ def render(folder: Path, command: str) -> str:
     tables = read_all([folder])
     if not tables:
         raise ResultsError(
-            f"{folder / TABLE} is not there, or is no table of an audit.",
+            f"{folder / AUDIT_FILE} is not there, or is no table of an audit.",
             "",
             "Run the audit again.",
         )
@@ -79,13 +79,13 @@ def render(folder: Path, command: str) -> str:
         }
         return fill("audit/claim.md.j2", audit=kept, claim=claim, command=command, **facts)
     own = kept.table[kept.table["as_configured"]]
-    over_gaps = _ranges(own.iloc[0], ranges(tables)) if len(own) else []
+    over_gaps = _ranges(own.iloc[0], compute_ranges(tables)) if len(own) else []
     return fill(
         "audit/audit.md.j2",
         audit=kept,
         first=kept.table.iloc[0],
         own=next((line for _, line in own.iterrows()), None),
-        best=Grid([*HEAD, *kept.choices], _best(kept.table, kept.choices)),
+        best=Grid([*AUDIT_HEAD, *kept.choices], _best(kept.table, kept.choices)),
         shown=min(NEAREST, len(kept.table)),
         every=len(kept.table),
         ranges=Grid(RANGE_HEAD, over_gaps) if over_gaps else None,
@@ -95,13 +95,13 @@ def render(folder: Path, command: str) -> str:
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
     """Return per comparison its bounds, our reading, and the ends of its range over the gaps."""
-    here, rows = over_gaps(kept), []
+    here, rows = select_gaps(kept), []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
         name = column.removeprefix(PAIRED)
         part = claim.parts[int(name.split()[0]) - 1]
         write: Callable[[float], float] = math.exp if part.scale == "ratio" else float
-        reading = float(own[MEASURED + name].iloc[0])
+        reading = float(own[MEASURED_PREFIX + name].iloc[0])
         ends = (here[column].min(), here[column].max())
         known = here.loc[[here[column].idxmin(), here[column].idxmax()], HALF + name]
         bounds = [f"{bound:g}" for bound in (part.low, part.high) if bound is not None]
@@ -126,10 +126,10 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
     """Return per number what is printed, our reading, and the paired differences over the gaps."""
-    numbers = papers.published()
+    numbers = papers.list_published()
     return [
         [
-            cell(published),
+            get_number_column(published),
             number(published.value),
             number(reading, 2),
             *(
@@ -137,11 +137,13 @@ def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
                 for end in ("low", "high")
                 for start, write in (("", signed), ("half_", number))
             ),
-            number(off(published.value, reading + line["low"], reading + line["high"]), 2),
+            number(
+                measure_distance(published.value, reading + line["low"], reading + line["high"]), 2
+            ),
         ]
         for line in found.to_dict("records")
         for published in [numbers[line["number"]]]
-        for reading in [own[MEASURED + cell(published)]]
+        for reading in [own[MEASURED_PREFIX + get_number_column(published)]]
     ]
 
 
@@ -158,8 +160,8 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
             "See `rfbench status` on the folder.",
         )
     content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
-    files.replace(folder / TABLE, content.encode())
-    return [folder / TABLE, write_page(folder, audit.asked.command)]
+    files.replace(folder / AUDIT_FILE, content.encode())
+    return [folder / AUDIT_FILE, write_page(folder, audit.asked.command)]
 
 
 def write_page(folder: Path, command: str) -> Path:
@@ -182,4 +184,4 @@ def remake(paths: Sequence[Path]) -> list[Path]:
                 f"{path} is not there.", "", "Name a folder that `rfbench audit` wrote."
             )
     folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
-    return [write_page(folder, command_of(folder)) for folder in folders]
+    return [write_page(folder, find_command(folder)) for folder in folders]

@@ -12,10 +12,10 @@ import pandas as pd
 
 from rfbench import config
 from rfbench.analysis.frame import JOINT
-from rfbench.audit.choices import about, given, known
+from rfbench.audit.choices import list_choices, parse_choice, select_options
 from rfbench.audit.target import Target
 from rfbench.config.schema import Experiment, KeptBy, SamplerSpec
-from rfbench.config.sweeps import Choices, changed, combinations, settings_of
+from rfbench.config.sweeps import Choices, apply_changes, get_settings, iterate_combinations
 from rfbench.errors import ConfigError
 
 CONFIGS = "configs"
@@ -97,7 +97,7 @@ def plan(asked: Question) -> Audit:
     """
     vary: Choices = {}
     for text in asked.vary:
-        choice, options = given(text, known(asked.target))
+        choice, options = parse_choice(text, list_choices(asked.target))
         vary.setdefault(choice, {}).update(options)
     if asked.target.claim and not asked.gaps:
         raise ConfigError(
@@ -105,25 +105,25 @@ def plan(asked: Question) -> Audit:
             "Its effects are measured over what the paper does not print.",
             "Add --gaps.",
         )
-    documents = config.documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
+    documents = config.read_documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
     name, document = config.choose(asked.config, documents, asked.run)
     base = config.from_document(document, name, allow_imports=asked.allow_imports)
-    specs = needed(base, asked.target)
+    specs = find_needed_samplers(base, asked.target)
     _check(base, specs, asked.target)
-    target = asked.target.of([JOINT] if base.solver.name == JOINT else names(specs))
+    target = asked.target.of([JOINT] if base.solver.name == JOINT else list_sampler_names(specs))
     refused: dict[str, str] = {}
 
     def attempt(words: str, settings: Mapping[str, Any]) -> Experiment | None:
         try:
-            new = changed(document, name, settings, allow_imports=asked.allow_imports)
-            return reduced(new, target)
+            new = apply_changes(document, name, settings, allow_imports=asked.allow_imports)
+            return restrict_experiment(new, target)
         except ConfigError as error:
             refused[words] = f"{words}: {error}"
             return None
 
     own = attempt("as configured", {})
     choices: Choices = {}
-    for choice, options in _open(asked, vary, names(specs), target).items():
+    for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
         for option, settings in options.items():
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
@@ -134,10 +134,10 @@ def plan(asked: Question) -> Audit:
     def runs(combination: Mapping[str, str]) -> bool:
         key = tuple(combination.values())
         if key not in made:
-            made[key] = attempt(", ".join(key), settings_of(choices, combination))
+            made[key] = attempt(", ".join(key), get_settings(choices, combination))
         return made[key] is not None
 
-    planned = combinations(choices, asked.most, runs)
+    planned = iterate_combinations(choices, asked.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
@@ -155,7 +155,7 @@ def plan(asked: Question) -> Audit:
     )
 
 
-def needed(experiment: Experiment, target: Target) -> list[SamplerSpec]:
+def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
     """Return the samplers that the target has numbers of: by label, else by name."""
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
@@ -167,12 +167,12 @@ def needed(experiment: Experiment, target: Target) -> list[SamplerSpec]:
     ]
 
 
-def names(specs: list[SamplerSpec]) -> list[str]:
+def list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
     """Return what samplers may be called: their labels and names."""
     return [word for spec in specs for word in (spec.label, spec.name)]
 
 
-def reduced(experiment: Experiment, target: Target) -> Experiment:
+def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
     """Leave out the samplers and sizes that the target does not need, and what it does not judge.
 
     ConfigError if the data are other ones than the target's, or no size is a published one.
@@ -181,7 +181,9 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
         target.check_data(spec.name)
     sizes = experiment.M
     if target.claim:
-        return experiment.model_copy(update={"samplers": needed(experiment, target), "checks": []})
+        return experiment.model_copy(
+            update={"samplers": find_needed_samplers(experiment, target), "checks": []}
+        )
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, KeptBy) and None not in published:
         sizes = [size for size in sizes if size in published]
@@ -192,7 +194,7 @@ def reduced(experiment: Experiment, target: Target) -> Experiment:
                 f"it has {', '.join(map(str, experiment.M))}.",
             )
     changes = {
-        "samplers": needed(experiment, target),
+        "samplers": find_needed_samplers(experiment, target),
         "M": sizes,
         "kernel_error_rows": None,
         "checks": [],
@@ -220,8 +222,8 @@ def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Targe
     """Return the choices that are not fixed and concern what is measured."""
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
-    for name, options in (known(asked.target, asked.gaps) | vary).items():
-        left = about(options, samplers)
+    for name, options in (list_choices(asked.target, asked.gaps) | vary).items():
+        left = select_options(options, samplers)
         if name in vary and name in fixed:
             raise ConfigError(f"{name} is both fixed and varied.", "", "Take --set or --vary.")
         if name in vary and not left:

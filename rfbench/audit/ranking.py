@@ -10,33 +10,42 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
-from rfbench.analysis.claims import comparisons_of as comparisons
+from rfbench.analysis.claims import make_comparisons as comparisons
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.published import published
+from rfbench.analysis.published import compare_published
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import ALPHA, paired_t
 from rfbench.audit.plan import Audit
-from rfbench.audit.tables import HALF, MEASURED, PAIRED, PROTOCOL, cell, places
+from rfbench.audit.tables import (
+    HALF,
+    MEASURED_PREFIX,
+    PAIRED,
+    PROTOCOL_COLUMN,
+    compute_places,
+    get_number_column,
+)
 from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.papers.models import PLAIN, Claim
 from rfbench.results import Results
-from rfbench.results.maintenance import rows_of
+from rfbench.results.maintenance import read_whole_rows
 
 
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
     """Hold every combination against the target, from the folder that the trials were run into.
 
-    The lines are those of `table_of`, or of a claim those of `effects`; a combination that lacks a
-    number, not run yet or failed, has none.
+    The lines are those of `tabulate_combinations`, or of a claim those of `tabulate_effects`; a
+    combination that lacks a number, not run yet or failed, has none.
     """
     if audit.target.claim:
-        return effects(audit, audit.target.claim, results)
-    return table_of(audit, measured(audit, results), tried_in(results.folder))
+        return tabulate_effects(audit, audit.target.claim, results)
+    return tabulate_combinations(
+        audit, tabulate_measured(audit, results), count_tried(results.folder)
+    )
 
 
-def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
+def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
     """Return one line per combination that has all numbers, the nearest first, else in their order.
 
     `in_folder` combinations have trials in the folder, those of earlier audits too. Those that are
@@ -48,7 +57,7 @@ def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFr
     is none), ``largest_difference`` of all, ``cells``, ``trials`` (the smallest number behind a
     cell), ``tried``, ``stand_in``, ``as_configured`` (whether the line is the configuration
     itself) and, per number, ``measured METHOD SIZE METRIC``, ``paired`` and ``half`` of the same
-    (see `paired`), and ``protocol``, that of the configuration.
+    (see `add_paired_differences`), and ``protocol``, that of the configuration.
     """
     numbers = audit.target.numbers
 
@@ -69,30 +78,30 @@ def table_of(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFr
     table["tried"] = max(len(audit.experiments), in_folder)
     table["stand_in"] = bool(cells["stand_in"].any())
     table["as_configured"] = table.index == audit.as_it_stands
-    table[PROTOCOL] = audit.experiments[0].protocol
-    starts = {"measured": MEASURED, "paired": PAIRED, "half": HALF}
+    table[PROTOCOL_COLUMN] = audit.experiments[0].protocol
+    starts = {"measured": MEASURED_PREFIX, "paired": PAIRED, "half": HALF}
     columns = {
-        start + cell(number): values[i]
+        start + get_number_column(number): values[i]
         for name, start in starts.items()
         if name in cells
         for values in [wide(name).loc[gaps.index]]
         for i, number in enumerate(numbers)
     }
     table = pd.concat([table, pd.DataFrame(columns)], axis=1)
-    table["place"] = places(table["rms_choosing"])
+    table["place"] = compute_places(table["rms_choosing"])
     return table.sort_values("place", kind="stable")
 
 
-def measured(audit: Audit, results: Results) -> pd.DataFrame:
+def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
     """Return a line per combination and published number that was measured.
 
     `combination` and `number` are places in the audit's grid and in the target's numbers; the other
-    columns are those of `published`. To `rfbench.analysis` each combination is a protocol of its
-    own; so one trial may serve several of them.
+    columns are those of `compare_published`. To `rfbench.analysis` each combination is a protocol
+    of its own; so one trial may serve several of them.
     """
     target, collection = audit.target, _by_combination(audit, results)
-    cells = published(Selection(collection), target.paper)
-    every = list(papers.published())
+    cells = compare_published(Selection(collection), target.paper)
+    every = list(papers.list_published())
     place_of = {every.index(number): i for i, number in enumerate(target.numbers)}
     cells = cells[cells["number"].isin(place_of) & cells["measured"].notna()]
     cells = cells.assign(
@@ -100,7 +109,7 @@ def measured(audit: Audit, results: Results) -> pd.DataFrame:
     )
     cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
-    return paired(cells, collection, audit.as_it_stands)
+    return add_paired_differences(cells, collection, audit.as_it_stands)
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
@@ -115,16 +124,16 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
         if len(rows):
             rows = rows.assign(protocol=str(i), variant="")
             each.append(Results(results.folder, results.name, rows, {"config": config}))
-    return frame.of(each)
+    return frame.build_collection(each)
 
 
-def effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
+def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
     """Return one line per combination under which a claim's comparisons were measured.
 
-    The columns are those of `table_of`, with a comparison of the claim in the place of a number:
-    ``measured NAME``, its effect (of quotients the logarithm); ``paired NAME``, its mean difference
-    to the configuration itself, over trials if both have as many; ``half NAME``, half of the 90 %
-    interval of that.
+    The columns are those of `tabulate_combinations`, with a comparison of the claim in the place
+    of a number: ``measured NAME``, its effect (of quotients the logarithm); ``paired NAME``, its
+    mean difference to the configuration itself, over trials if both have as many; ``half NAME``,
+    half of the 90 % interval of that.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [
@@ -137,13 +146,13 @@ def effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
             continue
         line: dict[str, float] = {"trials": min(one.trials for one in found.values())}
         for name, one in found.items():
-            line[MEASURED + name] = float(one.values.mean())
+            line[MEASURED_PREFIX + name] = float(one.values.mean())
             if name in reading:
                 own = reading[name].values
                 same = len(own) == len(one.values)
                 test = paired_t(one.values, own) if same else paired_t([])
                 low, high = test.interval(1 - 2 * ALPHA)
-                line[PAIRED + name] = line[MEASURED + name] - float(own.mean())
+                line[PAIRED + name] = line[MEASURED_PREFIX + name] - float(own.mean())
                 line[HALF + name] = (high - low) / 2
         lines[i] = line
     table = pd.DataFrame.from_dict(lines, orient="index")
@@ -151,12 +160,14 @@ def effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
         "place": 1, "rms_choosing": np.nan, "rms_confirming": np.nan, "largest_difference": np.nan,
         "cells": len(reading), "tried": len(audit.experiments), "stand_in": False,
         "as_configured": table.index == audit.as_it_stands,
-        PROTOCOL: audit.experiments[0].protocol,
+        PROTOCOL_COLUMN: audit.experiments[0].protocol,
     }  # fmt: skip
     return pd.concat([audit.grid.loc[table.index], table.assign(**facts)], axis=1)
 
 
-def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> pd.DataFrame:
+def add_paired_differences(
+    cells: pd.DataFrame, collection: Collection, reading: int | None
+) -> pd.DataFrame:
     """Add the differences of cells to those of one combination, trial by trial.
 
     ``paired``, the mean over the trials on the same splits and draws, in the number's unit, NaN
@@ -168,7 +179,9 @@ def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> 
         test = paired_t([])
         if line["number"] in own.index:
             trials = Trials(collection, [int(line["group"]), int(own[line["number"]])])
-            metric = papers.paper(line["paper"]).measured_as.get(line["metric"], line["metric"])
+            metric = papers.find_paper(line["paper"]).measured_as.get(
+                line["metric"], line["metric"]
+            )
             test = paired_t(*trials.table(metric).T)
         low, high = test.interval(1 - 2 * ALPHA)
         lines.append((test.effect, (high - low) / 2))
@@ -176,7 +189,7 @@ def paired(cells: pd.DataFrame, collection: Collection, reading: int | None) -> 
     return cells.assign(**found)
 
 
-def tried_in(folder: Path) -> int:
+def count_tried(folder: Path) -> int:
     """Return the number of combinations whose trials a folder holds; 0 without a table.
 
     They differ in what they set for the audit, or in what was set for all of one audit: then the
@@ -184,7 +197,7 @@ def tried_in(folder: Path) -> int:
     """
     try:
         # As written: in `Results` a row names no setting of another sampler.
-        rows = pd.DataFrame(rows_of(folder))
+        rows = pd.DataFrame(read_whole_rows(folder))
     except ResultsError:
         return 0
     settings = rows[rows["variant"] != ""].groupby(["variant", "label"])["setting"].nunique()

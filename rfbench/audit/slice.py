@@ -41,19 +41,21 @@ def report(verification: Verification, out: Path) -> Addition:
 
 def findings(verification: Verification) -> list[Statement]:
     """Write the finding that the audits carry."""
-    from rfbench.audit.unprinted import finding
-    from rfbench.pages.findings import statements
+    from rfbench.audit.unprinted import build_finding
+    from rfbench.pages.findings import render_statements
 
-    found = finding(verification)
-    return [] if found is None else statements([found], "audit/findings.j2", follows="claims")
+    found = build_finding(verification)
+    return (
+        [] if found is None else render_statements([found], "audit/findings.j2", follows="claims")
+    )
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
     """Write by paper what came nearest in its audits, with links relative to a folder."""
-    from rfbench.audit.unprinted import of
+    from rfbench.audit.unprinted import collect_ranges
     from rfbench.pages.templates import render
 
-    every = of(verification).every
+    every = collect_ranges(verification).every
     audits = [table for table in every if table.kind == "audit"]
     return {
         paper: render(

@@ -16,17 +16,17 @@ from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
-TABLE = "audit.csv"
-MEASURED = "measured "
+AUDIT_FILE = "audit.csv"
+MEASURED_PREFIX = "measured "
 # Of the same trials less the configuration itself: the mean, and half of its 90 % interval.
 PAIRED, HALF = "paired ", "half "
 DISTANCE = "%.6g"  # in a table; what is then equal is a tie
-MEASURES = (
+PLACE_COLUMNS = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
-PROTOCOL = "protocol"  # of the configuration
-RANGES = (
+PROTOCOL_COLUMN = "protocol"  # of the configuration
+RANGE_COLUMNS = (
     "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
 )  # fmt: skip
 
@@ -55,7 +55,7 @@ class AuditTable:
     @property
     def claim(self) -> Claim | None:
         """The claim that was audited; None of published numbers."""
-        return next((claim for claim in papers.claims() if claim.key == self.place[:2]), None)
+        return next((claim for claim in papers.list_claims() if claim.key == self.place[:2]), None)
 
     @property
     def page(self) -> Path:
@@ -71,10 +71,12 @@ class AuditTable:
     def choices(self) -> list[str]:
         """The columns that are choices."""
         names = map(str, self.table)
-        return [c for c in names if c not in (*MEASURES, PROTOCOL) and not _of_a_number(c)]
+        return [
+            c for c in names if c not in (*PLACE_COLUMNS, PROTOCOL_COLUMN) and not _of_a_number(c)
+        ]
 
 
-def near(paths: Iterable[str | Path]) -> list[Path]:
+def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
     """Add to some paths the folder of audits that lies beside each, if there is one."""
     given = list(map(Path, paths))
     beside = (path.parent / "audits" for path in given)
@@ -86,7 +88,7 @@ def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
 
     What is no such table, or lies in a folder that was renamed, is passed over.
     """
-    files = {file.resolve(): file for path in paths for file in Path(path).rglob(TABLE)}
+    files = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
     named = (file for file in sorted(files.values()) if file.parent.name.count("_") >= 3)
     return [AuditTable(file, table) for file in named if (table := _read(file)) is not None]
 
@@ -96,42 +98,42 @@ def _read(file: Path) -> pd.DataFrame | None:
         table = pd.read_csv(io.BytesIO(doors.read(file)), dtype=str, keep_default_na=False)
     except (OSError, ValueError):
         return None
-    if table.empty or not set(MEASURES) <= set(table):
+    if table.empty or not set(PLACE_COLUMNS) <= set(table):
         return None
     for name in map(str, table):
-        if name in MEASURES[:-2] or _of_a_number(name):
+        if name in PLACE_COLUMNS[:-2] or _of_a_number(name):
             table[name] = pd.to_numeric(table[name])
-        elif name in MEASURES:
+        elif name in PLACE_COLUMNS:
             table[name] = table[name] == "True"
     return table
 
 
 def _of_a_number(column: str) -> bool:
-    return column.startswith((MEASURED, PAIRED, HALF))
+    return column.startswith((MEASURED_PREFIX, PAIRED, HALF))
 
 
-def cell(number: Published) -> str:
-    """Return what the column of a number is called, after `MEASURED`."""
+def get_number_column(number: Published) -> str:
+    """Return what the column of a number is called, after `MEASURED_PREFIX`."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 
-def places(distances: pd.Series[float]) -> pd.Series[int]:
+def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
     """Return one more than the number of smaller distances, for each."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
 
 
-def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
+def compute_ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     """Return what each published number comes to over the keys that its paper does not print.
 
     Of an audit of the reading (`printed`) those combinations count that differ from it in gaps of
-    the text alone (`rfbench.papers.gaps`) and have trials on the same splits; of several audits of
-    a number, the one with the most of them.
+    the text alone (`rfbench.papers.list_gaps`) and have trials on the same splits; of several
+    audits of a number, the one with the most of them.
 
     Returns
     -------
     DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.published`; ``low`` and
+        One line per number: ``number``, its place in `rfbench.papers.list_published`; ``low`` and
         ``high``, the smallest and the largest mean of the paired differences to the reading, on
         the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
         among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
@@ -141,46 +143,48 @@ def ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
     lines = []
     for audit in every:
         paper, items, dataset, _ = audit.place
-        here = over_gaps(audit)
-        for index, number in enumerate(papers.published()):
-            name, half = (start + cell(number) for start in (PAIRED, HALF))
+        here = select_gaps(audit)
+        for index, number in enumerate(papers.list_published()):
+            name, half = (start + get_number_column(number) for start in (PAIRED, HALF))
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit != SECONDS
             if not fits or number.item not in items.split("+") or name not in here:
                 continue
             paired = here[here[name].notna()].sort_values(name, kind="stable")
-            if varied := varies(audit, paired):
+            if varied := list_varied_choices(audit, paired):
                 ends = [each for at in (0, -1) for each in paired[[name, half]].iloc[at]]
                 behind = len(paired), int(paired["trials"].min()), varied
                 lines.append((index, *ends, *behind, audit.page))
-    table = pd.DataFrame(lines, columns=list(RANGES)).sort_values("combinations", kind="stable")
+    table = pd.DataFrame(lines, columns=list(RANGE_COLUMNS)).sort_values(
+        "combinations", kind="stable"
+    )
     return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
 
 
-def off(published: float, low: float, high: float) -> float:
+def measure_distance(published: float, low: float, high: float) -> float:
     """Return how far a published number lies outside a range: 0 within it."""
     return max(low - published, published - high, 0.0)
 
 
-def over_gaps(audit: AuditTable) -> pd.DataFrame:
+def select_gaps(audit: AuditTable) -> pd.DataFrame:
     """Return the lines that differ from the reading in gaps of the text alone.
 
     None where the configuration is not the reading, or was not measured itself.
     """
     own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
-    of_reading = PROTOCOL in audit.table and (own[PROTOCOL] == PRINTED).all()
-    if own.empty or not of_reading or paper not in papers.papers():
+    of_reading = PROTOCOL_COLUMN in audit.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
+    if own.empty or not of_reading or paper not in papers.list_papers():
         return audit.table[:0]
-    gaps = papers.gaps(paper)
+    gaps = papers.list_gaps(paper)
     printed = [name for name in audit.choices if name not in gaps]
     return audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
 
 
-def varies(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
+def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
     """Name the choices that differ among some lines of an audit."""
     return [name for name in audit.choices if lines[name].nunique() > 1]
 
 
-def effect_range(
+def compute_effect_range(
     every: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
     """Return by how much the effect of a claim's comparison changes; None if it was not varied.
@@ -205,7 +209,9 @@ def effect_range(
     if by_size and part.scale == "difference":
         found += [_changes(audit, [PAIRED + cell for cell in cells]) for audit in others]
     elif by_size:
-        found += [_changes(audit, [MEASURED + cell for cell in cells], True) for audit in others]
+        found += [
+            _changes(audit, [MEASURED_PREFIX + cell for cell in cells], True) for audit in others
+        ]
     return max(filter(None, found), key=lambda each: each.combinations, default=None)
 
 
@@ -214,11 +220,11 @@ def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> Effect
 
     Of quotients the logarithms are subtracted.
     """
-    here = over_gaps(audit)
+    here = select_gaps(audit)
     if not set(names) <= set(here):
         return None
     here = here.dropna(subset=names)
-    if not (varied := varies(audit, here)) or not here["as_configured"].any():
+    if not (varied := list_varied_choices(audit, here)) or not here["as_configured"].any():
         return None
     values = pd.DataFrame(np.log(here[names]) if ratio else here[names])
     effects = values[names[0]] - (values[names[1]] if len(names) > 1 else 0.0)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rfbench import papers
-from rfbench.errors import ConfigError, unknown
+from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.papers.models import SECONDS, Claim, Published
 
-GRAMMAR = (
+TARGET_GRAMMAR = (
     "PAPER/ITEM/DATASET, as in published.csv; several items as ITEM,ITEM; or PAPER/CLAIM/DATASET"
 )
 
@@ -52,7 +52,7 @@ class Target:
 
     def check_data(self, dataset: str) -> None:
         """Raise ConfigError if a data set is neither the target's nor a substitute for it."""
-        source = papers.sources()[self.paper][self.dataset]
+        source = papers.list_sources()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
                 f"The configuration measures {dataset}, the target is {self.dataset}.",
@@ -95,22 +95,22 @@ def find(text: str) -> Target:
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):
-        raise ConfigError(f"--target {text} is not {GRAMMAR}.")
+        raise ConfigError(f"--target {text} is not {TARGET_GRAMMAR}.")
     paper, items, dataset = parts
-    for claim in papers.claims():
+    for claim in papers.list_claims():
         if claim.key == (paper, items):
             on = dict.fromkeys(name for part in claim.parts for name in part.datasets)
             if dataset not in on:
-                raise unknown(f"data set of {claim.id}", dataset, on, ConfigError)
+                raise make_unknown_error(f"data set of {claim.id}", dataset, on, ConfigError)
             of = dict.fromkeys(item for part in claim.parts for item in part.items)
             return Target(paper, tuple(of), dataset, (), claim)
-    wanted, here = tuple(items.split(",")), list(papers.published())
+    wanted, here = tuple(items.split(",")), list(papers.list_published())
     for column, words in (("paper", (paper,)), ("item", wanted), ("dataset", (dataset,))):
         known = dict.fromkeys(getattr(number, column) for number in here)
         for word in words:
             if word not in known:
-                todo = f"A target is {GRAMMAR}."
-                raise unknown(f"published {column}", word, known, ConfigError, todo)
+                todo = f"A target is {TARGET_GRAMMAR}."
+                raise make_unknown_error(f"published {column}", word, known, ConfigError, todo)
         here = [number for number in here if getattr(number, column) in words]
     once: dict[tuple[str, str, str], Published] = {}
     for number in here:

@@ -13,10 +13,17 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
-from rfbench.analysis.findings import PLACE, Bar, Finding
+from rfbench.analysis.findings import GAIN_KEYS, Bar, Finding
 from rfbench.analysis.published import Line
 from rfbench.analysis.verification import Verification
-from rfbench.audit.tables import AuditTable, effect_range, near, off, ranges, read_all
+from rfbench.audit.tables import (
+    AuditTable,
+    add_audit_folders,
+    compute_effect_range,
+    compute_ranges,
+    measure_distance,
+    read_all,
+)
 from rfbench.escaping import Markdown
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.words import number, signed
@@ -45,12 +52,12 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> pd.DataFrame:
-        """The ranges of published numbers, see `rfbench.audit.tables.ranges`."""
-        return ranges(self.every)
+        """The ranges of published numbers, see `rfbench.audit.tables.compute_ranges`."""
+        return compute_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:
         """Return the comparison with the range of its effect, if that is known."""
-        return with_range(claim, comparison, effect_range(self.every, claim, comparison))
+        return with_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
 
 
 def with_range(
@@ -77,20 +84,20 @@ def with_range(
 
 def read_near(paths: Iterable[str | Path]) -> Unprinted:
     """Return what the audits among or beside some results say."""
-    return Unprinted(read_all(near(paths)))
+    return Unprinted(read_all(add_audit_folders(paths)))
 
 
-def of(verification: Verification) -> Unprinted:
+def collect_ranges(verification: Verification) -> Unprinted:
     """Return what the audits say that were read with a verification; nothing if none were."""
     known = verification.unprinted
     return known if isinstance(known, Unprinted) else Unprinted(())
 
 
-def finding(verification: Verification) -> Finding | None:
+def build_finding(verification: Verification) -> Finding | None:
     """Return by how much numbers move with what their papers do not print."""
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
-    table = of(verification).ranges.merge(own, on="number", suffixes=("", "_of_number"))
+    table = collect_ranges(verification).ranges.merge(own, on="number", suffixes=("", "_of_number"))
     varied = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
     table = table.loc[varied]
     if table.empty:
@@ -98,14 +105,14 @@ def finding(verification: Verification) -> Finding | None:
     low, high = (table["measured"] + table[end] for end in ("low", "high"))
     inside = (low <= table["published"]) & (table["published"] <= high)
     table = table.assign(width=table["high"] - table["low"])
-    widest = table.sort_values("width", kind="stable").drop_duplicates(PLACE, keep="last")
+    widest = table.sort_values("width", kind="stable").drop_duplicates(GAIN_KEYS, keep="last")
     bars = [
         Bar(f"{line['paper']} {line['item']}, {line['dataset']}", 0.0, line["low"], line["high"])
         for line in widest.sort_index().to_dict("records")
     ]
     facts = {
         "numbers": len(table),
-        "tables": list(table[PLACE].drop_duplicates().itertuples(index=False, name=None)),
+        "tables": list(table[GAIN_KEYS].drop_duplicates().itertuples(index=False, name=None)),
         "inside": int(inside.sum()),
         "median": float(table["width"].median()),
         "most": float(table["width"].max()),
@@ -126,11 +133,11 @@ class Varied:
 
 def column(verification: Verification) -> AddedColumn:
     """Return the column of the ranges in the tables of published numbers."""
-    over = of(verification).ranges.set_index("number", drop=False).to_dict("index")
+    over = collect_ranges(verification).ranges.set_index("number", drop=False).to_dict("index")
 
     def cells(lines: Sequence[Line]) -> dict[int, str]:
         return {
-            line["number"]: range_of(over[line["number"]], line)
+            line["number"]: format_range(over[line["number"]], line)
             for line in lines
             if line["protocol"] == PRINTED and line["number"] in over
         }
@@ -145,9 +152,9 @@ def column(verification: Verification) -> AddedColumn:
 
 
 def _varied(line: Line, ranges: Sequence[Mapping[Any, Any]]) -> Varied:
-    paper, item, dataset = (line[name] for name in PLACE)
-    here = papers.open_choices(paper, [item], dataset)
-    names = [name for name in papers.gaps(paper) if here.get(name)]
+    paper, item, dataset = (line[name] for name in GAIN_KEYS)
+    here = papers.list_open_choices(paper, [item], dataset)
+    names = [name for name in papers.list_gaps(paper) if here.get(name)]
     if not ranges:
         return Varied([], names, 0, 0, None)
     first = ranges[0]
@@ -155,11 +162,11 @@ def _varied(line: Line, ranges: Sequence[Mapping[Any, Any]]) -> Varied:
     return Varied(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
 
 
-def range_of(line: Mapping[Any, Any], reading: Line) -> str:
+def format_range(line: Mapping[Any, Any], reading: Line) -> str:
     """Write the paired differences to a reading, and how far it stays off the published number."""
     low, high = (
         f"{signed(line[end])} ± {number(line[f'half_{end}'], 2)}" for end in ("low", "high")
     )
     ends = reading["measured"] + line["low"], reading["measured"] + line["high"]
-    away = off(reading["published"], *ends)
+    away = measure_distance(reading["published"], *ends)
     return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")

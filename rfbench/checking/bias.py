@@ -4,7 +4,7 @@ Bias is relative to the error of one draw, the standard deviation over seeds. Th
 fixed beforehand: with it a bias of a tenth of that error, at one pair of rows, is found with
 probability `POWER`, and a map without any bias is refused with probability `LEVEL` at most
 (t tests, Bonferroni over the pairs). Before that number there is one look, which can only refuse,
-and only beyond `PLAIN` standard errors: what it adds to the level is below 1e-10.
+and only beyond `CERTAIN_Z` standard errors: what it adds to the level is below 1e-10.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class MapClaim(NamedTuple):
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
 TESTS = 17  # pairs of rows at which the bias is tested
 # Seeds that find a bias of `SEEN` errors of one draw at one of them: 2808.
-SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-PLAIN = 8.0
-SECONDS = 60.0
+N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
+CERTAIN_Z = 8.0
+MAX_SECONDS = 60.0
 FIRST_LOOK, FEW_SEEDS = 200, 20
 BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
 DISTANCES = (0.5, 1.0, 2.0)
-COLUMNS = 5
+N_INPUTS = 5
 TESTED = slice(0, TESTS)  # of the pairs: the one further out is for the error alone
 
 
@@ -70,7 +70,7 @@ class Pairs(NamedTuple):
         return np.diag(kernel(self.left, self.right)).copy()
 
 
-def pairs_of(bandwidth: float) -> Pairs:
+def choose_pairs(bandwidth: float) -> Pairs:
     """Return the pairs on which every map is measured.
 
     They lie around a point .3 bandwidths from the origin on all-ones, because features of x + y,
@@ -78,13 +78,13 @@ def pairs_of(bandwidth: float) -> Pairs:
     is a pair at distance 1, a bandwidth further out.
     """
     generator = np.random.default_rng(17)
-    real = np.asarray(load_wine().data[:, :COLUMNS])
+    real = np.asarray(load_wine().data[:, :N_INPUTS])
     real = (real - real.mean(axis=0)) / real.std(axis=0)
     real = 0.35 * real[generator.permutation(len(real))[:60]]
-    ones = np.full(COLUMNS, COLUMNS**-0.5)
-    directions = {"an axis": np.eye(COLUMNS)[0], "all-ones": ones}
+    ones = np.full(N_INPUTS, N_INPUTS**-0.5)
+    directions = {"an axis": np.eye(N_INPUTS)[0], "all-ones": ones}
     for name in ("a random direction", "another direction"):
-        drawn = generator.standard_normal(COLUMNS)
+        drawn = generator.standard_normal(N_INPUTS)
         directions[name] = drawn / np.linalg.norm(drawn)
     centre = 0.3 * ones
     made = [
@@ -131,7 +131,7 @@ class Measurement:
     largest_z, biased : float, bool
         The largest score, and whether it lies beyond: then the mean over seeds is not the kernel.
     shown : int
-        The number of the pair with the largest bias, among those beyond `PLAIN` if any is.
+        The number of the pair with the largest bias, among those beyond `CERTAIN_Z` if any is.
     """
 
     kernel: Kernel
@@ -157,7 +157,7 @@ class Measurement:
         scores = np.abs(self.z[TESTED])
         self.largest_z = float(self.z[scores.argmax()])
         self.biased = abs(self.largest_z) > self.limit
-        clear = scores >= min(PLAIN, scores.max())
+        clear = scores >= min(CERTAIN_Z, scores.max())
         self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
     @property
@@ -176,7 +176,7 @@ class Measurement:
 
         NaN where independent draws are not known, or have no error either.
         """
-        return float(self.squared[TESTED].sum() / independent(self)[TESTED].sum())
+        return float(self.squared[TESTED].sum() / compute_independent_error(self)[TESTED].sum())
 
     @property
     def further_out(self) -> float:
@@ -191,7 +191,7 @@ class Measurement:
         return math.sqrt(there / here) if here > 1e-18 else 1.0
 
 
-def independent(measured: Measurement) -> Array:
+def compute_independent_error(measured: Measurement) -> Array:
     """Return the mean squared error of independent draws at each pair; NaN if not known.
 
     Of waves these are pairs of cosine and sine where z(x)'z(x) does not vary, else cosines with an
@@ -215,7 +215,9 @@ def independent(measured: Measurement) -> Array:
     return np.asarray(cosines.var(axis=1) / measured.columns)
 
 
-def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECONDS) -> Measurement:
+def measure(
+    claim: MapClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
+) -> Measurement:
     """Measure a map against the kernel that it claims.
 
     Parameters
@@ -228,7 +230,7 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
     """
     start = time.process_time()
     _, draw, kernel, sizes = claim
-    pairs = pairs_of(kernel.bandwidth)
+    pairs = choose_pairs(kernel.bandwidth)
     columns = 0
 
     def one(M: int, seed: int) -> Array:
@@ -246,14 +248,14 @@ def measure(claim: MapClaim, *, most: int | None = None, seconds: float = SECOND
 
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
     estimates: list[Array] = []
-    needed = most or SEEDS
+    needed = most or N_SEEDS
     for look in (min(FIRST_LOOK, needed), needed):
         while len(estimates) < look:
             if time.process_time() - start > seconds and len(estimates) > FEW_SEEDS:
                 break
             estimates.append(one(sizes[0], len(estimates)))
         found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
-        if abs(found.largest_z) > PLAIN:
+        if abs(found.largest_z) > CERTAIN_Z:
             break
     few = math.sqrt(found.squared[TESTED].mean())
     many = math.sqrt(((large - found.exact) ** 2)[:, TESTED].mean())

@@ -15,7 +15,7 @@ from scipy import stats
 
 from rfbench.arrays import Array
 from rfbench.checking.bias import TESTED, Measurement
-from rfbench.checking.closed_forms import SoftmaxRegularised, kernel_of
+from rfbench.checking.closed_forms import SoftmaxRegularised, find_kernel
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
 EXPLAINED = 0.15  # of the bias that a signature may leave
@@ -30,7 +30,7 @@ class Cause(NamedTuple):
     mean: Array
 
 
-CONSTANT = (
+CONSTANT_SEED = (
     "a constant seed: the features are the same for every seed",
     "Draw from the seed that is given; if nothing is drawn, this bias is the method's own.",
 )
@@ -94,7 +94,7 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 }
 
 
-def cause_of(found: Measurement) -> Cause | None:
+def find_cause(found: Measurement) -> Cause | None:
     """Return the cause whose signature explains a bias best; None if none does.
 
     One fits that leaves a small share of the bias, or no more than chance does.
@@ -102,7 +102,7 @@ def cause_of(found: Measurement) -> Cause | None:
     if not found.biased:
         return None
     if (found.estimates.std(axis=0) < 1e-7 * np.abs(found.exact).max()).all():
-        return Cause(*CONSTANT, found.estimates.mean(axis=0))
+        return Cause(*CONSTANT_SEED, found.estimates.mean(axis=0))
     bias, error = found.bias[TESTED], found.error[TESTED]
     for signatures in (_closed_forms(found), _simulated(found)):
         fitting = []
@@ -147,7 +147,7 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     mend = "Draw frequencies of the kernel's own spread, 1 / bandwidth."
     for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
-            yield Cause(what, mend, pairs.kernel(kernel_of(kernel.name, s * factor)))
+            yield Cause(what, mend, pairs.kernel(find_kernel(kernel.name, s * factor)))
             if isinstance(kernel, SoftmaxRegularised):
                 yield Cause(what, mend, np.diag(kernel.of_length(pairs.left, pairs.right, factor)))
             elif kernel.name in ("gaussian", "softmax"):  # as positive features have it

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
-from rfbench.errors import unknown
-from rfbench.kernels import Kernel, doubles, make
+from rfbench.errors import make_unknown_error
+from rfbench.kernels import Kernel, make, to_float64
 from rfbench.registry import KERNELS
 
 
@@ -22,7 +22,7 @@ class Matern(Kernel):
         """Return the kernel matrix."""
         from sklearn.gaussian_process import kernels  # a second to import
 
-        return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(doubles(X), doubles(Y)))
+        return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(to_float64(X), to_float64(Y)))
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies, shape (m, d)."""
@@ -51,7 +51,7 @@ class Softmax(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return np.asarray(np.exp(doubles(X) @ doubles(Y).T / self.bandwidth**2))
+        return np.asarray(np.exp(to_float64(X) @ to_float64(Y).T / self.bandwidth**2))
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies of positive features, shape (m, d)."""
@@ -75,7 +75,7 @@ class SoftmaxRegularised(Softmax):
         """Return what features average to whose frequencies are shorter by a factor."""
         from scipy.special import hyp0f1
 
-        left, right = doubles(X) / self.bandwidth, doubles(Y) / self.bandwidth
+        left, right = to_float64(X) / self.bandwidth, to_float64(Y) / self.bandwidth
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)
         d, sums = left.shape[1], squares + 2 * left @ right.T
         return np.asarray(np.exp(-squares / 2) * hyp0f1(d / 2, d * sums / (2 * factor) ** 2))
@@ -100,18 +100,20 @@ class Polynomial(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return np.asarray((self.gamma * (doubles(X) @ doubles(Y).T) + self.coef0) ** self.degree)
+        return np.asarray(
+            (self.gamma * (to_float64(X) @ to_float64(Y).T) + self.coef0) ** self.degree
+        )
 
 
 _ALL = (Matern32, Matern52, Softmax, SoftmaxRegularised, Polynomial)
 OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
-def kernel_of(name: str, bandwidth: float, **parameters: float) -> Kernel:
+def find_kernel(name: str, bandwidth: float, **parameters: float) -> Kernel:
     """Return a kernel of rfbench or of this file; a polynomial has `parameters`."""
     name = KERNELS.published(name)
     if name in KERNELS:
         return make(name, bandwidth)
     if name not in OTHERS:
-        raise unknown("kernel", name, [*KERNELS, *OTHERS])
+        raise make_unknown_error("kernel", name, [*KERNELS, *OTHERS])
     return OTHERS[name](bandwidth if OTHERS[name].has_bandwidth else 1.0, **parameters)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import parameter, setting
+from rfbench.cli.options import make_setting_option, parse_parameter
 from rfbench.cli.terminal import echo, print_table
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 @click.argument("path", metavar="TARGET")
 @click.option("--kernel", metavar="NAME", help="Kernel to test against.")
 @click.option("--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Of this kernel.")
-@setting(
+@make_setting_option(
     "parameters",
     "NAME=VALUE",
     "A parameter of TARGET, say gamma",
     option="--parameter",
-    type=parameter,
+    type=parse_parameter,
 )
 @click.option("--allow-imports", is_flag=True, help="Import TARGET, which runs its code.")
 def test(
@@ -68,18 +68,24 @@ def test(
 
 
 def _say(path: str, report: Report) -> None:
-    from rfbench.checking.run import HEAD, answer, explained, facts, table
+    from rfbench.checking.run import (
+        PAIRS_HEAD,
+        answer,
+        describe_measurement,
+        list_causes,
+        tabulate_pairs,
+    )
 
     for each in report.measured:
         right = each not in report.wrong
         mark, colour = ("yes", "green") if right else ("NO", "red")
         echo(answer(*each), mark=f"{mark:5}", colour=colour)
     for _, found in report.measured[:1]:
-        for line in explained(found):
+        for line in list_causes(found):
             echo(f"     {line}")
         echo("")
-        print_table(table(found), HEAD, {1, 2, 3, 4})
-        for line in facts(found):
+        print_table(tabulate_pairs(found), PAIRS_HEAD, {1, 2, 3, 4})
+        for line in describe_measurement(found):
             echo(line)
     if report.reading:
         echo(report.reading)

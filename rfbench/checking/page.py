@@ -11,37 +11,49 @@ import pandas as pd
 from scipy import stats
 
 from rfbench import files
-from rfbench.checking.bias import POWER, SEEDS, MapClaim, measure
-from rfbench.checking.causes import cause_of
+from rfbench.arrays import EXACT
+from rfbench.checking.bias import N_SEEDS, POWER, MapClaim, measure
+from rfbench.checking.causes import find_cause
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import number, signed
-from rfbench.results.reader import EXACT
 from rfbench.results.schema import STRING
 
 PAGE, NAME = "maps.md", "maps"
-FOLDER = Path("results/published/maps")
-COLUMNS = (
+MAPS_FOLDER = Path("results/published/maps")
+MAP_COLUMNS = (
     "code", "option", "map", "kernel", "how", "version", "file", "date", "M", "columns", "seeds",
     "at", "exact", "bias", "error", "z", "largest_z", "limit", "relative_error", "rate",
     "further_out", "verdict", "cause", "apart", "said", "mend",
 )  # fmt: skip
-MEASURED = (
+MEASURED_COLUMNS = (
     "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
 )  # fmt: skip
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-HEAD = ("code", "map", "version", "how", "kernel", "its value", "at", "bias", "z", "error", "rate")
+MAPS_HEAD = (
+    "code",
+    "map",
+    "version",
+    "how",
+    "kernel",
+    "its value",
+    "at",
+    "bias",
+    "z",
+    "error",
+    "rate",
+)
 
 
-def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
+def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
     """Measure a map, and return its row; `facts` are those that are not measured."""
     found = measure(claim, most=most, seconds=600.0)
-    i, cause = found.shown, cause_of(found)
+    i, cause = found.shown, find_cause(found)
     return {
         **facts,
-        **{name: getattr(found, name) for name in MEASURED},
+        **{name: getattr(found, name) for name in MEASURED_COLUMNS},
         "kernel": found.kernel.name,
         "at": found.pairs.names[i],
         "exact": found.exact[i],
@@ -56,35 +68,35 @@ def row_of(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -
 def read(file: Path) -> pd.DataFrame:
     """Read published rows; texts that are absent are empty."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
-    table = table.reindex(columns=list(COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
+    table = table.reindex(columns=list(MAP_COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
     filled: pd.DataFrame = table.fillna(dict.fromkeys(TEXTS, ""))
     return filled
 
 
-def counted(others: pd.DataFrame) -> pd.DataFrame:
+def count_faults(others: pd.DataFrame) -> pd.DataFrame:
     """Return the measured maps that claim to be unbiased, each once."""
     return others[(others["verdict"] != "") & (others["apart"] == "")]
 
 
 def faults(others: pd.DataFrame) -> pd.DataFrame:
     """Return the biased ones of these, the first of those of one package with one fault."""
-    biased = counted(others)[counted(others)["verdict"] == BIASED]
+    biased = count_faults(others)[count_faults(others)["verdict"] == BIASED]
     return biased.drop_duplicates(["code", "said"])
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows in the place of those of the same code, and keep the others."""
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read(file)
         table = pd.concat([old[~old["code"].isin(table["code"])], table])
     table = table.sort_values(
-        list(COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
+        list(MAP_COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
     )
     files.replace(file, table.to_csv(index=False, float_format="%.6g").encode())
 
 
-def folder_of(paths: Iterable[str | Path]) -> Path | None:
+def find_folder(paths: Iterable[str | Path]) -> Path | None:
     """Return the folder with the rows, among or beside some results, or those published there."""
     for path in map(Path, paths):
         for folder in (path / NAME, path / "published" / NAME, path.parent / NAME):
@@ -93,10 +105,10 @@ def folder_of(paths: Iterable[str | Path]) -> Path | None:
     return None
 
 
-def page(folder: Path) -> str:
+def render_page(folder: Path) -> str:
     """Write the page from the rows in a folder."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
-    claiming = counted(others)
+    claiming = count_faults(others)
     wrong, right = (
         claiming[claiming["verdict"].isin(verdicts)] for verdicts in ([BIASED, SLOW], [RIGHT])
     )
@@ -108,7 +120,7 @@ def page(folder: Path) -> str:
     return render(
         "checking/maps.md.j2",
         measured=len(claiming),
-        needed=SEEDS,
+        needed=N_SEEDS,
         biased_maps=int((claiming["verdict"] == BIASED).sum()),
         distinct=len(faults(others)),
         wrong=_grid(wrong),
@@ -151,7 +163,7 @@ def _by_size(rows: pd.DataFrame) -> Grid:
 
 def _grid(rows: pd.DataFrame) -> Grid:
     return Grid(
-        HEAD,
+        MAPS_HEAD,
         [
             [
                 row["code"],

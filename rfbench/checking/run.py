@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rfbench.checking.bias import SECONDS, SEEN, CheckFailed, MapClaim, Measurement, measure
-from rfbench.checking.causes import cause_of
-from rfbench.checking.samplers import Promise, fault_of, run_checks, subject_of
+from rfbench.checking.bias import MAX_SECONDS, SEEN, CheckFailed, MapClaim, Measurement, measure
+from rfbench.checking.causes import find_cause
+from rfbench.checking.samplers import Promise, find_fault, make_subject, run_checks
 
-HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
+PAIRS_HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
 FEATURES = "Return a line of finite numbers for each of some 100 rows, for M = 16 and 256."
 
@@ -55,7 +55,7 @@ def check(
     bandwidth: float | None = None,
     parameters: Mapping[str, Any] | None = None,
     *,
-    seconds: float = SECONDS,
+    seconds: float = MAX_SECONDS,
 ) -> Report:
     """Check a map.
 
@@ -79,7 +79,7 @@ def check(
     MethodError
         It is no map.
     """
-    subject = subject_of(thing, parameters, kernel)
+    subject = make_subject(thing, parameters, kernel)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = Report(run_checks(subject, subject.checks), why_not=subject.claims_none)
@@ -90,7 +90,7 @@ def check(
                 for claim in claims:
                     report.measured.append((claim, measure(claim, seconds=seconds)))
 
-            if fault := fault_of(measured):
+            if fault := find_fault(measured):
                 report.promises.append(Promise("features to measure a kernel by", FEATURES, fault))
     report.measured.sort(key=lambda each: each not in report.wrong)
     return report
@@ -107,7 +107,7 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
     """
     report = check(thing, *args, **kwargs)
     failed = [str(promise) for promise in report.broken]
-    failed += ["\n".join([answer(*each), *explained(each[1])]) for each in report.wrong]
+    failed += ["\n".join([answer(*each), *list_causes(each[1])]) for each in report.wrong]
     if failed:
         raise CheckFailed("\n\n".join(failed))
 
@@ -126,16 +126,16 @@ def answer(claim: MapClaim, found: Measurement) -> str:
     return f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
 
 
-def explained(found: Measurement) -> list[str]:
+def list_causes(found: Measurement) -> list[str]:
     """Return what usually causes such a bias, and how to mend it; nothing without a bias."""
     if not found.biased:
         return []
-    cause = cause_of(found)
+    cause = find_cause(found)
     fits = [f"cause: {cause.what}", f"to do: {cause.mend}"] if cause else []
     return fits or ["cause: none of the usual ones fits"]
 
 
-def facts(found: Measurement) -> list[str]:
+def describe_measurement(found: Measurement) -> list[str]:
     """Return what was measured beside the bias, one sentence per line."""
     lines = {
         f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
@@ -148,8 +148,8 @@ def facts(found: Measurement) -> list[str]:
     return [line for line, value in lines.items() if not math.isnan(value)]
 
 
-def table(found: Measurement) -> list[list[str]]:
-    """Return a line per pair of rows, see `HEAD`."""
+def tabulate_pairs(found: Measurement) -> list[list[str]]:
+    """Return a line per pair of rows, see `PAIRS_HEAD`."""
     columns = (found.exact, found.bias, found.spread, found.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]

@@ -22,19 +22,19 @@ from scipy import sparse
 from sklearn.base import clone
 
 from rfbench.checking.bias import BANDWIDTH, CheckFailed, MapClaim
-from rfbench.checking.closed_forms import kernel_of
+from rfbench.checking.closed_forms import find_kernel
 from rfbench.errors import MethodError
-from rfbench.kernels import dense
+from rfbench.kernels import to_dense
 from rfbench.registry import KERNELS
-from rfbench.samplers.base import RandomFeatures, looks_at_target
-from rfbench.samplers.elsewhere import TO_STATE, Method, measured_power
+from rfbench.samplers.base import RandomFeatures, uses_target
+from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
-ROWS = np.random.default_rng(7).standard_normal((60, 5))
-TARGET = np.where(np.linalg.norm(ROWS, axis=1) > 2.0, 1.0, -1.0)
+CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
+CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
-for _rows in (ROWS, NEW_ROWS):
+for _rows in (CHECK_ROWS, NEW_ROWS):
     _rows.setflags(write=False)  # what writes into its rows is an error that names the line
 MAPS = ("offset", "paired")
 WIDTHS = ("bandwidth", "length_scale", "lengthscale", "sigma", "gamma")
@@ -71,7 +71,7 @@ class MapSubject:
     def checks(self) -> tuple[Check, ...]:
         """What is promised of it."""
         if self.own:
-            return OF_EVERY_MAP + OF_SAMPLERS
+            return OF_EVERY_MAP + SAMPLER_CHECKS
         # A function has nothing to clone or to pickle.
         return tuple(
             c for c in OF_EVERY_MAP if c != clones_and_copies or self.method.is_transformer
@@ -135,7 +135,7 @@ class MapSubject:
         if self.own or name is None:  # the bandwidth of a sampler is that of the kernel
             return None
         try:
-            power = measured_power(self.method, name, self.options.get(name, 1.0))
+            power = measure_power(self.method, name, self.options.get(name, 1.0))
         except Exception:  # what it raises is told by the promises
             return None
         # Roots of s are no convention: the bandwidth is squared by mistake.
@@ -159,13 +159,13 @@ class MapSubject:
         usual = {name: value for name, value in usual.items() if name in self.method.taken}
         return self.thing(**{**usual, **self.options, **options})
 
-    def fit(self, made: Any, X: Any = ROWS, y: Any = TARGET) -> Any:
+    def fit(self, made: Any, X: Any = CHECK_ROWS, y: Any = CHECK_TARGET) -> Any:
         """Fit what was built, with the target only if it says that it looks at it."""
-        return made.fit(X, *((y,) if looks_at_target(made) else ()))
+        return made.fit(X, *((y,) if uses_target(made) else ()))
 
-    def features(self, X: Any = ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
+    def features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
         """Return the features of new rows after a fit."""
-        return np.asarray(dense(self.fit(self.make(**options), X).transform(new)))
+        return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new)))
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
         """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
@@ -191,12 +191,12 @@ class MapSubject:
         def draw(X: Any, M: int, seed: int) -> Any:
             made = self.fit(self.make(M, seed, **words), X, np.arange(len(X)) % 2)
             constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
-            return dense(made.transform(X)), constant
+            return to_dense(made.transform(X)), constant
 
-        return MapClaim(name, draw, kernel_of(kernel, s, **of_kernel), self.kernel_sizes)
+        return MapClaim(name, draw, find_kernel(kernel, s, **of_kernel), self.kernel_sizes)
 
 
-def subject_of(
+def make_subject(
     thing: Any,
     options: Mapping[str, Any] | None = None,
     kernel: str | None = None,
@@ -248,7 +248,7 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
     """
     promises: list[Promise] = []
     for check in checks:
-        fault = fault_of(partial(check, subject))
+        fault = find_fault(partial(check, subject))
         name = check.__name__.replace("_", " ")
         promises.append(Promise(name, inspect.getdoc(check) or "", fault))
         if promises[0].fault:
@@ -256,7 +256,7 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
     return promises
 
 
-def fault_of(call: Callable[[], Any]) -> str:
+def find_fault(call: Callable[[], Any]) -> str:
     """Return what a call raises, in a sentence; empty if it raises nothing."""
     try:
         call()
@@ -323,7 +323,7 @@ def clones_and_copies(subject: MapSubject) -> None:
     """
     fitted = subject.fit(clone(subject.make()))
     copy = pickle.loads(pickle.dumps(fitted))
-    results, expected = (dense(made.transform(NEW_ROWS)) for made in (copy, fitted))
+    results, expected = (to_dense(made.transform(NEW_ROWS)) for made in (copy, fitted))
     expect_same(results, expected, "the features of a pickle")
 
 
@@ -332,7 +332,7 @@ def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
 
     A map from elsewhere may refuse CSR rows, by an error of any kind.
     """
-    rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (ROWS, NEW_ROWS))
+    rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (CHECK_ROWS, NEW_ROWS))
     for of in (sparse.csr_array, sparse.csr_matrix):
         try:
             features = subject.features(of(rows), of(new))
@@ -345,8 +345,8 @@ def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
 
 def float32_gives_nearly_the_features_of_float64(subject: MapSubject) -> None:
     """Draw and decide in float64; a sampler lets `fit` convert the map."""
-    narrow, new = ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
-    for rows, what in ((ROWS, "new rows in float32"), (narrow, "all rows in float32")):
+    narrow, new = CHECK_ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
+    for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
         features = subject.features(rows, new)
         tolerance = subject.float32_tolerance
         expect_same(features, subject.features(), f"the features of {what}", tolerance)
@@ -357,7 +357,7 @@ def float32_gives_nearly_the_features_of_float64(subject: MapSubject) -> None:
 def constant_columns_give_finite_features(subject: MapSubject) -> None:
     """Look for divisions by a standard deviation or a distance of 0."""
     for constant in (slice(1, 2), slice(None)):
-        rows = ROWS.copy()
+        rows = CHECK_ROWS.copy()
         rows[:, constant] = 3.0
         expect_finite(subject.features(rows, rows))
 
@@ -372,7 +372,7 @@ def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
         for feature_map in MAPS:
             words: dict[str, Any] = {"kernel": kernel, "feature_map": feature_map}
             if kernel not in subject.kernels_served:
-                fault = fault_of(subject.make(**words).check_parameters)
+                fault = find_fault(subject.make(**words).check_parameters)
                 refused = fault.startswith("MethodError") and f"'{kernel}'" in fault
                 expect(refused, f"{kernel} is not refused: {fault or 'nothing is raised'}")
                 continue
@@ -390,12 +390,12 @@ def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
 
 def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
     """Set `needs_target = True` if `_draw` uses its targets, and only then."""
-    other = np.random.default_rng(9).permutation(TARGET)
-    features = subject.make().fit(ROWS, other).transform(NEW_ROWS)
+    other = np.random.default_rng(9).permutation(CHECK_TARGET)
+    features = subject.make().fit(CHECK_ROWS, other).transform(NEW_ROWS)
     same = np.array_equal(features, subject.features())
     if subject.thing.needs_target:
         expect(not same, "the features are the same with shuffled labels: the target is not used")
-        fault = fault_of(lambda: subject.make().fit(ROWS))
+        fault = find_fault(lambda: subject.make().fit(CHECK_ROWS))
         expect("requires y" in fault, f"no target is not refused: {fault or 'nothing is raised'}")
     else:
         expect(same, "the features with a target are not those without one")
@@ -409,7 +409,7 @@ OF_EVERY_MAP: tuple[Check, ...] = (
     sparse_rows_give_the_features_of_dense_ones,
     float32_gives_nearly_the_features_of_float64,
 )
-OF_SAMPLERS: tuple[Check, ...] = (
+SAMPLER_CHECKS: tuple[Check, ...] = (
     constant_columns_give_finite_features,
     serves_its_kernels_with_the_columns_asked_for,
     the_target_is_used_where_it_is_needed,

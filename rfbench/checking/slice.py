@@ -37,8 +37,8 @@ def report(verification: Verification, out: Path) -> Addition:
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link
 
-    folder = page.folder_of(verification.paths)
+    folder = page.find_folder(verification.paths)
     if folder is None:
         return Addition({page.PAGE: None})
     look = f"{link(out / page.PAGE, out)}: which maps have the kernel that they claim."
-    return Addition({page.PAGE: page.page(folder)}, look=[look])
+    return Addition({page.PAGE: page.render_page(folder)}, look=[look])

@@ -20,13 +20,19 @@ from threadpoolctl import threadpool_limits
 from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference
-from rfbench.choosing.model import Model, half_widths, save
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses
+from rfbench.choosing.model import Model, compute_half_widths, save
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.choosing.table import LEAST_ROWS, LabelledTable, parted, table_of, without_rows
+from rfbench.choosing.table import (
+    LEAST_ROWS,
+    LabelledTable,
+    make_table,
+    remove_row_values,
+    split_without_rare_classes,
+)
 from rfbench.datasets.preparation import describe
-from rfbench.errors import ConfigError, unknown
-from rfbench.solvers.folds import whole_groups
+from rfbench.errors import ConfigError, make_unknown_error
+from rfbench.solvers.folds import assign_group_folds
 
 WRITING = 0.05  # of the budget is kept for writing the files
 SIGNIFICANT = 0.05
@@ -38,7 +44,7 @@ class Choice(NamedTuple):
     """What was chosen for a table, and what it is worth."""
 
     folder: Path
-    model: Model  # fitted on all rows, see `last_fit`
+    model: Model  # fitted on all rows, see `fit_last`
     others: Mapping[str, Model]  # of each kind, not fitted
     card: Mapping[str, Any]  # what model.json says, see `choose`
 
@@ -83,15 +89,17 @@ def choose(
         It gets a sentence before anything is measured, if the target holds a few whole numbers:
         whether they are taken as classes or as a quantity, and the option for the other one.
     **told : Any
-        What is known of the table, see `rfbench.choosing.table.table_of`: `target`, `task`, `drop`,
-        `groups`, `time`, and how a file is read.
+        What is known of the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
+        `drop`, `groups`, `time`, and how a file is read.
 
     RfbenchError if the table cannot be read or learnt from, a parameter is wrong, or `out` has
     files of another command.
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
-    with workplace.beside(folder, allow_rows=allow_rows) as place:
-        table = table_of(X, y, **told) if allow_rows else without_rows(table_of(X, y, **told))
+    with workplace.make_workplace(folder, allow_rows=allow_rows) as place:
+        table = (
+            make_table(X, y, **told) if allow_rows else remove_row_values(make_table(X, y, **told))
+        )
         if table.assumed and on_assumption is not None:
             on_assumption(table.assumed)
         choice = _chosen(
@@ -112,17 +120,17 @@ def _chosen(
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
     """Return the choice of `choose`, whose files are in a folder."""
-    workers, least_rows = n_jobs or usable.cores(), 1 if allow_rows else LEAST_ROWS
+    workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
     deadline = started + (1 - WRITING) * budget
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
         kind = "classes" if table.n_classes else "numbers"
-        raise unknown(f"metric of {kind}", metric, known, ConfigError)
+        raise make_unknown_error(f"metric of {kind}", metric, known, ConfigError)
     whole = replace(table, metric=metric or known[0], seed=seed)
     # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
-        table, splits, kept, left_out = parted(whole, budget, least_rows)
+        table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         rounds = Rounds(table, splits, deadline, folder, workers, least_rows, on_candidate)
         rounds.clear()
         try:
@@ -131,14 +139,14 @@ def _chosen(
                 average(rounds)
             except KeyboardInterrupt:  # what was measured before it counts
                 rounds.interrupted = True
-            contenders = held_out(rounds, deadline) if rounds.candidates else {}
+            contenders = measure_held_out(rounds, deadline) if rounds.candidates else {}
             if CONSTANT not in contenders:
                 what = f"Nothing was measured within {budget:.3g} s, not even the constant."
                 why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
                 raise ConfigError(what, why, "Allow a larger budget.")
             taken, overturned = decide(rounds, contenders)
-            taken, model, fitted = fitted_model(rounds, taken, contenders, deadline)
-            facts = {family: facts_of(rounds, c, taken) for family, c in contenders.items()}
+            taken, model, fitted = fit_model(rounds, taken, contenders, deadline)
+            facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
     model.reading_ = table.how
@@ -191,15 +199,15 @@ def average(rounds: Rounds) -> None:
         members.pop()
     label = "features, average of"
     with rounds.failing(Candidate(label, FEATURES)):
-        average_of(rounds, members, FEATURES, label)
+        add_average(rounds, members, FEATURES, label)
     best = rounds.best_of_families()
     others = [best[family] for family in (BOOSTING, LINEAR) if family in best]
     label = "features and others, average of"
     with rounds.failing(Candidate(label, BLEND)):
-        average_of(rounds, [*members, *others], BLEND, label)
+        add_average(rounds, [*members, *others], BLEND, label)
 
 
-def average_of(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
+def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
     """Add an average of these, unless one of them has all the weight."""
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
@@ -208,20 +216,20 @@ def average_of(rounds: Rounds, members: Sequence[Candidate], family: str, label:
     y, K = table.y[held], table.n_classes
     target = np.eye(K)[y] if K else y[:, None]
     every = np.stack([c.scores for c in members], axis=2)  # of shape (n, k, members)
-    weights = weights_of(every, target)
+    weights = get_weights(every, target)
     # Weights judged by the rows that they were fitted on look too good: so each half of the rows
     # is averaged with the weights of the other one.
-    halves = whole_groups(groups, None, 2, table.seed)
+    halves = assign_group_folds(groups, None, 2, table.seed)
     scores = np.empty_like(members[0].scores)
     for half in (0, 1):
-        fitted = weights_of(every[halves != half], target[halves != half])
+        fitted = get_weights(every[halves != half], target[halves != half])
         scores[halves == half] = every[halves == half] @ fitted
     rounded = {c: float(f"{w:.3g}") for c, w in zip(members, weights, strict=True) if w > 0}
     if len(rounded) > 1:
         rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 
 
-def weights_of(scores: Array, target: Array) -> Array:
+def get_weights(scores: Array, target: Array) -> Array:
     """Return the weights of an average's members, by non-negative least squares.
 
     Scores of shape (n, k, members), targets of shape (n, k). Weights under `LEAST_WEIGHT` are 0.
@@ -239,7 +247,7 @@ def weights_of(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
+def measure_held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
     The constant and the simplest of the good models are measured without a deadline, on fewer
@@ -261,7 +269,7 @@ def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
     waiting = {family: c for family, c in best.items() if family != CONSTANT}
     while waiting:
-        family = simplest(rounds, waiting)
+        family = choose_simplest(rounds, waiting)
         needed[family] = waiting.pop(family)
         measure(needed.values(), None)
         if all(answers[part] is not None for part in needed[family].parts):
@@ -285,7 +293,7 @@ def held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     return made
 
 
-def simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
+def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
     """Return the kind of the simplest model that is as good as the best on the validation rows."""
     models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
     return rounds.best(models).family if models else CONSTANT
@@ -302,22 +310,22 @@ def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candida
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
     constant = rounds.loss(metric, contenders[CONSTANT].scores, test)
-    gains = [difference(rounds.loss(metric, c.scores, test), constant, metric) for c in models]
+    gains = [compare_losses(rounds.loss(metric, c.scores, test), constant, metric) for c in models]
     if not any(gain.value < 0 and gain.p < SIGNIFICANT / len(models) for gain in gains):
         return contenders[CONSTANT], False
-    taken, metric = contenders[simplest(rounds, contenders)], rounds.table.metric
-    better = [c for c in models if difference(taken.loss, c.loss, metric).verdict == "worse"]
+    taken, metric = contenders[choose_simplest(rounds, contenders)], rounds.table.metric
+    better = [c for c in models if compare_losses(taken.loss, c.loss, metric).verdict == "worse"]
     return min(better or [taken], key=lambda c: c.loss.value), bool(better)
 
 
-def facts_of(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
+def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
     """Return the facts of a contender on the rows held out."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {m: rounds.loss(m, contender.scores, test).value for m in every if m != table.metric}
     if table.n_classes:
         decided = contender.scores.argmax(axis=1)
-        made = metrics.probabilistic(contender.scores, decided, table.y[test])
+        made = metrics.compute_probabilistic(contender.scores, decided, table.y[test])
         others |= {"balanced-error": made["balanced_error"], "1 - AUC": 1 - made["auc"]}
     return {
         "label": contender.label,
@@ -325,14 +333,14 @@ def facts_of(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
         "others": others,  # its losses in the other metrics, and of classes 1 - AUC
-        "against_taken": difference(contender.loss, taken.loss, table.metric)._asdict(),
+        "against_taken": compare_losses(contender.loss, taken.loss, table.metric)._asdict(),
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
         "holds_rows": rounds.least_rows == 1 and contender.M > 0,
     }
 
 
-def fitted_model(
+def fit_model(
     rounds: Rounds, taken: Candidate, contenders: Mapping[str, Candidate], end: float
 ) -> tuple[Candidate, Model, int]:
     """Return the contender whose last fit succeeds, its model, and the number of fitted rows.
@@ -343,12 +351,12 @@ def fitted_model(
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([taken, *others]):
         with rounds.failing(contender):
-            return contender, *last_fit(rounds, contender, end)
+            return contender, *fit_last(rounds, contender, end)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
     raise ConfigError("No model could be fitted on all rows.", why, "Allow a larger budget.")
 
 
-def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
+def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """Return the model that is taken, with its intervals, and how many rows it was fitted on.
 
     These are all rows; or else those that it was measured with, where there is no time, or where
@@ -363,9 +371,9 @@ def last_fit(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
         model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])
         seen = rounds.loss(table.metric, said.reshape(len(test), -1), test)
-        if difference(seen, taken.loss, table.metric).verdict != "worse":
+        if compare_losses(seen, taken.loss, table.metric).verdict != "worse":
             break
     model.half_widths_ = {}
     if not table.n_classes:
-        model.half_widths_ = half_widths(table.y[test] - taken.scores[:, 0])
+        model.half_widths_ = compute_half_widths(table.y[test] - taken.scores[:, 0])
     return model, len(rows)

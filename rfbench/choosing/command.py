@@ -19,19 +19,23 @@ from rfbench.escaping import as_csv
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@options.TARGET
+@options.TARGET_OPTION
 @options.TASK
 @options.DROP
-@options.GROUPS
-@click.option("--time", type=options.column, help="A column of times; the last rows are held out.")
+@options.GROUPS_OPTION
+@click.option(
+    "--time", type=options.parse_column, help="A column of times; the last rows are held out."
+)
 @click.option("--metric", help="log-loss (default) or error of classes; rmse (default) or mae.")
-@click.option("--budget", type=options.duration, default="60s", help="Of time; default: 60s.")
-@click.option("--jobs", "n_jobs", type=options.WHOLE, help="Trials at once; default: the cores.")
+@click.option("--budget", type=options.parse_duration, default="60s", help="Of time; default: 60s.")
+@click.option(
+    "--jobs", "n_jobs", type=options.POSITIVE_INTEGER, help="Trials at once; default: the cores."
+)
 @click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option("--out", type=options.FOLDER, help="Folder; default: results/choose-FILE.")
+@click.option("--out", type=options.FOLDER_TYPE, help="Folder; default: results/choose-FILE.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @options.AS_JSON
-@options.reads_a_table
+@options.add_reading_options
 def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any) -> None:
     """Say which model to take for FILE, and write it.
 
@@ -55,7 +59,7 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
         after = f"{time.monotonic() - started:.0f} s"
         echo(f"{after}: {candidate.label}: {candidate.loss.value:.4g}", err=True)
 
-    folder = out or options.results_folder() / f"choose-{stem}"
+    folder = out or options.find_results_folder() / f"choose-{stem}"
     choice = choosing.choose(
         file,
         allow_rows=not no_rows,
@@ -72,13 +76,13 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
 
 
 @click.command()
-@click.argument("model", type=options.FILE)
+@click.argument("model", type=options.FILE_TYPE)
 @click.argument("file", metavar="FILE")
-@click.option("--out", type=options.FILE, required=True, help="The CSV to write.")
+@click.option("--out", type=options.FILE_TYPE, required=True, help="The CSV to write.")
 @click.option("--level", default=0.9, show_default=True, help="0.5, 0.8, 0.9, 0.95 or 0.99.")
 @click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
 @click.option("--spreadsheet", is_flag=True, help="Write ' before what a spreadsheet would run.")
-@options.reads_a_table
+@options.add_reading_options
 def predict(
     model: Path,
     file: str,
@@ -100,13 +104,15 @@ def predict(
     """
     from rfbench.choosing.model import load
     from rfbench.choosing.table import read_new_rows
-    from rfbench.pages.templates import lines
+    from rfbench.pages.templates import render_lines
 
     fitted = load(model.resolve(), allow_imports=allow_imports)
     rows, notes = read_new_rows(file, fitted, **reading)
     for line in notes:
         echo(f"note: {line}", err=True)
-    for line in lines("choosing/predict.j2", "differences", table=fitted[0].differences(rows)):
+    for line in render_lines(
+        "choosing/predict.j2", "differences", table=fitted[0].differences(rows)
+    ):
         echo(f"note: {line}", err=True)
     made = fitted.predictions(rows, level)
     # A carriage return alone ends a line for readers, and the csv module does not quote it.

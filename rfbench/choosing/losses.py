@@ -21,7 +21,7 @@ CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
 # The p-value of signed ranks of n values is at least 2^(1 - n): with fewer it decides nothing.
 LEAST_RANKED = 12
-LEVEL = 0.95  # of the intervals
+HELD_OUT_LEVEL = 0.95  # of the intervals
 
 
 class Loss(NamedTuple):
@@ -73,7 +73,7 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
     return Loss(value, value + influences * len(each) / n, each, n)
 
 
-def difference(first: Loss, second: Loss, metric: str) -> Difference:
+def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return by how much the first loss exceeds the second, both of the same rows.
 
     The p-value is that of Wilcoxon's signed ranks of the rows' losses where these have no bound,
@@ -84,7 +84,7 @@ def difference(first: Loss, second: Loss, metric: str) -> Difference:
     value, each = first.value - second.value, first.rows - second.rows
     error = first._replace(values=first.values - second.values).standard_error
     around = stats.t(max(1, len(each) - 1), value, error or SMALLEST)
-    low, high = map(float, around.interval(LEVEL))
+    low, high = map(float, around.interval(HELD_OUT_LEVEL))
     if not each.any() or len(each) < 2:
         p = 1.0
     elif metric == "error" and len(each) == first.n:  # where one of the two alone is right
@@ -95,5 +95,5 @@ def difference(first: Loss, second: Loss, metric: str) -> Difference:
         p = min(1.0, 2 * float(stats.wilcoxon(smaller, alternative="less").pvalue))
     else:  # ranks would weigh a large group as a small one
         p = float(2 * min(around.cdf(0), around.sf(0)))
-    verdict = "near" if not p < 1 - LEVEL else "better" if value < 0 else "worse"
+    verdict = "near" if not p < 1 - HELD_OUT_LEVEL else "better" if value < 0 else "worse"
     return Difference(value, low, high, p, verdict)

@@ -24,7 +24,7 @@ from rfbench.arrays import Array
 from rfbench.datasets import cache
 from rfbench.datasets.files import Reading
 from rfbench.errors import DataError
-from rfbench.escaping import json_value
+from rfbench.escaping import to_json_value
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals
 
@@ -60,7 +60,7 @@ class Model(Pipeline):  # type: ignore[misc]
         return made.join(pd.DataFrame(self.predict_proba(X), columns=names))
 
 
-def half_widths(residuals: Array) -> dict[float, float]:
+def compute_half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the interval of each of `LEVELS`, by split conformal prediction.
 
     Of n rows that the model has not seen it is the k-th smallest absolute residual, k = the ceiling
@@ -81,7 +81,7 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     reading = None if model.reading_ is None else vars(model.reading_)
     versions = {"rfbench": __version__, "scikit-learn": sklearn.__version__}
     facts |= {"half_widths": widths, "reading": reading, "versions": versions}
-    model.card_ = json_value(facts)
+    model.card_ = to_json_value(facts)
     dumped = io.BytesIO()
     joblib.dump(model, dumped, compress=3)
     content = dumped.getvalue()
@@ -89,7 +89,7 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     card = {**model.card_, "model_sha256": sha256}
     files.replace(folder / "model.joblib", content)
     files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
-    cache.remember(f"model|{sha256}", "made")
+    cache.store_cached(f"model|{sha256}", "made")
     return card
 
 
@@ -113,7 +113,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise refused("is not the model of its card.", "Its hash is another one.")
-    if not allow_imports and cache.recall(f"model|{sha256}") is None:
+    if not allow_imports and cache.load_cached(f"model|{sha256}") is None:
         why = "Loading a model runs code that is in its file: it is as trusted as its sender."
         if home.is_temporary():
             why += " Without a home folder rfbench does not remember which models are yours."

@@ -30,15 +30,15 @@ from rfbench.datasets.columns import Parsed
 from rfbench.datasets.preparation import Preparation, PreparedColumns
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.datasets.split import Index, Sides
-from rfbench.escaping import one_line
+from rfbench.escaping import escape_line
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import LEAST_MEMORY, Limits
-from rfbench.memory import free_bytes
+from rfbench.memory import count_free_bytes
 from rfbench.results import predictions
 from rfbench.results.schema import METHOD, MODEL, VALIDATION
 from rfbench.results.store import Store
-from rfbench.samplers.metric import into
+from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
 KINDS = "constant", "linear", "features", "boosting", "blend"  # of model, the simplest first
@@ -58,7 +58,7 @@ GAIN = 0.995  # more features are tried while the loss falls below this share
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
 _FILE = Path(__file__).with_name("contenders.yaml")  # which says what is tried
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
-SHARES = CONTENDERS["shares"]
+ROUND_SHARES = CONTENDERS["shares"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ class Rounds:
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
-        memory = max(LEAST_MEMORY, int(0.8 * free_bytes() / self.workers))
+        memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
@@ -208,7 +208,7 @@ class Rounds:
                 answers[place] = self._said(said[trial.id])
             elif status == "failed":
                 message = said[trial.id]["message"].partition("\n")[0]
-                self.failed[trial.sampler.label] = one_line(message)
+                self.failed[trial.sampler.label] = escape_line(message)
         return answers
 
     def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class Rounds:
             yield
         except Exception as error:
             message = str(error).strip() or type(error).__name__
-            self.failed[candidate.label] = one_line(message)
+            self.failed[candidate.label] = escape_line(message)
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
@@ -341,12 +341,12 @@ class Rounds:
         simple = min(self.few, max(LEAST, FIRST_CELLS // width))
         self.round(models[:1], self.few, share=None)
         self.round(models[1:2], simple, share=None)
-        self.round(models[2:], self.few, SHARES["boosting"])
-        made = self.round(self._kernels(), self.few, SHARES["first"])
+        self.round(models[2:], self.few, ROUND_SHARES["boosting"])
+        made = self.round(self._kernels(), self.few, ROUND_SHARES["first"])
         small = [c for c in made if c.family == FEATURES]
         if simple < self.n:
             again = models if self.few < self.n else models[1:2]
-            self.round(again, self.n, SHARES["metric"])
+            self.round(again, self.n, ROUND_SHARES["metric"])
         self._learn_metrics(small)
         self._grow(small)
 
@@ -373,7 +373,7 @@ class Rounds:
             least = min(c.loss.value for c in small)
             kinds = {kind: f"{candidate.label}, {kind} metric" for kind in CONTENDERS["metrics"]}
             settings = [candidate.at(label, metric=kind) for kind, label in kinds.items()]
-            made = self.round(settings, self.middle, SHARES["metric"])
+            made = self.round(settings, self.middle, ROUND_SHARES["metric"])
             small += made
             if not made or min(c.loss.value for c in made) > GAIN * least:
                 break
@@ -397,7 +397,7 @@ class Rounds:
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
-        alive = self.round(settings, self.middle, SHARES["middle"]) or alive[:1]
+        alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.leading(alive, 3)
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
@@ -445,12 +445,12 @@ class Rounds:
         """Return what scales prepared rows, in the learnt metric of a split or in that of all."""
         steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
-            steps.append(FunctionTransformer(partial(into, part.basis[fold])))
+            steps.append(FunctionTransformer(partial(apply_metric, part.basis[fold])))
         return steps
 
     def clear(self) -> None:
         """Remove the rows that trials were given, and where none may be left, all they said."""
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
-            files.remove_folder(self.folder / predictions.KEY)
+            files.remove_folder(self.folder / predictions.PREDICTIONS_KEY)
             files.remove(Store(self.folder).csv)

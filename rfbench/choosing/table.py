@@ -16,13 +16,13 @@ from rfbench.arrays import Array
 from rfbench.choosing.model import Model
 from rfbench.datasets import columns, files, values
 from rfbench.datasets.files import Reading
-from rfbench.datasets.split import Index, Sides, in_time
+from rfbench.datasets.split import Index, Sides, split_by_time
 from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
-from rfbench.solvers.folds import whole_groups
+from rfbench.solvers.folds import assign_group_folds
 
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-FEW = 4  # rows of a class that are kept where rows are sampled
+MIN_CLASS_ROWS = 4  # rows of a class that are kept where rows are sampled
 FOLDED_ROWS = 2_000  # up to so many training rows there are folds
 # Training rows for each second of the budget, and bounds of them.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
@@ -36,7 +36,7 @@ _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
 )
-NONE = "none"  # rows are held out at random, whatever they say
+NO_COLUMN = "none"  # rows are held out at random, whatever they say
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class LabelledTable:
         size = max(1, min(round(share * n), MOST_HELD_OUT))
         if self.time is not None:
             least = min(2, self.n_classes or 1)
-            every = in_time(self.time, size, folds)
+            every = split_by_time(self.time, size, folds)
             parts = [s for s in every if len(s[1]) and len(np.unique(self.y[s[0]])) >= least]
             if not parts:
                 raise ConfigError(
@@ -103,11 +103,11 @@ class LabelledTable:
         if self.groups is not None:
             count = folds if folds > 1 else max(2, round(n / size))
             codes = self.y if self.n_classes else None
-            numbers = whole_groups(self.groups, codes, count, self.seed)
+            numbers = assign_group_folds(self.groups, codes, count, self.seed)
         elif folds > 1:
-            numbers = shuffled(self.codes, self.seed) % folds
+            numbers = shuffle_within_classes(self.codes, self.seed) % folds
         else:  # exactly so many, of each class its share and one at least
-            place = shuffled(self.codes, self.seed)
+            place = shuffle_within_classes(self.codes, self.seed)
             spread = np.where(place, (place + 0.5) / np.bincount(self.codes)[self.codes], 0.0)
             numbers = np.ones(n, dtype=np.int64)
             numbers[np.argsort(spread, kind="stable")[:size]] = 0
@@ -130,11 +130,11 @@ class LabelledTable:
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
-        wanted = np.maximum(FEW, np.round(size / len(rows) * np.bincount(codes)))
-        return rows[shuffled(codes, self.seed) < wanted[codes]]
+        wanted = np.maximum(MIN_CLASS_ROWS, np.round(size / len(rows) * np.bincount(codes)))
+        return rows[shuffle_within_classes(codes, self.seed) < wanted[codes]]
 
 
-def parted(
+def split_without_rare_classes(
     table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
     """Leave out the classes that a side of some split lacks: these cannot be learnt and checked.
@@ -168,13 +168,13 @@ def parted(
         table, kept = table.take(rows), kept[rows]
 
 
-def shuffled(codes: Index, seed: int) -> Index:
+def shuffle_within_classes(codes: Index, seed: int) -> Index:
     """Return the places of the rows of each class in a random order of them, from 0 on."""
     order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
 
-def table_of(
+def make_table(
     X: Any,
     y: Any = None,
     *,
@@ -190,25 +190,25 @@ def table_of(
     `target` is the column of a file to predict, `drop` names those to leave out, and `task` is
     classification or regression, by default what the target says. `groups` say whose rows belong
     together: whole groups are held out. `time` says when they are: the last ones are held out. Both
-    are columns of a file, or arrays; by default the rows say it, see `held_out_by`, and 'none' is
+    are columns of a file, or arrays; by default the rows say it, see `infer_split`, and 'none' is
     at random. `reading` is that of `rfbench.datasets.files.read`. DataError if there is no such
     file or column, or nothing can be learnt from it.
     """
     if not isinstance(X, str | Path):
-        rows, told = columns.tabled("the rows", X, y)
+        rows, told = columns.to_table("the rows", X, y)
         guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
-        read = columns.Table("the rows", columns.dense(rows), pd.Series(told), {})
+        read = columns.Table("the rows", columns.to_dense_table(rows), pd.Series(told), {})
         return _labelled(read, task or guess, groups, time)
-    path, owners = files.find(str(X), None), None if groups == NONE else groups
+    path, owners = files.find(str(X), None), None if groups == NO_COLUMN else groups
     special = {"target": target, "drop": tuple(drop), "groups": owners}
-    read, how, X = files.table(path, dense=True, special=special, **reading)
-    if time not in (None, NONE):
-        time = X[columns.column_named(path.name, X, time, "time")]
+    read, how, X = files.read_table(path, dense=True, special=special, **reading)
+    if time not in (None, NO_COLUMN):
+        time = X[columns.find_column(path.name, X, time, "time")]
         columns.check_apart(path.name, {"target": str(read.y.name), "time": str(time.name)})
-    owners = read.special.get("groups", groups) if groups != NONE else groups
+    owners = read.special.get("groups", groups) if groups != NO_COLUMN else groups
     table = _labelled(read, task, owners, time)
     unused = tuple(str(name) for name in X.columns if name not in table.X.columns)
-    return replace(table, sha256=files.content_sha256(path), how=replace(how, unused=unused))
+    return replace(table, sha256=files.hash_content(path), how=replace(how, unused=unused))
 
 
 def read_new_rows(
@@ -222,7 +222,7 @@ def read_new_rows(
     """
     path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
-    X = columns.dense(read.X)
+    X = columns.to_dense_table(read.X)
     known = () if how is None else how.unused
     X = X.drop(columns=[name for name in known if name in X and name not in model.card_["columns"]])
     if not len(X):
@@ -230,17 +230,17 @@ def read_new_rows(
     if not {*X.columns} & {*model.card_["columns"]}:
         raise DataError(
             f"{file} has none of the columns that the model knows.",
-            f"These are {values.named(model.card_['columns'])}.",
+            f"These are {values.format_names(model.card_['columns'])}.",
             "Name the file that belongs to the model, or correct its first line.",
         )
     if how is None or read.how.format not in files.TEXT or options:
         return X, read.notes
     beyond = prepare.differences(X).odd
-    for separator in {read.how.separator, files.reading_of(path).separator} if beyond else ():
+    for separator in {read.how.separator, files.detect_reading(path).separator} if beyond else ():
         for decimal in ",.":
             try:
                 other = replace(read.how, separator=separator, decimal=decimal, commas=())
-                Z = columns.dense(files.read(path, like=other).X)
+                Z = columns.to_dense_table(files.read(path, like=other).X)
             except DataError:
                 continue
             for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
@@ -263,7 +263,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if len(table.special) == 2:
         raise ConfigError("Groups and time were both given.", "", "Give one of the two.")
     if (when := table.special.get("time")) is not None:
-        table.special["time"] = pd.Series(values.moments(str(when.name), when), name="time")
+        table.special["time"] = pd.Series(values.to_days(str(when.name), when), name="time")
     table.complete()
     # A copy has one block of each type: a file's columns may be as many blocks, which is slow.
     name, X, y, notes = table.name, table.X.copy(), table.y, []
@@ -274,7 +274,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     texts = {name: STRING for name, dtype in rows.dtypes.items() if not values.is_number(dtype)}
     hashes = pd.util.hash_pandas_object(rows.astype(texts), index=False)
     copies = pd.factorize(hashes)[0].astype(np.int64)
-    if groups is None and time is None and (found := held_out_by(X, y, copies)) is not None:
+    if groups is None and time is None and (found := infer_split(X, y, copies)) is not None:
         by, column, sentence = found
         notes, table.special = [sentence], {by: column}
         X = X.drop(columns=column.name) if by == "groups" and column.name in X else X
@@ -291,12 +291,12 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         numbers,
         table.special["time"].to_numpy(np.float64) if "time" in table.special else None,
         name=name,
-        notes=(*tells(X[once], codes[once]), *notes, *table.notes),
+        notes=(*find_leaky_columns(X[once], codes[once]), *notes, *table.notes),
         assumed=table.assumed,
     )
 
 
-def held_out_by(
+def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
     """Return how rows are to be held out; None: at random.
@@ -305,9 +305,9 @@ def held_out_by(
     they are and repeats, or exact duplicates, of which `copies` are the numbers. Beside it are the
     times or groups, called as their column is, and a sentence with the option that says otherwise.
     """
-    kinds = {str(name): values.kind_of(str(name), column) for name, column in X.items()}
+    kinds = {str(name): values.infer_kind(str(name), column) for name, column in X.items()}
     for name in [name for name, kind in kinds.items() if kind == values.DATE]:
-        time = pd.Series(values.moments(name, X[name]), name=name)
+        time = pd.Series(values.to_days(name, X[name]), name=name)
         in_order = time.is_monotonic_increasing or time.is_monotonic_decreasing
         if in_order and time.nunique() >= LEAST:
             sentence = (
@@ -342,7 +342,7 @@ def held_out_by(
 def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     """Return whether a column is called like somebodies, and how many it names, in several rows."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
-    if kind == values.WORDS and values.units_in(values.text_of(column).dropna()):
+    if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
     if column.dtype == bool or not (kind == values.WORDS or whole):
@@ -353,7 +353,7 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     return named, len(counts) * (named or ROWS_PER_NAME * len(counts) > len(column))
 
 
-def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
+def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     """Name the columns that determine the target: it follows from them, or has their order.
 
     Of rows that belong together, one is to be given: their values agree without any such rule.
@@ -370,14 +370,14 @@ def tells(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 
 
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
-    kind = values.kind_of(name, column)
+    kind = values.infer_kind(name, column)
     if kind == values.INDEX:
         return False  # it is left out
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
-        cells = pd.Series(values.moments(name, column))
+        cells = pd.Series(values.to_days(name, column))
     else:
-        cells = values.text_of(column)
+        cells = values.to_text(column)
         if kind == values.NUMBER:
             cells = pd.Series(values.as_numbers(cells, comma=values.has_decimal_comma(cells)))
     there = cells.notna().to_numpy()
@@ -402,8 +402,8 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4
 
 
-def without_rows(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes tell no value of a row; see `Preparation`, `parted`."""
+def remove_row_values(table: LabelledTable) -> LabelledTable:
+    """Return a table whose target and notes tell no value of a row."""
     note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
     if table.n_classes:
         # The names of rare classes are secret, too, in whatever sentence they stand.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import files
-from rfbench.errors import ResultsError, writing
+from rfbench.errors import ResultsError, raise_as_write_error
 from rfbench.results import manifest, predictions
 from rfbench.results.reader import TRIALS
 from rfbench.results.schema import TRIAL_ID
@@ -23,12 +23,12 @@ from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
 # In the order in which they are put into OUT: a row follows its predictions.
-NAMED = (predictions.KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
-MEASURED = NAMED[:5]
+NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
+RESULT_FILES = NAMED[:5]
 
 
 @contextmanager
-def beside(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
+def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     """Give a folder to work in; at the end what is in it goes into `out`.
 
     The folder begins with what `out` has measured before, or with what a run left that was cut
@@ -43,19 +43,21 @@ def beside(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     check_own(out)
     for file in (lock, place / TRIALS):
         files.check(file, target.parent)
-    with writing(f"{out} cannot be written", todo="Give another folder with --out."):
+    with raise_as_write_error(f"{out} cannot be written", todo="Give another folder with --out."):
         files.make_folder(place)
         files.make_folder(target)
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     try:
-        with files.locked(lock):
+        with files.lock_file(lock):
             if not (place / TRIALS).exists():
-                for file in _files(target, MEASURED if allow_rows else ()):
+                for file in _files(target, RESULT_FILES if allow_rows else ()):
                     files.replace(place / file, files.read(target / file, target), place)
             try:
                 yield place
-                with writing(f"{out} cannot be written", f"What was made is in {place}."):
+                with raise_as_write_error(
+                    f"{out} cannot be written", f"What was made is in {place}."
+                ):
                     _publish(place, target, allow_rows)
             finally:  # a run that was cut off goes on with the rows that it has
                 if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
@@ -109,8 +111,8 @@ def _publish(place: Path, target: Path, allow_rows: bool) -> None:
     """Put the files that were made into their places, the card last."""
     if not allow_rows:  # of an earlier run that might leave rows
         for trial_id in Store(target).done():
-            files.remove(predictions.file_of(target, trial_id), target)
+            files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)
-        files.remove_empty(target / predictions.KEY)
+        files.remove_empty(target / predictions.PREDICTIONS_KEY)
     for file in _files(place, NAMED):
         files.move(place / file, target / file, target)

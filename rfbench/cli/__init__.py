@@ -25,7 +25,7 @@ from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
 from rfbench.compute import check_folder
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
-from rfbench.escaping import guard_warnings, printable
+from rfbench.escaping import escape_controls, guard_warnings
 
 NO_THREAD = "can't start new thread"  # Python's words for it
 
@@ -62,7 +62,7 @@ class Commands(click.Group):
                 sys.stdout.flush()
             return result
         except click.ClickException as wrong:  # click prints it
-            vars(wrong)["message"] = printable(wrong.message)
+            vars(wrong)["message"] = escape_controls(wrong.message)
             raise
         except BrokenPipeError:
             sys.stderr.close()

@@ -6,7 +6,7 @@ import click
 
 from rfbench.cli.options import AS_JSON
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import DataError, unknown
+from rfbench.errors import DataError, make_unknown_error
 
 
 @click.group()
@@ -29,17 +29,17 @@ def list_data(form: str) -> None:
             {
                 "name": name,
                 **entry.model_dump(include={"title", "task", "rows", "columns", "licence", "kind"}),
-                "on_disk": entry.kind != "files" or datasets.on_disk(name),
+                "on_disk": entry.kind != "files" or datasets.is_on_disk(name),
             }
-            for name in datasets.names()
-            for entry in [datasets.entry(name)]
+            for name in datasets.list_names()
+            for entry in [datasets.find_entry(name)]
         )
         return
     lines = []
-    for name in datasets.names():
-        entry = datasets.entry(name)
+    for name in datasets.list_names():
+        entry = datasets.find_entry(name)
         state = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
-        state = state or ("yes" if datasets.on_disk(name) else "no")
+        state = state or ("yes" if datasets.is_on_disk(name) else "no")
         size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, state, entry.licence))
     print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
@@ -58,9 +58,9 @@ def fetch(names: tuple[str, ...], suite: str | None) -> None:
     """
     from rfbench import datasets
 
-    if suite is not None and suite not in datasets.suites():
-        raise unknown("suite", suite, datasets.suites(), DataError)
-    chosen = [*names, *(datasets.names(suite) if suite else [])]
+    if suite is not None and suite not in datasets.list_suites():
+        raise make_unknown_error("suite", suite, datasets.list_suites(), DataError)
+    chosen = [*names, *(datasets.list_names(suite) if suite else [])]
     if not chosen:
         raise click.UsageError("Name data sets, or a collection with --suite.")
     for name in chosen:
@@ -78,7 +78,7 @@ def verify(names: tuple[str, ...]) -> None:
     from rfbench import datasets
 
     wrong = False
-    for name in names or datasets.names():
+    for name in names or datasets.list_names():
         for check in datasets.verify(name):
             if check.status == "missing" and not names:
                 continue

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import (
-    FILE,
-    RUN,
+    FILE_TYPE,
+    RUN_HELP,
     RunOptions,
+    make_setting_option,
     run_options,
-    setting,
 )
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, DataError
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("configs", nargs=-1, required=True, type=FILE)
-@setting("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
-@click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN}; may be repeated.")
+@click.argument("configs", nargs=-1, required=True, type=FILE_TYPE)
+@make_setting_option("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
+@click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN_HELP}; may be repeated.")
 @click.option(
     "--offline",
     is_flag=True,
@@ -89,7 +89,7 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
     for experiment in experiments:
         names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
         try:
-            for name in [name for name in names if not datasets.on_disk(name)]:
+            for name in [name for name in names if not datasets.is_on_disk(name)]:
                 if offline:
                     todo = f"Run without --offline, or `rfbench data fetch {name}`."
                     raise DataError(f"The data of {name} are not on this machine.", "", todo)
@@ -105,21 +105,21 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
     """Leave out the experiments that have no trial for ``--only``."""
-    from rfbench.experiment.run_plan import meeting, trials_without_data
+    from rfbench.experiment.run_plan import filter_trials, list_trials_without_data
 
     of_all = [text for text in conditions if not text.startswith("trial=")]
-    met = meeting(trials_without_data(experiments), of_all, each=True)
+    met = filter_trials(list_trials_without_data(experiments), of_all, each=True)
     names = {trial.experiment.name for trial in met}
     return [experiment for experiment in experiments if experiment.name in names]
 
 
 @click.command()
-@click.argument("config", required=False, type=FILE)
+@click.argument("config", required=False, type=FILE_TYPE)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )
-@setting("settings", "KEY.PATH=VALUES", "Values of any other key, in the same grammar")
-@click.option("--run", "runs", metavar="NAME", multiple=True, help=f"{RUN}.")
+@make_setting_option("settings", "KEY.PATH=VALUES", "Values of any other key, in the same grammar")
+@click.option("--run", "runs", metavar="NAME", multiple=True, help=f"{RUN_HELP}.")
 @run_options
 def sweep(
     config: Path | None,
@@ -159,14 +159,14 @@ def sweep(
             raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
-    documents = configuration.documents(path, [*swept, *options.overrides])
+    documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)
-    combinations = sweeps.combinations(axes)
+    combinations = sweeps.iterate_combinations(axes)
     experiments = [
-        sweeps.changed(
+        sweeps.apply_changes(
             document,
             run_name,
-            sweeps.settings_of(axes, combination),
+            sweeps.get_settings(axes, combination),
             allow_imports=options.allow_imports,
         )
         for combination in combinations
@@ -177,10 +177,10 @@ def sweep(
 
 
 def _sweep_name(stem: str, settings: Sequence[str]) -> str:
-    from rfbench.experiment.plan import digest
+    from rfbench.experiment.plan import compute_digest
 
     folder_name = "_".join(settings).replace(":", "..").replace(",", "+").replace(" ", "")
     readable = "".join(c if c.isalnum() or c in "._+=-" else "-" for c in folder_name)
     if len(readable) > 80:
-        readable = readable[:60] + "-" + digest(readable)[:8]
+        readable = readable[:60] + "-" + compute_digest(readable)[:8]
     return f"{stem}-sweep-{readable}"

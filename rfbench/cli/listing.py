@@ -16,7 +16,7 @@ from rfbench.cli.options import (
     AS_JSON,
 )
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def list_(what: str, name: str | None, form: str) -> None:
         name, label = _of_label(name), name
     if name not in things:
         raise ConfigError(
-            f"There is no '{name}' among the {what}.{nearest(name, list(things))}",
+            f"There is no '{name}' among the {what}.{suggest_nearest(name, list(things))}",
             todo=f"`rfbench list {what}` has them all.",
         )
     text = things[name][1]().rstrip("\n")
@@ -104,7 +104,7 @@ def _things(what: str) -> Things:
             for name, column in schema.SCHEMA.items()
         }
     if what == "datasets":
-        every = {name: datasets.entry(name) for name in datasets.names()}
+        every = {name: datasets.find_entry(name) for name in datasets.list_names()}
         return {name: ((entry.title,), partial(_facts, entry)) for name, entry in every.items()}
     if what == "papers":
         return {
@@ -113,14 +113,14 @@ def _things(what: str) -> Things:
                  f"{folder.paper.citation}: {folder.paper.about}"),
                 partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
             )
-            for name in papers.papers()
-            for folder in [papers.folder(name)]
+            for name in papers.list_papers()
+            for folder in [papers.find_folder(name)]
         }  # fmt: skip
     files: Things = {}
     runs: Things = {}
-    for path in shipped.every():
-        documents = config.documents(path)
-        names = [config.short(path, name) for name in documents]
+    for path in shipped.list_configurations():
+        documents = config.read_documents(path)
+        names = [config.shorten_path(path, name) for name in documents]
         several = f"; runs: {', '.join(names)}" if len(names) > 1 else ""
         about = f"{yamlfile.load(path).value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
@@ -140,11 +140,11 @@ def _facts(entry: Entry) -> str:
 
 def _of_classes(*classes: type[Any]) -> str:
     """Return of each class the parameters, with their defaults and rules, and its docstring."""
-    from rfbench.parameters import described
+    from rfbench.parameters import describe_parameters
 
     texts = []
     for cls in classes:
-        declared = described(cls) if is_dataclass(cls) else []
+        declared = describe_parameters(cls) if is_dataclass(cls) else []
         lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
         texts.append("\n".join([*lines, "", inspect.getdoc(cls) or ""]))
     return "\n\n".join(texts)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import ALLOW_IMPORTS, FOLDER
+from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-MOST_LINES = 5
+MAX_LISTED_ROWS = 5
 
 
 @click.command()
-@click.argument("target", type=FOLDER)
-@click.argument("others", nargs=-1, type=FOLDER, required=True)
+@click.argument("target", type=FOLDER_TYPE)
+@click.argument("others", nargs=-1, type=FOLDER_TYPE, required=True)
 def merge(target: Path, others: tuple[Path, ...]) -> None:
     """Add the rows of OTHERS, from other machines say, that TARGET does not have.
 
@@ -37,7 +37,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     echo(f"{target}: {result.added} rows added")
     if result.both:
         echo(f"{result.both} trials are in both, {len(result.differ)} of them differ")
-    for line in result.differ[:MOST_LINES]:
+    for line in result.differ[:MAX_LISTED_ROWS]:
         echo(f"  {line}")
     for why, count in result.refused.items():
         echo(f"{count} rows refused: {why}")
@@ -48,7 +48,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 
 
 @click.command()
-@click.argument("results", type=FOLDER)
+@click.argument("results", type=FOLDER_TYPE)
 @click.argument("row")
 @ALLOW_IMPORTS
 def replay(results: Path, row: str, allow_imports: bool) -> None:

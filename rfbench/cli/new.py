@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from rfbench import files
-from rfbench.cli.options import DROP, TARGET, TASK, reads_a_table
+from rfbench.cli.options import DROP, TARGET_OPTION, TASK, add_reading_options
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
@@ -49,7 +49,7 @@ def write_example(
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@TARGET
+@TARGET_OPTION
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -65,7 +65,7 @@ def write_example(
 )
 @TASK
 @DROP
-@reads_a_table
+@add_reading_options
 def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.
 

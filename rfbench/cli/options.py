@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.memory import limited_to
+from rfbench.memory import limit_temporarily
 
 if TYPE_CHECKING:
     from rfbench.experiment.worker import Limits
 
 Command = Callable[..., Any]
 READING_NAMES = ("separator", "decimal", "encoding", "header", "missing")
-FILE = click.Path(path_type=Path)
-FOLDER = click.Path(path_type=Path, file_okay=False)
-WHOLE = click.IntRange(1)
-RUN = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
+FILE_TYPE = click.Path(path_type=Path)
+FOLDER_TYPE = click.Path(path_type=Path, file_okay=False)
+POSITIVE_INTEGER = click.IntRange(1)
+RUN_HELP = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
 
 
-def column(text: str) -> str | int:
+def parse_column(text: str) -> str | int:
     """Return a column as a configuration names it: by a name, or by its number."""
     return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
-def comma_list(text: str | tuple[str, ...]) -> tuple[str, ...]:
+def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of a list with commas."""
     if isinstance(text, tuple):
         return text
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
-def setting(
+def make_setting_option(
     name: str, description: str, help: str, option: str = "--set", type: Any = None
 ) -> Callable[..., Any]:
     """Return an option `KEY=...` that may be repeated."""
@@ -46,28 +46,30 @@ def setting(
     return click.option(option, name, multiple=True, type=type, metavar=description, help=help)
 
 
-def parameter(text: str) -> tuple[str, Any]:
+def parse_parameter(text: str) -> tuple[str, Any]:
     """Return the name and the value of a text ``NAME=VALUE``."""
     from rfbench import yamlfile
 
     name, sign, value = text.partition("=")
     if not sign:
         raise click.BadParameter(f"{text} is not NAME=VALUE.")
-    return name, yamlfile.scalar(value)
+    return name, yamlfile.parse_scalar(value)
 
 
-CONFIG = click.argument("config", type=FILE)
-TARGET = click.option("--target", type=column, help="The column to predict.")
+CONFIG = click.argument("config", type=FILE_TYPE)
+TARGET_OPTION = click.option("--target", type=parse_column, help="The column to predict.")
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
     help="Default: as the target is; up to 20 whole numbers are classes.",
 )
-DROP = click.option("--drop", type=column, multiple=True, help="A column to leave out; repeatable.")
-GROUPS = click.option(
-    "--groups", type=column, help="A column of groups; whole groups are held out."
+DROP = click.option(
+    "--drop", type=parse_column, multiple=True, help="A column to leave out; repeatable."
 )
-READING = (
+GROUPS_OPTION = click.option(
+    "--groups", type=parse_column, help="A column of groups; whole groups are held out."
+)
+READING_OPTIONS = (
     click.option("--separator", help="Separator of a CSV; default: detected."),
     click.option("--decimal", help="Decimal sign of a CSV; default: detected."),
     click.option(
@@ -91,7 +93,7 @@ ALLOW_IMPORTS = click.option(
 RESULTS = Path("results")
 OUT = click.option(
     "--out",
-    type=FOLDER,
+    type=FOLDER_TYPE,
     default=RESULTS,
     show_default=True,
     envvar="RFBENCH_OUT",
@@ -107,7 +109,7 @@ AS_JSON = click.option(
 )
 
 
-def results_folder() -> Path:
+def find_results_folder() -> Path:
     """Return where results are looked for when nothing is named: where runs write them."""
     return Path(os.environ.get("RFBENCH_OUT") or RESULTS)
 
@@ -117,7 +119,7 @@ def _named_or_usual(
 ) -> tuple[Path, ...]:
     if folders:
         return folders
-    usual = results_folder()
+    usual = find_results_folder()
     if not usual.exists():
         raise click.UsageError(
             f"Name a results folder. Without one it is {usual}, which is not here."
@@ -126,21 +128,21 @@ def _named_or_usual(
 
 
 RESULTS_OR_USUAL = click.argument(
-    "folders", metavar="[RESULTS]...", nargs=-1, type=FILE, callback=_named_or_usual
+    "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
 
 
-def duration(text: str | float) -> float:
+def parse_duration(text: str | float) -> float:
     """Return the seconds, above 0, of a time: 60, 60s, 500ms, 5m, 2h or 1d."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
-    unit = SECONDS.get(match[2]) if match else None
+    unit = UNIT_SECONDS.get(match[2]) if match else None
     result = float(match[1]) * unit if match and unit else 0.0
     if not 0 < result < math.inf:
         raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
     return result
 
 
-SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def _option(*names: str, **kwargs: Any) -> Any:
@@ -155,11 +157,11 @@ class RunOptions:
     """
 
     trials: int | None = _option(
-        "--trials", type=WHOLE, help="Number of trials, in place of the file's."
+        "--trials", type=POSITIVE_INTEGER, help="Number of trials, in place of the file's."
     )
     jobs: int | None = _option(
         "--jobs",
-        type=WHOLE,
+        type=POSITIVE_INTEGER,
         envvar="RFBENCH_JOBS",
         help="Worker processes; default: one per usable core. Rows do not depend on it, except for "
         "times, unless code of yours keeps state in its process.",
@@ -173,7 +175,7 @@ class RunOptions:
     allow_imports: bool = field(metadata={"option": ALLOW_IMPORTS})
     timeout: float | None = _option(
         "--timeout",
-        type=duration,
+        type=parse_duration,
         metavar="TIME",
         help="Longest time for one trial, such as 90s or 5m; a longer one is recorded as failed.",
     )
@@ -231,15 +233,15 @@ class RunOptions:
 
     def limits(self, workers: int) -> Limits:
         """Return the limits of one of so many workers; one of dask has them for itself."""
-        from rfbench.experiment.worker import Limits, memory_share
+        from rfbench.experiment.worker import Limits, compute_memory_share
 
         if self.executor == "local":
-            return Limits(memory_share(self.memory, workers), self.timeout)
-        amount = None if self.memory.endswith("%") else memory_share(self.memory, 1)
+            return Limits(compute_memory_share(self.memory, workers), self.timeout)
+        amount = None if self.memory.endswith("%") else compute_memory_share(self.memory, 1)
         return Limits(amount, self.timeout)
 
 
-def reads_a_table(command: Command) -> Command:
+def add_reading_options(command: Command) -> Command:
     """Add the options of how a file is written; the command gets those that are given."""
 
     @functools.wraps(command)
@@ -248,7 +250,7 @@ def reads_a_table(command: Command) -> Command:
             **{k: v for k, v in kwargs.items() if k not in READING_NAMES or v not in (None, ())}
         )
 
-    for option in reversed(READING):
+    for option in reversed(READING_OPTIONS):
         with_reading = option(with_reading)
     return with_reading
 
@@ -258,10 +260,12 @@ def run_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def with_options(**kwargs: Any) -> Any:
-        from rfbench.experiment.worker import memory_share
+        from rfbench.experiment.worker import compute_memory_share
 
         options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
-        limited = limited_to(memory_share(options.memory, 1))  # data of one's own are read here
+        limited = limit_temporarily(
+            compute_memory_share(options.memory, 1)
+        )  # data of one's own are read here
         with limited:
             return command(**kwargs, options=options)
 

@@ -14,15 +14,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Column
 
 from rfbench.cli.terminal import echo
-from rfbench.escaping import one_line
+from rfbench.escaping import escape_line
 from rfbench.pages import words
 
 PLAIN_SECONDS = 10.0
-FEWEST = 3
+MIN_FINISHED = 3
 
 
 @contextmanager
-def progress(
+def show_progress(
     name: str, total: int, found: int, first: str = ""
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show how many trials are done, the last one, their rate, the time left and the failures.
@@ -78,11 +78,11 @@ def progress(
         failed += row["status"] != "ok"
         forecast = _forecast(done, total, time.monotonic() - start)
         failures = f"{failed} failed" if failed else ""
-        bar.update(task, advance=1, rate=forecast, failed=failures, cell=cell(row))
+        bar.update(task, advance=1, rate=forecast, failed=failures, cell=name_trial(row))
         if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
             last = time.monotonic()
             text = ", ".join(filter(None, [f"{name}: {done}/{total}", forecast]))
-            echo("; ".join(filter(None, [text, failures, f"last: {cell(row)}"])), err=True)
+            echo("; ".join(filter(None, [text, failures, f"last: {name_trial(row)}"])), err=True)
 
     try:
         with bar:
@@ -96,17 +96,17 @@ def progress(
 
 
 def _forecast(done: int, total: int, seconds: float) -> str:
-    """Say how fast trials end and how long the rest takes; nothing before `FEWEST` have ended.
+    """Say how fast trials end and how long the rest takes, once `MIN_FINISHED` have ended.
 
     The first ones wait for workers to start, and for loops to be compiled.
     """
-    if done < FEWEST:
+    if done < MIN_FINISHED:
         return ""
     rate = done / max(seconds, 1e-9)
     return f"{rate:.2g} trials/s, {words.seconds((total - done) / rate)} left"
 
 
-def cell(row: dict[str, Any]) -> str:
+def name_trial(row: dict[str, Any]) -> str:
     """Name what a trial measured: data set, method, M and the trial's number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
-    return one_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")
+    return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rfbench import slices
-from rfbench.cli.options import FILE, FOLDER, RESULTS
+from rfbench.cli.options import FILE_TYPE, FOLDER_TYPE, RESULTS
 from rfbench.cli.terminal import echo
 
 PUBLISHED = RESULTS / "published"
@@ -30,8 +30,10 @@ class _Report(click.Command):
 
 
 @click.command(cls=_Report)
-@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
-@click.option("--out", type=FOLDER, default=RESULTS, show_default=True, help="Where the pages go.")
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE)
+@click.option(
+    "--out", type=FOLDER_TYPE, default=RESULTS, show_default=True, help="Where the pages go."
+)
 @click.option(
     "--html",
     type=click.Path(path_type=Path),
@@ -55,7 +57,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
       rfbench report results/quickstart --html report.html
       rfbench report --html site
     """
-    from rfbench.experiment.today import settings
+    from rfbench.experiment.today import find_settings
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     own = [place for name, (_, place) in _modes().items() if asked[name]]
@@ -71,8 +73,8 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
         if html:
             from rfbench.pages.html import write_pages
 
-            written = write_pages(made.pages(paths, out, settings), out, paths, html)
+            written = write_pages(made.render_pages(paths, out, find_settings), out, paths, html)
         else:
-            written = made.publish(paths, out, settings)
+            written = made.publish(paths, out, find_settings)
     for path in written:
         echo(path)

@@ -14,7 +14,7 @@ import click
 from rfbench import datasets, results, usable
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
-from rfbench.cli.progress import cell, progress
+from rfbench.cli.progress import name_trial, show_progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
@@ -26,7 +26,7 @@ from rfbench.experiment.run_plan import (
 )
 from rfbench.pages import first, summary_table
 from rfbench.results import manifest
-from rfbench.results.manifest import data_key
+from rfbench.results.manifest import make_data_key
 from rfbench.results.reader import TRIALS
 from rfbench.results.store import Store
 
@@ -70,13 +70,13 @@ def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPl
     """
     progress = not options.quiet
     if options.trials_first:
-        plans = [planned(work, options, progress=progress) for work in several]
+        plans = [plan_with_messages(work, options, progress=progress) for work in several]
         for number in sorted({trial.number for plan in plans for trial in plan.trials}):
             for plan in plans:
                 if some := [trial for trial in plan.trials if trial.number == number]:
                     yield replace(plan, trials=some), False
     for work in several:
-        yield planned(work, options, progress=progress), True
+        yield plan_with_messages(work, options, progress=progress), True
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def _errors_only() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
+def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the trials that are asked for; data that are not here are downloaded first."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
@@ -101,13 +101,13 @@ def planned(work: Work, options: RunOptions, *, progress: bool = False) -> RunPl
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
     """Print what is there, failed and is missing, for ``--dry-run``."""
-    options.limits(options.jobs or usable.cores())  # which refuses a wrong --memory
+    options.limits(options.jobs or usable.count_cores())  # which refuses a wrong --memory
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
-    absent = [n for n, spec in specs.items() if not (spec.own or datasets.on_disk(n))]
+    absent = [n for n, spec in specs.items() if not (spec.own or datasets.is_on_disk(n))]
     if absent:
         echo(f"{work.folder}: would download {', '.join(absent)} first.")
         return
-    plan = planned(work, options)
+    plan = plan_with_messages(work, options)
     done = Store(plan.folder).done()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
@@ -126,7 +126,7 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
         if spec.own:
             yield f"{spec.name}: {spec.entry.note}"
-            if before.get(data_key(spec.name, spec.parameters), sha256) != sha256:
+            if before.get(make_data_key(spec.name, spec.parameters), sha256) != sha256:
                 text = "its content has changed since the last run, so all its trials are new"
                 yield f"{spec.name}: {text}"
 
@@ -138,8 +138,8 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     missing = runner.find_missing(plan, Store(plan.folder).done(), options.retry)
     done = len(plan.trials) - len(missing)
     stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
-    first = cell(describe(missing[0])) if missing else ""
-    shown = progress(plan.folder.name, len(missing), done, first)
+    first = name_trial(describe(missing[0])) if missing else ""
+    shown = show_progress(plan.folder.name, len(missing), done, first)
     with nullcontext() if options.quiet else shown as ended:
         return runner.run(
             plan,
@@ -160,7 +160,7 @@ def _report(summary: runner.Summary) -> None:
     if summary.done + summary.found:
         read = results.read(summary.folder)
         echo()
-        for line in first.sentences(frame.of([read]), read):
+        for line in first.write_sentences(frame.build_collection([read]), read):
             echo(line)
         echo()
         text = summary_table.render(read, "text", brief=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from rfbench.cli.options import (
-    FOLDER,
+    FOLDER_TYPE,
     RESULTS_OR_USUAL,
-    comma_list,
+    split_commas,
 )
 from rfbench.cli.terminal import echo, print_table
-from rfbench.errors import nearest
+from rfbench.errors import suggest_nearest
 
 if TYPE_CHECKING:
     pass
@@ -24,7 +24,7 @@ MOST_TABLES = 3
 FOLDERS_PER_WORKER = 4
 
 
-FORMATS = ("png", "pdf", "svg")
+FIGURE_FORMATS = ("png", "pdf", "svg")
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
@@ -32,14 +32,15 @@ def _formats(text: str) -> list[str]:
     """Return the formats of `--format png,pdf`."""
     given = [word.strip() for word in text.split(",")]
     for word in given:
-        if word not in FORMATS:
+        if word not in FIGURE_FORMATS:
             raise click.BadParameter(
-                f"'{word}' is not among {', '.join(FORMATS)}.{nearest(word, list(FORMATS))}"
+                f"'{word}' is not among {', '.join(FIGURE_FORMATS)}."
+                + suggest_nearest(word, list(FIGURE_FORMATS))
             )
     return list(dict.fromkeys(given))
 
 
-def inches(text: str | float) -> float:
+def parse_inches(text: str | float) -> float:
     """Return a length in inches: 3.3in, 84mm, 8.4cm or 240pt."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
@@ -50,7 +51,7 @@ def inches(text: str | float) -> float:
 
 @click.command()
 @RESULTS_OR_USUAL
-@click.option("--out", type=FOLDER, help="Folder for the figures.")
+@click.option("--out", type=FOLDER_TYPE, help="Folder for the figures.")
 @click.option(
     "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
 )
@@ -65,7 +66,7 @@ def inches(text: str | float) -> float:
 )
 @click.option(
     "--width",
-    type=inches,
+    type=parse_inches,
     metavar="LENGTH",
     help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
 )
@@ -98,9 +99,9 @@ def plot(
     """
     from rfbench import results, usable
     from rfbench.experiment import fanout
-    from rfbench.figures.style import settings
+    from rfbench.figures.style import apply_style
 
-    with settings(style):
+    with apply_style(style):
         pass  # what cannot be read is one error, not one per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
@@ -109,7 +110,7 @@ def plot(
             f"Two folders' figures would both go to {place}. Draw them separately."
         )
     # A worker takes as long to start as two folders to draw.
-    workers = min(usable.cores(), -(-len(sources) // FOLDERS_PER_WORKER))
+    workers = min(usable.count_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     calls = [
         (folder, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
@@ -152,7 +153,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
 @click.option("--all", "every_table", is_flag=True, help="Print every table in full.")
 @click.option(
     "--methods",
-    type=comma_list,
+    type=split_commas,
     default=(),
     metavar="NAMES",
     help="Only these, in this order: rks,eerf.",

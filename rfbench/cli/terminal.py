@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.escaping import json_value, one_line, printable
+from rfbench.escaping import escape_controls, escape_line, to_json_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +30,7 @@ def echo(
     The `mark` stands before the text, in colour on a terminal.
     """
     start = click.style(mark, fg=colour) if mark else ""
-    click.echo(start + printable(text), err=err, nl=nl)
+    click.echo(start + escape_controls(text), err=err, nl=nl)
 
 
 class Printable(logging.Formatter):
@@ -38,25 +38,25 @@ class Printable(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        return printable(super().format(record))
+        return escape_controls(super().format(record))
 
 
 def echo_json(value: Any, indent: int | None = 1) -> None:
     """Print a value for machines; what is no number, infinity among them, is null."""
-    text = json.dumps(json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(to_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
     click.echo("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
 def print_table(
     rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table, see `table`."""
+    """Print a table, see `format_table`."""
     from rich.console import Console
 
-    click.echo(table(rows, head, numbers, Console()), nl=False)  # its cells are escaped
+    click.echo(format_table(rows, head, numbers, Console()), nl=False)  # its cells are escaped
 
 
-def table(
+def format_table(
     rows: Sequence[Sequence[str]],
     head: Sequence[str],
     numbers: Collection[int],
@@ -66,7 +66,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[one_line(cell) for cell in row] for row in rows]
+    rows = [[escape_line(cell) for cell in row] for row in rows]
     grid = Table(
         box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="", show_header=bool(head)
     )

@@ -8,11 +8,11 @@ import click
 
 from rfbench import slices
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import ALLOW_IMPORTS, FILE, WHOLE, results_folder
+from rfbench.cli.options import ALLOW_IMPORTS, FILE_TYPE, POSITIVE_INTEGER, find_results_folder
 from rfbench.cli.terminal import echo
-from rfbench.pages.rules import rules
+from rfbench.pages.rules import render_rules
 
-EXAMPLES = """
+VERIFY_EXAMPLES = """
 \b
 Examples:
   rfbench verify results/
@@ -27,8 +27,8 @@ Examples:
 """
 
 
-@click.command(help=rules() + EXAMPLES)
-@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE)
+@click.command(help=render_rules() + VERIFY_EXAMPLES)
+@click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option(
     "--format",
@@ -46,7 +46,7 @@ Examples:
 @click.option(
     "--replay",
     "count",
-    type=WHOLE,
+    type=POSITIVE_INTEGER,
     metavar="N",
     help="Measure N random rows again and compare. Exit code 1 unless all agree.",
 )
@@ -71,45 +71,47 @@ def verify(
 ) -> None:
     """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
     if count is not None:
-        replay_rows(folders or (results_folder(),), count, seed, allow_imports)
+        replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return
     from rfbench.analysis import claims, ledger, verification
-    from rfbench.analysis.published import COLUMNS
+    from rfbench.analysis.published import PUBLISHED_COLUMNS
     from rfbench.escaping import as_csv
-    from rfbench.experiment.today import settings
-    from rfbench.pages.verify import claim as explained
-    from rfbench.pages.verify import text
+    from rfbench.experiment.today import find_settings
+    from rfbench.pages.verify import render_claim as explained
+    from rfbench.pages.verify import render_text
 
     if finding is not None:
-        _show_finding(folders or (results_folder(),), finding)
+        _show_finding(folders or (find_results_folder(),), finding)
         return
-    usual = results_folder()
+    usual = find_results_folder()
     if claim is not None:
-        found, paper = verification.of_claim(folders or (usual,), claim)
+        found, paper = verification.find_claim_folders(folders or (usual,), claim)
         folders, claims_only = tuple(found), True
     where = folders or ([usual] if usual.is_dir() else [])
-    held = verification.verify(where, paper, settings, needed=bool(folders))
+    held = verification.verify(where, paper, find_settings, needed=bool(folders))
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
-        table = claims.table(held.outcomes) if claims_only else held.own[COLUMNS]
-        table = table if claim is None else claims.comparisons(held.of_claim(claim))
+        table = (
+            claims.tabulate_outcomes(held.outcomes) if claims_only else held.own[PUBLISHED_COLUMNS]
+        )
+        table = table if claim is None else claims.tabulate_comparisons(held.of_claim(claim))
         output = as_csv(table, float_format="%.10g", lineterminator="\n")
     elif form == "json":
         output = ledger.as_json(held)
     elif claim is not None:
         output = explained(held.of_claim(claim))
     else:
-        output = text(held, claims_only)
+        output = render_text(held, claims_only)
     echo(output, nl=False)
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.analysis.findings import gather
     from rfbench.analysis.verification import verify
-    from rfbench.experiment.today import settings
-    from rfbench.pages.findings import in_order, statements, text
+    from rfbench.experiment.today import find_settings
+    from rfbench.pages.findings import render_statements, render_text, sort_findings
 
-    held = verify(folders, today=settings, needed=True)
+    held = verify(folders, today=find_settings, needed=True)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
-    echo(text(in_order(of_slices, statements(gather(held))), name), nl=False)
+    echo(render_text(sort_findings(of_slices, render_statements(gather(held))), name), nl=False)

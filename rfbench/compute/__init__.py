@@ -39,7 +39,7 @@ def check_folder() -> None:
         )
 
 
-def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Compile a function with numba at its first call and keep the machine code on disk.
 
     Parameters

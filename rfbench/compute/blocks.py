@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from rfbench.memory import free_bytes
+from rfbench.memory import count_free_bytes
 
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
@@ -19,7 +19,7 @@ _LEAST_ROWS = 16
 _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
 
-def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
+def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
     """Choose the rows of a block of features of `itemsize` bytes each.
 
     As many rows as 640 KiB hold, which leaves room in the L2 cache for what the products pack, but
@@ -32,10 +32,10 @@ def default_block_rows(n_columns: int, itemsize: int = 8) -> int:
     large = itemsize < 8 or 8 * n_columns**2 > _L3_BYTES
     floor = _LARGE_ROWS if large else _SMALL_ROWS
     wanted = max(_BLOCK_BYTES // row_bytes, floor)
-    return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * free_bytes()) // row_bytes))
+    return max(_LEAST_ROWS, min(wanted, int(_MEMORY_SHARE * count_free_bytes()) // row_bytes))
 
 
-def matrix_of_floats(a: Any) -> bool:
+def is_float_matrix(a: Any) -> bool:
     """Tell whether an array is what the compiled loops take."""
     return (
         isinstance(a, np.ndarray)
@@ -53,7 +53,7 @@ def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dt
     return X[picked] if is_sparse else np.ascontiguousarray(X[picked], dtype)
 
 
-def blocks(
+def iterate_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
     """Yield the group and the row numbers of each block; a block lies in one group."""

@@ -15,7 +15,7 @@ from scipy.linalg import blas
 
 from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
-from rfbench.compute.blocks import blocks, default_block_rows, read_rows
+from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
 from rfbench.compute.ridge import NormalEquations
 from rfbench.memory import check_fits
 
@@ -89,7 +89,7 @@ def accumulate_groups(
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if groups is None else np.asarray(groups, np.intp)
-    rows = default_block_rows(n_columns, kind.itemsize)
+    rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     check_fits(
@@ -100,14 +100,14 @@ def accumulate_groups(
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    for group, picked in blocks(n, codes, rows):
+    for group, picked in iterate_blocks(n, codes, rows):
         with Clock.part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.part_of(clock, "train"):
             if centre and shift is None:
-                shift = mean_row(features)
+                shift = compute_mean_row(features)
             if shift is not None:
                 with np.errstate(invalid="ignore", over="ignore"):
                     features -= shift
@@ -166,7 +166,7 @@ class _Sums:
         )
 
 
-def mean_row(features: FloatArray) -> FloatArray:
+def compute_mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows; of a constant column exactly its value."""
     first = features[0]
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
@@ -174,8 +174,8 @@ def mean_row(features: FloatArray) -> FloatArray:
         return np.asarray(mean.astype(features.dtype))
 
 
-def centre(features: FloatArray) -> FloatArray:
-    """Take the mean row from the features, in place, and return it; see `mean_row`."""
+def subtract_mean(features: FloatArray) -> FloatArray:
+    """Take the mean row from the features, in place, and return it; see `compute_mean_row`."""
     first = features[0].copy()
     with np.errstate(invalid="ignore", over="ignore"):
         features -= first

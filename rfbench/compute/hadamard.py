@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench.arrays import FloatArray
-from rfbench.compute import compiled
-from rfbench.compute.blocks import matrix_of_floats
+from rfbench.compute import compile_function
+from rfbench.compute.blocks import is_float_matrix
 
 _STRIP_BYTES = 2**18
 
@@ -30,7 +30,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
     ValueError
         The array has another type or layout, or a length that is not a power of two.
     """
-    if not matrix_of_floats(a) or axis not in (0, 1):
+    if not is_float_matrix(a) or axis not in (0, 1):
         raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
     length = a.shape[axis]
     if length < 1 or length & (length - 1):
@@ -48,7 +48,7 @@ def padded_length(size: int) -> int:
     return 1 << (size - 1).bit_length()
 
 
-@compiled
+@compile_function
 def _butterflies(flat: Any, h: int) -> None:
     """Do the stages h, 2h, 4h, ... of a vector, two at a time."""
     while 4 * h <= flat.size:
@@ -67,7 +67,7 @@ def _butterflies(flat: Any, h: int) -> None:
             a[j], b[j] = a[j] + b[j], a[j] - b[j]
 
 
-@compiled
+@compile_function
 def _along_rows(a: Any) -> None:
     for i in range(a.shape[0]):
         row = a[i]
@@ -85,7 +85,7 @@ def _along_rows(a: Any) -> None:
         _butterflies(row, 8)
 
 
-@compiled
+@compile_function
 def _along_columns(a: Any, strip: int) -> None:
     """Transform strips of columns that stay in cache while all stages pass over them."""
     length = a.shape[0]

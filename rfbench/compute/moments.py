@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfbench.compute import compiled
+from rfbench.compute import compile_function
 
 
-@compiled
+@compile_function
 def add_moments(features: Any, sides: Any, out: Any) -> None:
     """Add sides'features to out, four rows at a time: BLAS is slow at so few columns."""
     rows = features.shape[0]

@@ -154,7 +154,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     Notes
     -----
     How the penalties are solved is said at `solve_shifted`; the rounding error is that of
-    `rounding`, and the largest entry that of the Gram matrix before it is centred.
+    `estimate_rounding`, and the largest entry that of the Gram matrix before it is centred.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
@@ -177,7 +177,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
             blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
 
     largest = float(np.diag(equations.gram).max(initial=0.0))
-    coef, notes = solve_shifted(load, moment, penalties, rounding(equations), largest)
+    coef, notes = solve_shifted(load, moment, penalties, estimate_rounding(equations), largest)
     offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, notes)
 
@@ -316,7 +316,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     return np.asarray((solved.reshape(p, -1, t) * (units / scale)).transpose(1, 0, 2))
 
 
-def rounding(equations: NormalEquations) -> float:
+def estimate_rounding(equations: NormalEquations) -> float:
     """Return the relative error of the Gram matrix in its spectral norm.
 
     p eps of float64, in which it is factorised, but at least 4 eps of the features' type: that of
@@ -338,9 +338,9 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     Returns
     -------
     ndarray, shape (a, t)
-        Exact to about ten times the `rounding` of the sum of squared targets: smaller sums are
-        given as that much. Infinite where the sum is negative beyond it: such coefficients are too
-        large for the precision of the equations.
+        Exact to about ten times the `estimate_rounding` of the sum of squared targets: smaller
+        sums are given as that much. Infinite where the sum is negative beyond it: such
+        coefficients are too large for the precision of the equations.
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)
@@ -350,6 +350,6 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     offset = intercept + equations.shift @ coef
     cross = offset * (2 * (fitted - equations.target_sums) + equations.n * offset)
     total = equations.target_squares + quadratic + cross
-    least = 10 * rounding(equations) * equations.target_squares
+    least = 10 * estimate_rounding(equations) * equations.target_squares
     usable: Array = np.where(total >= -least, np.maximum(total, least), np.inf)
     return usable

@@ -7,12 +7,13 @@ A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 - k comes from adding and taking away 1.5 2^52 (1.5 2^23 in float32), which leaves its parity in
   the lowest bit of the sum: the sign costs one shift and one exclusive or.
 - k pi is taken away in parts (Cody & Waite 1980). The parts before the last have so few bits (38;
-  9 and 9 in float32) that k times them is exact for \|x\| < `LIMIT`, with or without fused
+  9 and 9 in float32) that k times them is exact for \|x\| < `LARGEST_PHASE`, with or without fused
   multiply-add.
 - C and S minimise the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
   exchange with 60 digits, then rounded. Their own error is 4e-18 (C) and 1.1e-16 (S), 2.4e-10 and
   4.6e-9 in float32.
-- A phase that is not below `LIMIT` in size, infinity and NaN among them, goes to the C library.
+- A phase that is not below `LARGEST_PHASE` in size, infinity and NaN among them, goes to the C
+  library.
 
 The loops have no branch and compile to vector instructions.
 """
@@ -24,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from rfbench.compute import compiled
+from rfbench.compute import compile_function
 
-LIMIT = 1e5
+LARGEST_PHASE = 1e5
 """Phases of this size and beyond take the slow and safe way."""
 
 _CHUNK = 1024
@@ -83,7 +84,7 @@ _S_32 = tuple(
 _ONE_32 = np.float32(1)
 
 
-@compiled
+@compile_function
 def _reduce(x: Any) -> Any:
     """Return r and the sign bit of (-1)^k as an integer, x = k pi + r."""
     shifted = x * _PER_PI + _ROUND
@@ -92,7 +93,7 @@ def _reduce(x: Any) -> Any:
     return (x - k * _PI_1) - k * _PI_2, sign
 
 
-@compiled
+@compile_function
 def _reduce_32(x: Any) -> Any:
     shifted = x * _PER_PI_32 + _ROUND_32
     k = shifted - _ROUND_32
@@ -100,17 +101,17 @@ def _reduce_32(x: Any) -> Any:
     return ((x - k * _PI_1_32) - k * _PI_2_32) - k * _PI_3_32, sign
 
 
-@compiled
+@compile_function
 def _signed(value: Any, sign: Any) -> Any:
     return np.int64(np.float64(value).view(np.int64) ^ sign).view(np.float64)
 
 
-@compiled
+@compile_function
 def _signed_32(value: Any, sign: Any) -> Any:
     return np.int32(np.float32(value).view(np.int32) ^ sign).view(np.float32)
 
 
-@compiled
+@compile_function
 def _even(u: Any) -> Any:
     p = _C[6] + u * _C[7]
     p = _C[4] + u * (_C[5] + u * p)
@@ -118,25 +119,25 @@ def _even(u: Any) -> Any:
     return 1.0 + u * (_C[0] + u * (_C[1] + u * p))
 
 
-@compiled
+@compile_function
 def _odd(u: Any) -> Any:
     p = _S[4] + u * (_S[5] + u * _S[6])
     p = _S[2] + u * (_S[3] + u * p)
     return 1.0 + u * (_S[0] + u * (_S[1] + u * p))
 
 
-@compiled
+@compile_function
 def _even_32(u: Any) -> Any:
     p = _C_32[2] + u * (_C_32[3] + u * _C_32[4])
     return _ONE_32 + u * (_C_32[0] + u * (_C_32[1] + u * p))
 
 
-@compiled
+@compile_function
 def _odd_32(u: Any) -> Any:
     return _ONE_32 + u * (_S_32[0] + u * (_S_32[1] + u * (_S_32[2] + u * _S_32[3])))
 
 
-@compiled
+@compile_function
 def _tile(offsets: Any) -> Any:
     """Repeat the offsets until a chunk of rows fills the vector units and stays in L1."""
     period = offsets.size
@@ -148,7 +149,7 @@ def _tile(offsets: Any) -> Any:
     return tile
 
 
-@compiled
+@compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
     """Do flat <- scale cos(flat + offsets), the offsets repeated all along; abs(scale) < LIMIT."""
     tile = _tile(offsets)
@@ -159,20 +160,20 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
             x = chunk[j] + tile[j]
             r, sign = _reduce(x)
             wave = _even(r * r) * _signed(scale, sign)
-            far = not (abs(x) < LIMIT)
+            far = not (abs(x) < LARGEST_PHASE)
             unsafe += far
             chunk[j] = x if far else wave
         if unsafe:
             for j in range(chunk.size):
-                if not (abs(chunk[j]) < LIMIT):
+                if not (abs(chunk[j]) < LARGEST_PHASE):
                     chunk[j] = scale * math.cos(chunk[j])
 
 
-@compiled
+@compile_function
 def cos_32(flat: Any, offsets: Any, scale: Any) -> None:
     """Do the same in float32."""
     tile = _tile(offsets)
-    limit = np.float32(LIMIT)
+    limit = np.float32(LARGEST_PHASE)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
         unsafe = np.int32(0)
@@ -189,7 +190,7 @@ def cos_32(flat: Any, offsets: Any, scale: Any) -> None:
                     chunk[j] = scale * np.float32(math.cos(np.float64(chunk[j])))
 
 
-@compiled
+@compile_function
 def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
     """Write rows of `width` cosines and as many sines."""
     for i in range(flat.size // width):
@@ -203,18 +204,18 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
             amplitude = _signed(scale, sign)
             cosines[j] = _even(r * r) * amplitude
             sines[j] = r * _odd(r * r) * amplitude
-            unsafe += not (abs(x) < LIMIT)
+            unsafe += not (abs(x) < LARGEST_PHASE)
         if unsafe:
             for j in range(width):
-                if not (abs(row[j]) < LIMIT):
+                if not (abs(row[j]) < LARGEST_PHASE):
                     cosines[j] = scale * math.cos(row[j])
                     sines[j] = scale * math.sin(row[j])
 
 
-@compiled
+@compile_function
 def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
     """Do the same in float32."""
-    limit = np.float32(LIMIT)
+    limit = np.float32(LARGEST_PHASE)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
         cosines = out[2 * i * width : (2 * i + 1) * width]
@@ -234,7 +235,7 @@ def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
                     sines[j] = scale * np.float32(math.sin(np.float64(row[j])))
 
 
-@compiled
+@compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
     """Do flat <- scale flat^order H(flat)."""
     zero, half = scale * 0, scale / 2

@@ -11,7 +11,7 @@ import numpy as np
 
 from rfbench.arrays import FloatArray
 from rfbench.compute import wave_kernels as kernels
-from rfbench.compute.blocks import matrix_of_floats
+from rfbench.compute.blocks import is_float_matrix
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
@@ -45,7 +45,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     if flat.size == 0:
         return
     kernel = kernels.cos if dtype == np.float64 else kernels.cos_32
-    if abs(scale) < kernels.LIMIT:
+    if abs(scale) < kernels.LARGEST_PHASE:
         kernel(flat, shifts, dtype.type(scale))
     else:
         kernel(flat, shifts, dtype.type(1))
@@ -75,7 +75,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     """
     flat = _flat(phase)
     n, width = phase.shape
-    if not matrix_of_floats(out) or (out.shape, out.dtype) != ((n, 2 * width), phase.dtype):
+    if not is_float_matrix(out) or (out.shape, out.dtype) != ((n, 2 * width), phase.dtype):
         raise ValueError(
             f"the output is no writeable, C-contiguous {phase.dtype} array of shape "
             f"({n}, {2 * width})"
@@ -131,6 +131,6 @@ def warm_up() -> None:
 
 
 def _flat(phase: FloatArray) -> FloatArray:
-    if not matrix_of_floats(phase):
+    if not is_float_matrix(phase):
         raise ValueError("phases are a writeable, C-contiguous matrix of float64 or float32")
     return phase.reshape(-1)

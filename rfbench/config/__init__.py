@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from rfbench import shipped, yamlfile
 from rfbench.config import matrix
 from rfbench.config.combinations import check_combinations
-from rfbench.config.messages import explain, where
+from rfbench.config.messages import explain, format_location
 from rfbench.config.overrides import override
 from rfbench.config.permission import check_permission
 from rfbench.config.schema import Experiment
-from rfbench.errors import ConfigError, ResultsError, RfbenchError, unknown
+from rfbench.errors import ConfigError, ResultsError, RfbenchError, make_unknown_error
 from rfbench.solvers.folds import ONCE
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
@@ -35,24 +35,24 @@ def read_all(
     `anything` of `rfbench.permissions.check_permission`. ConfigError names the file, the line, what
     is allowed and the nearest right word.
     """
-    runs = documents(path, overrides)
+    runs = read_documents(path, overrides)
     chosen = dict(choose(path, runs, name) for name in only) if only else runs
     return [from_document(run, name, allow_imports=allow_imports) for name, run in chosen.items()]
 
 
-def documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
+def read_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
     """Return the runs of a configuration file by name, not yet checked.
 
     The path may be the name of a configuration that comes with rfbench.
     """
-    return runs_of(yamlfile.load(shipped.locate(path)), _stem(path), overrides)
+    return list_runs(yamlfile.load(shipped.locate(path)), _stem(path), overrides)
 
 
-def runs_of(
+def list_runs(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
     """Return the runs of a document by name, not yet checked."""
-    runs = matrix.runs(document, stem)
+    runs = matrix.expand_runs(document, stem)
     for document in runs.values():
         for text in overrides:
             override(document, text)
@@ -69,15 +69,15 @@ def choose(
             return full, found[full]
     if not name and len(found) == 1:
         return next(iter(found.items()))
-    names = [short(path, full) for full in found]
+    names = [shorten_path(path, full) for full in found]
     if name:
-        raise unknown(f"run of {path} called", name, names, ConfigError)
+        raise make_unknown_error(f"run of {path} called", name, names, ConfigError)
     raise ConfigError(
         f"{path} has several runs: {', '.join(names)}.", "", f"Name one: --run {names[0]}."
     )
 
 
-def short(path: Path, name: str) -> str:
+def shorten_path(path: Path, name: str) -> str:
     """Return the name of a run without that of its file."""
     return name.removeprefix(_stem(path))[1:] or name
 
@@ -99,7 +99,7 @@ def from_document(
     value = dict(document.value)
     if "name" in value:
         raise ConfigError(
-            f"{where(document, ('name',))}: the name is the file's own name.",
+            f"{format_location(document, ('name',))}: the name is the file's own name.",
             todo="Take the key `name` out, or use `title`.",
         )
     try:

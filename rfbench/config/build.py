@@ -12,16 +12,16 @@ from typing import Any
 from rfbench import plugins
 from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerSpec
 from rfbench.errors import MethodError
-from rfbench.parameters import build, resolve_parameters, taken_by
+from rfbench.parameters import build, list_taken_parameters, resolve_parameters
 from rfbench.registry import SAMPLERS, SOLVERS
-from rfbench.samplers.base import RandomFeatures, looks_at_target
+from rfbench.samplers.base import RandomFeatures, uses_target
 from rfbench.samplers.elsewhere import Method
-from rfbench.solvers import ExternalSolver, Solver, solver_class
+from rfbench.solvers import ExternalSolver, Solver, find_class
 from rfbench.solvers.base import CHOOSE_WITHOUT_FOLDS
 from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
-def method_of(spec: SamplerSpec) -> Method:
+def make_method(spec: SamplerSpec) -> Method:
     """Return what a sampler's entry names, ready to be built: registered, imported or given."""
     if spec.given is not None:
         thing = spec.given.load()
@@ -32,30 +32,30 @@ def method_of(spec: SamplerSpec) -> Method:
     return Method(thing, spec.label, spec.parameters)
 
 
-def answers_of(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
+def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
     """Return what a sampler's class says of itself on which its trials depend.
 
     ``has_bandwidth``: whether the bandwidth changes what is measured; ``looks_at_target``, see
-    `rfbench.samplers.base.looks_at_target`; ``keeps_some``: whether it decides how many features
+    `rfbench.samplers.base.uses_target`; ``keeps_some``: whether it decides how many features
     there are. An imported class is asked like a registered one.
     """
-    method = method_of(spec)
+    method = make_method(spec)
     asked = method.thing
     if not method.is_sampler:
-        asked = sampler_of(experiment, spec, M=1, d=1, n=1, random_state=0, method=method)
+        asked = make_sampler(experiment, spec, M=1, d=1, n=1, random_state=0, method=method)
     return {
         "has_bandwidth": method.has_bandwidth,
-        "looks_at_target": looks_at_target(asked),
+        "looks_at_target": uses_target(asked),
         "keeps_some": asked.keeps_some,
     }
 
 
-def solver_answers(experiment: Experiment) -> dict[str, Any]:
+def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     """Return what the experiment's solver says of itself on which its trials depend.
 
     ``selection``: how it chooses, see `rfbench.solvers.Solver`; 'fixed' where there is no solver,
     and of an estimator from elsewhere. ``uses_features``: whether it sees the features; otherwise
-    the rows themselves. An imported class is asked as a sampler's is, see `answers_of`.
+    the rows themselves. An imported class is asked as a sampler's is, see `get_sampler_properties`.
     """
     solver = asked_solver(experiment)
     return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}
@@ -64,10 +64,10 @@ def solver_answers(experiment: Experiment) -> dict[str, Any]:
 def asked_solver(experiment: Experiment) -> FittedModel:
     """Return the unfitted solver of the first task that it does, to be asked about itself."""
     tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
-    return solver_of(experiment, task=next(iter(tasks)), random_state=0)
+    return make_solver(experiment, task=next(iter(tasks)), random_state=0)
 
 
-def sampler_of(
+def make_sampler(
     experiment: Experiment,
     spec: SamplerSpec,
     *,
@@ -83,7 +83,7 @@ def sampler_of(
     A bandwidth replaces the experiment's rule. A `method` that was resolved before is not imported
     anew.
     """
-    method = method or method_of(spec)
+    method = method or make_method(spec)
     shared = {
         "n_components": M,
         "random_state": random_state,
@@ -94,7 +94,7 @@ def sampler_of(
     return method.build(shared, _with_threads(own, experiment) if spec.imported else own)
 
 
-def solver_of(
+def make_solver(
     experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
 ) -> FittedModel:
     """Return the unfitted solver for a task ('classification' or 'regression').
@@ -109,7 +109,7 @@ def solver_of(
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
-        cls = solver_class(spec.name, task)
+        cls = find_class(spec.name, task)
     if isinstance(experiment.bandwidth, BandwidthGrid) and issubclass(cls, Solver):
         own = {"selection": "cv5", **own}
     fixed: dict[str, Any] = {"random_state": random_state}
@@ -136,7 +136,7 @@ def chooses_on_training_rows(experiment: Experiment) -> bool:
 
     Not so those that are left out one by one: features that look at the target are refused there.
     """
-    return solver_answers(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
+    return get_solver_properties(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
 
 
 def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
@@ -147,4 +147,6 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the constructor takes of it."""
-    return {word: value for word, value in fixed.items() if word in taken_by(cls.__init__)}
+    return {
+        word: value for word, value in fixed.items() if word in list_taken_parameters(cls.__init__)
+    }

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.config.build import method_of, sampler_of, solver_answers, solver_of
-from rfbench.config.messages import at
+from rfbench.config.build import get_solver_properties, make_method, make_sampler, make_solver
+from rfbench.config.messages import raise_as_config_error
 from rfbench.config.schema import (
     NO_SOLVER,
     BandwidthGrid,
@@ -20,7 +20,7 @@ from rfbench.config.schema import (
 )
 from rfbench.datasets.dataset import check_parameters
 from rfbench.datasets.split import is_given
-from rfbench.errors import ConfigError, unknown
+from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.registry import KERNELS
 from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 
@@ -30,46 +30,46 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
 
     Data are read and methods built: what they import is permitted already.
     """
-    with at(document, "paper"):
+    with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
     for position, check in enumerate(experiment.checks):
-        with at(document, "checks", position):
+        with raise_as_config_error(document, "checks", position):
             _check_statement(experiment, check)
     tasks = set()
     for spec in experiment.dataset:
-        with at(document, "dataset"):
+        with raise_as_config_error(document, "dataset"):
             if not spec.own:
                 check_parameters(spec.entry, spec.parameters)
             tasks.add("regression" if spec.entry.task == "regression" else "classification")
         _check_rows(experiment, spec, document)
     if len(tasks) > 1:
-        with at(document, "dataset"):
+        with raise_as_config_error(document, "dataset"):
             raise ConfigError(
                 "regression and classification data are mixed.",
                 "Their errors cannot share one table: make two configurations.",
             )
-    with at(document, "samplers"):
+    with raise_as_config_error(document, "samplers"):
         _check_that_samplers_differ(experiment)
-    with at(document, "solver"):
+    with raise_as_config_error(document, "solver"):
         if experiment.solver.name != NO_SOLVER:
-            solver_of(experiment, task=tasks.pop(), random_state=0)
+            make_solver(experiment, task=tasks.pop(), random_state=0)
         elif not experiment.kernel_error_rows:
             raise ConfigError(
                 "There is neither a solver nor a kernel error to measure.",
                 todo="Write `kernel_error_rows: 1000`, or name a solver.",
             )
-    with at(document, "bandwidth"):
+    with raise_as_config_error(document, "bandwidth"):
         _check_bandwidths(experiment)
-    with at(document, "M"):
+    with raise_as_config_error(document, "M"):
         _check_sizes(experiment)
-    with at(document, "kept_features"):
+    with raise_as_config_error(document, "kept_features"):
         _check_kept_features(experiment)
     for key in ("kernel_error_draws", "kernel_error_repeats"):
         if getattr(experiment, key) > 1 and not experiment.kernel_error_rows:
-            with at(document, key):
+            with raise_as_config_error(document, key):
                 raise ConfigError(f"{key} is for kernel_error_rows.", "", "Write both or neither.")
     for position, sampler in enumerate(experiment.samplers):
-        with at(document, "samplers", position):
+        with raise_as_config_error(document, "samplers", position):
             _check_sampler(experiment, sampler, _built(experiment, sampler))
 
 
@@ -81,7 +81,7 @@ def _check_paper(experiment: Experiment) -> None:
     if name := experiment.settings_from:
         split = experiment.split if isinstance(experiment.split, dict) else {}
         for spec, sampler in itertools.product(experiment.dataset, experiment.samplers):
-            folds = len(papers.settings(name, spec.name, sampler.label))
+            folds = len(papers.read_authors_settings(name, spec.name, sampler.label))
             if not folds or folds != split.get("folds"):
                 raise ConfigError(
                     f"{name} has rows of {folds} folds for {sampler.label} on {spec.name}, and the "
@@ -100,7 +100,7 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
     samplers = experiment.samplers
     names = {name for spec in samplers for name in (spec.label, spec.name)}
     if check.sampler is not None and check.sampler not in names:
-        raise unknown("sampler", check.sampler, sorted(names), ConfigError)
+        raise make_unknown_error("sampler", check.sampler, sorted(names), ConfigError)
     if check.below is None and check.above is None:
         raise ConfigError(f"the check of {check.column} has no bound.", "", "Write `below: 5`.")
 
@@ -123,7 +123,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
     """Refuse a split and a scaling that a data set does not have."""
     entry = spec.entry
-    with at(document, "split"):
+    with raise_as_config_error(document, "split"):
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
@@ -131,7 +131,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
                 "Its rows were published in one piece.",
                 "Write `split: {test_size: 0.3}`, say.",
             )
-    with at(document, "scaling"):
+    with raise_as_config_error(document, "scaling"):
         if entry.sparse and experiment.scaling not in ("none", "/255"):
             raise ConfigError(
                 f"{spec.name} is sparse and scaling is '{experiment.scaling}'.",
@@ -148,13 +148,13 @@ def _check_bandwidths(experiment: Experiment) -> None:
     own = [
         spec.label
         for spec in experiment.samplers
-        if "bandwidth" in spec.parameters and method_of(spec).is_sampler
+        if "bandwidth" in spec.parameters and make_method(spec).is_sampler
     ]
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
         "there is no solver": solver.name == NO_SOLVER,
         f"{solver.name} chooses no penalty": solver.imported
-        and solver_answers(experiment)["selection"] == "fixed",
+        and get_solver_properties(experiment)["selection"] == "fixed",
         "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
             experiment.M, KeptBy
         ),
@@ -177,7 +177,7 @@ def _check_sizes(experiment: Experiment) -> None:
     kept_by = experiment.M.kept_by
     specs = {spec.label: spec for spec in experiment.samplers}
     if kept_by not in specs:
-        raise unknown("sampler for kept_by called", kept_by, specs, ConfigError)
+        raise make_unknown_error("sampler for kept_by called", kept_by, specs, ConfigError)
     if not _keeps_some(specs[kept_by]):
         raise ConfigError(
             f"{kept_by} does not decide how many it keeps.",
@@ -186,7 +186,7 @@ def _check_sizes(experiment: Experiment) -> None:
 
 
 def _keeps_some(spec: SamplerSpec) -> bool:
-    return bool(getattr(method_of(spec).thing, "keeps_some", False))
+    return bool(getattr(make_method(spec).thing, "keeps_some", False))
 
 
 def _check_kept_features(experiment: Experiment) -> None:
@@ -209,7 +209,7 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.shape(spec) for spec in experiment.dataset}
     for size, (n, d) in itertools.product(sizes, sorted(shapes)):
-        built = sampler_of(experiment, sampler, M=size, d=d, n=n, random_state=0)
+        built = make_sampler(experiment, sampler, M=size, d=d, n=n, random_state=0)
     return built
 
 

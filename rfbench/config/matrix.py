@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.config.messages import where
+from rfbench.config.messages import format_location
 from rfbench.config.overrides import change
 from rfbench.config.schema import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
@@ -31,7 +31,7 @@ JOINED = ("title", "description")  # put together from the parts, in place of th
 Entries = Mapping[str, Mapping[str, Any]]
 
 
-def runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
+def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
     """Return the runs of a file by name, each as a document of its own.
 
     `stem` is the name of the file, and of the run if the file has no axes. ConfigError if an axis
@@ -49,8 +49,8 @@ def runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]
     for key in axes[EXCEPTIONS]:
         if key not in runs:
             raise ConfigError(
-                f"{where(document, (EXCEPTIONS, key))}: there is no run '{key}'."
-                f"{nearest(key, list(runs))}",
+                f"{format_location(document, (EXCEPTIONS, key))}: there is no run '{key}'."
+                f"{suggest_nearest(key, list(runs))}",
                 f"The runs are {', '.join(runs)}.",
             )
     return {f"{stem}{'_' if axes[DATASETS] else '.'}{key}": run for key, run in runs.items()}
@@ -61,7 +61,7 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
     named = isinstance(entries, dict) and (entries or axis not in document.value)
     if not named or not all(isinstance(entry, dict | None) for entry in entries.values()):
         raise ConfigError(
-            f"{where(document, (axis,))}: {axis} is no mapping of names to what differs.",
+            f"{format_location(document, (axis,))}: {axis} is no mapping of names to what differs.",
             todo=f"Write `{axis}: {{NAME: {{key: value}}}}`."
             + (" Data sets of one table stand under `dataset`." if axis == DATASETS else ""),
         )
@@ -74,8 +74,8 @@ def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: 
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
     if not isinstance(wanted, list) or not all(name in every for name in wanted):
         raise ConfigError(
-            f"{where(document, (PROTOCOLS, protocol, FOR))}: `for` is no list of data sets of this "
-            "file.",
+            f"{format_location(document, (PROTOCOLS, protocol, FOR))}: "
+            "`for` is no list of data sets of this file.",
             f"They are {', '.join(axes[DATASETS])}.",
         )
     return wanted
@@ -99,7 +99,9 @@ def _run(
         for word, value in entries[-1].items():
             if word not in JOINED and (axis, word) != (PROTOCOLS, FOR):
                 source = (axis, name, word)
-                path = change(run, word, copy.deepcopy(value), f"{where(document, source)}: {word}")
+                path = change(
+                    run, word, copy.deepcopy(value), f"{format_location(document, source)}: {word}"
+                )
                 run.put(path, document.below(source))
     of_protocol, of_dataset, _ = entries
     titles = [of_dataset.get("title", dataset), of_protocol.get("title", protocol)]

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
 from rfbench.config.schema import AXES, CheckSpec, Experiment, KeptBy, SolverSpec
-from rfbench.errors import ConfigError, RfbenchError, nearest
+from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
 MAX_SHOWN = 8
-SHARED = ("kernel", "bandwidth", "feature_map")  # keys that a sampler has from all of them
+SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that a sampler has from all of them
 
 
-def where(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
+def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
     """Return the file and line of a path in the document, or the --set that put it there."""
     position = document.place_of(path)
     if position.startswith("--set"):
@@ -35,7 +35,7 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
         if kind == "extra_forbidden":
             allowed = sorted(_keys_at(problem["loc"][:-1]))
             word = str(problem["loc"][-1])
-            hint = nearest(word, allowed)
+            hint = suggest_nearest(word, allowed)
             if len(problem["loc"]) == 1 and word in SolverSpec.model_fields:
                 hint = " It belongs under `solver:`."
             message = f"there is no key '{key}'.{hint} Allowed: {', '.join(allowed)}"
@@ -47,14 +47,14 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
             shown = problem["input"]
             message = (
                 f"{key} is {_short(shown)}; allowed: {', '.join(parts)}."
-                f"{nearest(str(shown), parts)}"
+                f"{suggest_nearest(str(shown), parts)}"
             )
         elif key:
             if message[1:2].islower():
                 message = message[0].lower() + message[1:]
             message = f"{key} is {_short(problem['input'])}: {message}"
         end = "" if message.endswith((".", "?")) else "."
-        sentences.append(f"{where(document, path)}: {message}{end}")
+        sentences.append(f"{format_location(document, path)}: {message}{end}")
     unique = list(dict.fromkeys(sentences))
     more = [f"... and {len(unique) - MAX_SHOWN} more."] if len(unique) > MAX_SHOWN else []
     return "\n".join(unique[:MAX_SHOWN] + more)
@@ -80,7 +80,7 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
 
 
 @contextmanager
-def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
+def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[None]:
     """Make an error of a method or data set one of the configuration, with its line.
 
     The line is that of the parameter below the path which the error speaks of first; of none, that
@@ -92,7 +92,9 @@ def at(document: yamlfile.Document, *path: Any) -> Iterator[None]:
         terms = re.findall(r"[\w-]+", error.what)
         below = {path + rest: position for rest, position in document.below(path).items()}
         named = [p for word in terms for p in below if p[-1] == word]
-        named = named or [(key,) for key in SHARED if key in terms and (key,) in document.places]
+        named = named or [
+            (key,) for key in SHARED_KEYS if key in terms and (key,) in document.places
+        ]
         changed = next((p for p, position in below.items() if position.startswith("--set")), path)
-        position = where(document, max(named, key=len, default=changed))
+        position = format_location(document, max(named, key=len, default=changed))
         raise ConfigError(f"{position}: {error.what}", error.why, error.todo) from None

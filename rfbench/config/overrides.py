@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.registry import SAMPLERS
 
 
@@ -73,6 +73,6 @@ def _entry_of_list(
         if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
-        f"{text}: there is no '{part}' in the list.{nearest(part, names)}",
+        f"{text}: there is no '{part}' in the list.{suggest_nearest(part, names)}",
         f"It has {', '.join(names)}.",
     )

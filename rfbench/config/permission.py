@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench import permissions, yamlfile
-from rfbench.config.messages import at
+from rfbench.config.messages import raise_as_config_error
 from rfbench.config.schema import Experiment
 from rfbench.parameters import is_path
 
@@ -17,7 +17,7 @@ def check_permission(
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
         if code is not None:
-            with at(document, *path):
+            with raise_as_config_error(document, *path):
                 permissions.check_permission(code, parameters, anything=allow_imports)
 
     for dataset in experiment.dataset:

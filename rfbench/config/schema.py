@@ -33,7 +33,7 @@ from rfbench.config.specs import (
     Split,
     as_list,
     expanded,
-    in_results,
+    format_in_results,
 )
 from rfbench.datasets import split
 from rfbench.datasets.catalog import SOURCES
@@ -77,7 +77,8 @@ def _sizes(value: Any) -> Any:
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
-            f"M is whole numbers of at least 1, a list or {grids.GRAMMAR}, or {{kept_by: SAMPLER}}"
+            f"M is whole numbers of at least 1, a list or {grids.GRID_GRAMMAR}, "
+            "or {kept_by: SAMPLER}"
         )
     return sizes
 
@@ -85,7 +86,7 @@ def _sizes(value: Any) -> Any:
 def _bandwidth(value: Any) -> Any:
     """Expand the bandwidths to choose from; one that is given stays as it is."""
     if value == "cv":
-        return {"cv": list(bandwidths.GRID)}
+        return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
         return value
     listed = expanded(value.get("cv"))
@@ -128,7 +129,7 @@ class Experiment(Section):
     features_in_folds: Literal["nested", "once"] = "nested"
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    metric: Annotated[str | None, in_results("metric")] = None
+    metric: Annotated[str | None, format_in_results("metric")] = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
     kernel_error_draws: Literal[1, 2] = 1
     kernel_error_repeats: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -153,7 +154,7 @@ class Experiment(Section):
             values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)
             given, d = int(values["n_train"]), int(values["d"])
             n = given + int(values["n_test"])
-        train = split.planned_rows(n, given, self.split)
+        train = split.count_training_rows(n, given, self.split)
         return max(1, min(train, self.rows or train)), d
 
     @model_validator(mode="before")
@@ -178,7 +179,7 @@ class Experiment(Section):
     def _datasets(cls, value: Any) -> Any:
         specs = [DatasetSpec.model_validate(item) for item in as_list(value)]
         try:
-            return grids.joined(_every_combination(spec) for spec in specs)
+            return grids.join_lists(_every_combination(spec) for spec in specs)
         except ConfigError as error:
             raise ValueError(str(error)) from None
 

@@ -20,8 +20,8 @@ from pydantic import (
 from rfbench import datasets, grids
 from rfbench.datasets import catalog, own, split
 from rfbench.datasets.catalog import SOURCES
-from rfbench.errors import ConfigError, DataError, nearest
-from rfbench.escaping import one_line
+from rfbench.errors import ConfigError, DataError, suggest_nearest
+from rfbench.escaping import escape_line
 from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
@@ -35,7 +35,7 @@ def expanded(value: Any) -> Any:
         if isinstance(value, str):
             return grids.expand(value)
         if isinstance(value, list):
-            return grids.joined(as_list(expanded(part)) for part in value)
+            return grids.join_lists(as_list(expanded(part)) for part in value)
     except ConfigError as error:
         raise ValueError(str(error)) from None  # so that it is told with its key and line
     return [value] if isinstance(value, int | float) else value
@@ -141,7 +141,7 @@ class DatasetSpec(Located):
     @property
     def entry(self) -> datasets.Entry:
         """What is known of it; of data of one's own, after they are read."""
-        return datasets.entry(self.name, self.parameters, self.folder)
+        return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
     @classmethod
@@ -170,11 +170,11 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     if sources[0] == "path":
         allowed = ["name", "task"]
     elif sources[0] != "file":
-        allowed = [key for key in allowed if key not in own.READING]
+        allowed = [key for key in allowed if key not in own.READING_KEYS]
     for key in value:
         if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
             raise ValueError(
-                f"`{sources[0]}` has no key '{key}' beside it.{nearest(str(key), allowed)} "
+                f"`{sources[0]}` has no key '{key}' beside it.{suggest_nearest(str(key), allowed)} "
                 f"Allowed: {', '.join(allowed)}"
             )
     try:
@@ -184,8 +184,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
     absent = {"name", *(("drop",) if value.get("drop") is None else ())}
     parameters = {key: given for key, given in value.items() if key not in absent}
-    name = value.get("name") or own.default_name(parameters)
-    if name in catalog.names():
+    name = value.get("name") or own.make_default_name(parameters)
+    if name in catalog.list_names():
         raise ValueError(
             f"'{name}' is a data set of the catalogue; call yours otherwise: `name: my-{name}`"
         )
@@ -193,8 +193,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _printable(label: str) -> str:
-    if label != one_line(label):
-        raise ValueError(f"a label has printable characters, not {one_line(label)!r}")
+    if label != escape_line(label):
+        raise ValueError(f"a label has printable characters, not {escape_line(label)!r}")
     return label
 
 
@@ -287,7 +287,7 @@ class KeptBy(Section):
     kept_by: str
 
 
-def in_results(what: str) -> AfterValidator:
+def format_in_results(what: str) -> AfterValidator:
     """Return the check of the name of a column, or of a metric, of the results."""
 
     def check(name: str | None) -> str | None:
@@ -296,7 +296,7 @@ def in_results(what: str) -> AfterValidator:
         names = list(METRICS if what == "metric" else COLUMNS)
         if name is not None and name not in names:
             raise ValueError(
-                f"there is no {what} '{name}' in the results.{nearest(name, names)}"
+                f"there is no {what} '{name}' in the results.{suggest_nearest(name, names)}"
                 + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
             )
         return name
@@ -307,11 +307,11 @@ def in_results(what: str) -> AfterValidator:
 class CheckSpec(Section):
     """A statement about a column of the results, checked and printed with the table."""
 
-    column: Annotated[str, in_results("column")]
+    column: Annotated[str, format_in_results("column")]
     sampler: str | None = None
     below: float | None = None
     above: float | None = None
-    at_each: Annotated[str | None, in_results("column")] = None
+    at_each: Annotated[str | None, format_in_results("column")] = None
     source: str = ""
 
 

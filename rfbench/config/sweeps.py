@@ -19,12 +19,12 @@ Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
 
-def size(choices: Choices) -> int:
+def count_combinations(choices: Choices) -> int:
     """Return the number of combinations."""
     return math.prod(map(len, choices.values()))
 
 
-def combinations(
+def iterate_combinations(
     choices: Choices,
     most: int | None = None,
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
@@ -34,7 +34,7 @@ def combinations(
     A combination is the name of an option by choice; they have the order of the options, the
     last choice changing first.
     """
-    total = size(choices)
+    total = count_combinations(choices)
     most = total if most is None else most
     shape = [len(options) for options in choices.values()]
 
@@ -53,13 +53,13 @@ def combinations(
         drawn = min(total, 2 * drawn)
 
 
-def settings_of(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
+def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
     """Return what a combination sets: the keys of all its options; of one key the last."""
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 
 
-def changed(
+def apply_changes(
     document: yamlfile.Document,
     name: str,
     settings: Mapping[str, Any],

@@ -3,9 +3,9 @@
 The transformers are in `preparation` and `scaling`, which import scikit-learn: that takes a second.
 """
 
-from rfbench.datasets.catalog import Entry, names, source_of, suites
-from rfbench.datasets.dataset import Dataset, data_sha256, entry, load
-from rfbench.datasets.fetch import FileCheck, data_folder, fetch, on_disk, verify
+from rfbench.datasets.catalog import Entry, find_source, list_names, list_suites
+from rfbench.datasets.dataset import Dataset, find_entry, hash_data, load
+from rfbench.datasets.fetch import FileCheck, fetch, find_data_folder, is_on_disk, verify
 from rfbench.datasets.prepare import Prepared, prepare
 from rfbench.datasets.split import split_rows
 
@@ -14,16 +14,16 @@ __all__ = [
     "Entry",
     "FileCheck",
     "Prepared",
-    "data_folder",
-    "data_sha256",
-    "entry",
     "fetch",
+    "find_data_folder",
+    "find_entry",
+    "find_source",
+    "hash_data",
+    "is_on_disk",
+    "list_names",
+    "list_suites",
     "load",
-    "names",
-    "on_disk",
     "prepare",
-    "source_of",
     "split_rows",
-    "suites",
     "verify",
 ]

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from rfbench.datasets.values import named
+from rfbench.datasets.values import format_names
 from rfbench.errors import DataError
 
-LIMIT = 1 << 30
+MAX_MEMBER_BYTES = 1 << 30
 """The most bytes that a download, or one of its members once unpacked, may hold."""
 
 
@@ -39,7 +39,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
 }
 
 
-def opened(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
+def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
     """Open a file, unpacked; a zip has to hold one file."""
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **kwargs)
 
@@ -68,7 +68,7 @@ class FoundFiles:
                 if path.suffix == ".zip":
                     files += _search(path, self.pattern, inside)
                 else:
-                    with opened(path) as stream:
+                    with open_unpacked(path) as stream:
                         name = path.stem if path.suffix in UNPACK else path.name
                         files.append((name, _bounded(stream, path.name)))
             except (DataError, MemoryError):
@@ -83,7 +83,8 @@ class FoundFiles:
             where = ", ".join(map(str, self.paths[:3]))
             raise DataError(
                 f"{where} holds {len(files)} files named '{self.pattern}', not {self.count}.",
-                f"It has {named(inside) or 'nothing'}: it is incomplete, or another archive.",
+                f"It has {format_names(inside) or 'nothing'}: "
+                "it is incomplete, or another archive.",
                 "Remove the file and get it again.",
             )
         return dict(sorted(files))
@@ -107,16 +108,16 @@ def _search(
 
 
 def _bounded(stream: IO[bytes], name: str) -> bytes:
-    content = stream.read(LIMIT + 1)
-    if len(content) > LIMIT:
-        raise too_large(f"'{name}'")
+    content = stream.read(MAX_MEMBER_BYTES + 1)
+    if len(content) > MAX_MEMBER_BYTES:
+        raise make_size_error(f"'{name}'")
     return content
 
 
-def too_large(what: str) -> DataError:
+def make_size_error(what: str) -> DataError:
     """Return the error for a file beyond the bound."""
     return DataError(
-        f"{what} holds more than {LIMIT:,} bytes.",
+        f"{what} holds more than {MAX_MEMBER_BYTES:,} bytes.",
         "No file in the catalogue is that large.",
         "Remove the file and get it again from its original home.",
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rfbench import files
 from rfbench.datasets import stored
 from rfbench.errors import ResultsError
-from rfbench.home import user_folder as user_folder
+from rfbench.home import find_user_folder as find_user_folder
 
 if TYPE_CHECKING:
     from rfbench.datasets.archives import FoundFiles
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 TICK = 0.02  # seconds: no clock of files' times is coarser
 
 
-def recall(key: str) -> str | None:
+def load_cached(key: str) -> str | None:
     """Return the word that is remembered under a key; None if nothing is."""
     try:
         return next(iter(_memory(key).read_text("utf-8").split()), None)
@@ -35,7 +35,7 @@ def recall(key: str) -> str | None:
         return None
 
 
-def remember(key: str, value: str) -> None:
+def store_cached(key: str, value: str) -> None:
     """Remember a word under a key, in a file of its own; a warning says that it cannot be."""
     try:
         files.replace(_memory(key), value.encode())
@@ -45,19 +45,19 @@ def remember(key: str, value: str) -> None:
 
 def _memory(key: str) -> Path:
     digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()
-    return user_folder() / "hashes" / digest
+    return find_user_folder() / "hashes" / digest
 
 
-def remembered(key: str, compute: Callable[[], str]) -> str:
+def compute_cached(key: str, compute: Callable[[], str]) -> str:
     """Return what is remembered under a key; if nothing is, compute and remember it."""
-    value = recall(key)
+    value = load_cached(key)
     if value is None:
         value = compute()
-        remember(key, value)
+        store_cached(key, value)
     return value
 
 
-def content_sha256(source: FoundFiles) -> str:
+def hash_content(source: FoundFiles) -> str:
     """Return the hash of a source's unpacked content; of several files, over names and hashes.
 
     DataError if the source cannot be read.
@@ -70,20 +70,22 @@ def content_sha256(source: FoundFiles) -> str:
         lines = "".join(f"{digest} {name}\n" for name, digest in digests.items())
         return hashlib.sha256(lines.encode()).hexdigest()
 
-    return remembered("|".join((source.pattern, *map(state, source.paths))), compute)
+    return compute_cached(
+        "|".join((source.pattern, *map(describe_file_state, source.paths))), compute
+    )
 
 
-def file_sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the hash of a file as it lies on disk."""
 
     def compute() -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
-    return remembered(state(path), compute)
+    return compute_cached(describe_file_state(path), compute)
 
 
-def state(path: Path) -> str:
+def describe_file_state(path: Path) -> str:
     """Return what changes when a file does: its place, size and times (a copy may keep one)."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
@@ -94,7 +96,7 @@ def state(path: Path) -> str:
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
-def found(sha256: str) -> Parsed | None:
+def find_cached(sha256: str) -> Parsed | None:
     """Return the rows that were kept of data with an identity, arrays as maps of the file."""
     folder = _rows(sha256)
     if not folder.is_dir():
@@ -106,13 +108,13 @@ def found(sha256: str) -> Parsed | None:
         return None
 
 
-def kept(sha256: str, read: Callable[[], Parsed]) -> Parsed:
+def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     """Return the rows of data with an identity; if none were kept, read and keep them."""
-    parsed = found(sha256)
+    parsed = find_cached(sha256)
     if parsed is not None:
         return parsed
     parsed, folder = read(), _rows(sha256)
-    parts = stored.parts_of(parsed)
+    parts = stored.split_into_parts(parsed)
     if parts is None:
         return parsed
     try:
@@ -121,8 +123,8 @@ def kept(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     except (OSError, ResultsError) as error:
         if not folder.is_dir():  # else another process was faster
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
-    return found(sha256) or parsed
+    return find_cached(sha256) or parsed
 
 
 def _rows(sha256: str) -> Path:
-    return user_folder() / "arrays" / sha256
+    return find_user_folder() / "arrays" / sha256

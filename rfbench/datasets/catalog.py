@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from rfbench.arrays import Rows
-from rfbench.errors import DataError, unknown
+from rfbench.errors import DataError, make_unknown_error
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Where data of one's own come from: a file, a function, an id or name there, a packed folder."""
@@ -71,7 +71,7 @@ class Entry(_CatalogSection):
     subsets share the folder of the full set), `train_rows` the size of the published training
     part. `classes` gives the number of rows of each class (or None), in the order of the codes,
     `labels` the code of each label in the files where that is not simply the order of `classes`.
-    `arrays` is the hash of what is read of the files (see `arrays_sha256`), where those at their
+    `arrays` is the hash of what is read of the files (see `hash_arrays`), where those at their
     home are written otherwise than those that were at hand. `groups` says that its rows come from
     groups (subjects, patients), which folds leave whole. `equal_rows_together` makes groups of rows
     with equal columns, which a random split leaves whole, too.
@@ -130,7 +130,7 @@ class Entry(_CatalogSection):
                 (f"rows of class '{label}'", int(seen), int(seen if count is None else count))
             )
         if self.arrays:
-            facts.append(("the sha256 of its arrays", arrays_sha256(X, y), self.arrays))
+            facts.append(("the sha256 of its arrays", hash_arrays(X, y), self.arrays))
         for what, actual, expected in facts:
             if actual != expected:
                 raise DataError(
@@ -140,19 +140,19 @@ class Entry(_CatalogSection):
                 )
 
 
-def arrays_sha256(X: Rows, y: NDArray[Any]) -> str:
+def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
     """Return the hash of dense rows and their target, as little-endian doubles."""
     parts = (np.ascontiguousarray(part, dtype="<f8") for part in (X, y))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
-def source_of(parameters: Mapping[str, Any] | None) -> str | None:
+def find_source(parameters: Mapping[str, Any] | None) -> str | None:
     """Return which of `SOURCES` the parameters of a data set name; None: it is the catalogue's."""
     return next((source for source in SOURCES if source in (parameters or {})), None)
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def read_entries() -> dict[str, Entry]:
     """Return every entry of the catalogue by its name."""
     raw: dict[str, dict[str, Any]] = {}
     for file in FILES:
@@ -163,23 +163,23 @@ def entries() -> dict[str, Entry]:
     }
 
 
-def names(suite: str = "") -> list[str]:
+def list_names(suite: str = "") -> list[str]:
     """Return the names of all data sets, or of those of a suite, in the order of the catalogue."""
-    return [name for name, each in entries().items() if suite in ("", each.suite)]
+    return [name for name, each in read_entries().items() if suite in ("", each.suite)]
 
 
-def suites() -> list[str]:
+def list_suites() -> list[str]:
     """Return the names of the collections that data sets belong to."""
-    return sorted({each.suite for each in entries().values()} - {""})
+    return sorted({each.suite for each in read_entries().values()} - {""})
 
 
 def set_aside() -> dict[str, str]:
     """Return, by data set that a comparison counts apart from the others, why."""
-    return {name: each.set_aside for name, each in entries().items() if each.set_aside}
+    return {name: each.set_aside for name, each in read_entries().items() if each.set_aside}
 
 
-def entry(name: str) -> Entry:
+def find_entry(name: str) -> Entry:
     """Return the entry of a data set; DataError, with the nearest name, if there is none."""
-    if name not in entries():
-        raise unknown("data set", name, names(), DataError)
-    return entries()[name]
+    if name not in read_entries():
+        raise make_unknown_error("data set", name, list_names(), DataError)
+    return read_entries()[name]

@@ -1,6 +1,6 @@
 """The cells of a file as a table: which words are numbers, which are missing, and what is said.
 
-Every format passes through `settled`, whichever command reads it.
+Every format passes through `settle_columns`, whichever command reads it.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import pandas as pd
 
 from rfbench.datasets.values import (
     FACTORS,
-    MARKERS,
-    MEASURES,
+    MISSING_MARKERS,
+    SEVERAL_UNITS,
     as_numbers,
+    format_names,
     has_decimal_comma,
     has_parts,
     holds_numbers,
+    infer_kind,
     is_dash,
     is_number,
-    kind_of,
-    measured,
-    measures,
-    named,
-    text_of,
-    units_in,
+    list_units,
+    parse_measures,
+    split_measures,
+    to_text,
 )
 
 # What was found out of the columns with words: those with a decimal comma, and the units of others.
@@ -44,7 +44,7 @@ def without(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
         return column
     if is_number(column):
         return column.where(~column.isin(_numbers(missing)))
-    return column.where(~text_of(column).isin(list(missing)))
+    return column.where(~to_text(column).isin(list(missing)))
 
 
 def _numbers(words: Collection[str]) -> list[float]:
@@ -52,7 +52,7 @@ def _numbers(words: Collection[str]) -> list[float]:
     return [float(number) for number in numbers.dropna()]
 
 
-def settled(
+def settle_columns(
     table: pd.DataFrame,
     *,
     decimal: str | None,
@@ -76,7 +76,7 @@ def settled(
     missing : collection of str
         Words that mean that nothing is there, beside the usual ones.
     apart : str or None
-        The target, which `target_words` reads.
+        The target, which `to_target_words` reads.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def settled(
             notes.add("Numbers without a unit are taken to have that of training: {}.", name)
         if not is_words(column.dtype) or has_parts(column):
             continue
-        text = text_of(column).str.strip()
+        text = to_text(column).str.strip()
         known = decimal == "," or name in commas
         comma = known or (units is None and has_decimal_comma(text))
         text, unit = _plain(name, text, comma, units, notes)
@@ -121,7 +121,7 @@ class _Notes:
         self._columns.setdefault(sentence, []).append(column)
 
     def sentences(self) -> list[str]:
-        return [text.format(named(columns)) for text, columns in self._columns.items()]
+        return [text.format(format_names(columns)) for text, columns in self._columns.items()]
 
 
 def _plain(
@@ -132,7 +132,7 @@ def _plain(
     known = (units or {}).get(name)
     numbers, unit = np.full(len(text), np.nan), ""
     if known or units is None:
-        numbers, unit = measured(text, comma=comma, unit=known)
+        numbers, unit = parse_measures(text, comma=comma, unit=known)
     if unit:
         _note_unit(name, text, numbers, unit, bool(known), notes)
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
@@ -145,9 +145,9 @@ def _plain(
         plain = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         text = text.where(~is_dash(text), None)
         return text.where(~np.isfinite(numbers), plain), ""
-    if units is None and len(several := units_in(text[there])) > 1:
-        what = "are left out" if kind_of(name, text) == MEASURES else "stay words"
-        notes.add(f"Numbers with several units ({named(several)}) {what}: {{}}.", name)
+    if units is None and len(several := list_units(text[there])) > 1:
+        what = "are left out" if infer_kind(name, text) == SEVERAL_UNITS else "stay words"
+        notes.add(f"Numbers with several units ({format_names(several)}) {what}: {{}}.", name)
     return text, ""
 
 
@@ -162,39 +162,41 @@ def _note_unit(
     if not len(odd):
         return
     if known:
-        others = measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
-        counted = named([f"{other} ({n:,})" for other, n in others.items()])
+        others = (
+            split_measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
+        )
+        counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
         notes.add(f"In training it was in {unit}, and what is not counts as a gap, {{}}.",
                   f"{name}: {counted}")  # fmt: skip
     else:
         notes.add("What has no number beside its unit counts as a gap: {}.", f"{name} ({len(odd)})")
 
 
-def target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
+def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
     """Return a target of words as they are written, None where nothing is there.
 
     Where all other cells are numbers, the usual markers and dashes are gaps; else only empty cells
     are. `missing` takes the place of both rules.
     """
-    text = text_of(text).str.strip()
+    text = to_text(text).str.strip()
     if len(missing):
         numbers = as_numbers(text, comma=comma)
         return text.where(~(text.isin(list(missing)) | np.isin(numbers, _numbers(missing))), None)
-    some = text.where(~(text.isin(MARKERS) | is_dash(text)), None)
+    some = text.where(~(text.isin(MISSING_MARKERS) | is_dash(text)), None)
     there = some.notna()
-    numbers, unit = measured(some, comma=comma)
+    numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
     # Of numbers with a few words, the words are named by who refuses them.
     return some if holds_numbers(some[there], numbers[there]) else text
 
 
-def markers_of(text: Mapping[str, pd.Series[Any]]) -> str:
+def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
     """Return in a sentence which markers columns of words had, and how often; else nothing."""
     counts = {}
     for name, column in text.items():
         words = column.str.strip()
-        found = words[words.isin(MARKERS)].value_counts()
+        found = words[words.isin(MISSING_MARKERS)].value_counts()
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
-    listed = named([f"{name} ({each})" for name, each in counts.items()])
+    listed = format_names([f"{name} ({each})" for name, each in counts.items()])
     return f"These words count as missing: {listed}." if counts else ""

@@ -25,16 +25,16 @@ from rfbench.datasets.values import (
     WORDS,
     as_plain,
     as_table,
+    format_names,
     has_decimal_comma,
     has_parts,
+    infer_kind,
+    infer_row_names,
     is_number,
-    kind_of,
-    measured,
-    named,
-    row_names,
-    text_of,
+    parse_measures,
+    to_text,
 )
-from rfbench.errors import DataError, nearest
+from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
 REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
@@ -61,7 +61,7 @@ class Parsed:
     about: Mapping[str, Any] | None = None
 
 
-def tabled(
+def to_table(
     what: str, X: Any, y: Any, names: Sequence[Any] | None = None
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
     """Return rows as a table (or sparse) and the target as one column.
@@ -70,9 +70,9 @@ def tabled(
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
-        X.data = native(X.data)
+        X.data = to_native(X.data)
     elif not isinstance(X, pd.DataFrame):
-        array = native(X)
+        array = to_native(X)
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
@@ -84,7 +84,7 @@ def tabled(
         foreign = [at for at, dtype in enumerate(X.dtypes) if _is_foreign(dtype)]
         X = X.copy() if foreign else X
         for at in foreign:
-            X.isetitem(at, native(X.iloc[:, at].to_numpy()))
+            X.isetitem(at, to_native(X.iloc[:, at].to_numpy()))
     if y is None:
         return X, None
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
@@ -96,7 +96,7 @@ def tabled(
         )
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
-    values = native(y)
+    values = to_native(y)
     if values.dtype.kind in "iu" and np.ma.is_masked(values):  # whole numbers stay exact
         gaps = np.ma.getmaskarray(values)
         return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
@@ -107,13 +107,13 @@ def _is_foreign(dtype: Any) -> bool:
     return getattr(dtype, "byteorder", "=") not in "=|"
 
 
-def native(values: Any) -> Any:
+def to_native(values: Any) -> Any:
     """Return an array in the byte order of this machine; a mask stays, and pandas makes gaps."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
 
-def dense(X: pd.DataFrame | Rows) -> pd.DataFrame:
+def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
     """Return rows as a table; the columns of sparse ones are called x0, x1, ..."""
     rows: Any = X
     if hasattr(rows, "tocsr"):
@@ -126,7 +126,7 @@ def dense(X: pd.DataFrame | Rows) -> pd.DataFrame:
     return table.set_axis(pd.RangeIndex(len(table))).set_axis(names, axis=1)
 
 
-def parsed(
+def parse_columns(
     name: str,
     X: pd.DataFrame | Rows,
     y: pd.Series[Any] | None,
@@ -142,15 +142,15 @@ def parsed(
     the names of the classes 0, 1, ..., where they are known. The other parameters are the keys of
     `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
 
-    The `about` of what is returned has the fields of a catalogue's entry that are known now; its
-    `note` says in sentences what is done. DataError if a column is not there, or the target cannot
-    be used as it is.
+    The `describe_target` of what is returned has the fields of a catalogue's entry that are known
+    now; its `note` says in sentences what is done. DataError if a column is not there, or the
+    target cannot be used as it is.
     """
-    return parsed_of(chosen(name, X, y, **special), task, labels)
+    return parse_table(choose_columns(name, X, y, **special), task, labels)
 
 
-def parsed_of(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
-    """Return the rows, the target, the groups and the given split of a table; see `parsed`."""
+def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
+    """Return what `parse_columns` returns, from a table."""
     name = table.name
     table.complete()
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
@@ -166,7 +166,7 @@ def parsed_of(table: Table, task: str | None = None, labels: Sequence[Any] = ())
         rows = rows.iloc[order] if isinstance(rows, pd.DataFrame) else rows[order]
         codes = codes[order]
     facts = {
-        **about(codes, classes, kind, [*table.notes, *notes]),
+        **describe_target(codes, classes, kind, [*table.notes, *notes]),
         "rows": rows.shape[0],
         "columns": columns,
         "train_rows": n_given_train,
@@ -185,14 +185,14 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
     if all(is_number(dtype) or pd.api.types.is_bool_dtype(dtype) for dtype in X.dtypes):
         numbers = X.to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isfinite(numbers).all() and not any(
-            row_names(str(c), X[c]) for c in X if is_number(X[c])
+            infer_row_names(str(c), X[c]) for c in X if is_number(X[c])
         ):
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
                 what = f"All columns of {name} are constant."
                 raise DataError(what, "Nothing can be learnt from them.")
             constant = list(X.columns[~varies])
-            notes = [f"Left out, constant: {named(constant)}."] if constant else []
+            notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
             return np.ascontiguousarray(numbers[:, varies]), int(varies.sum()), notes
     from rfbench.datasets.preparation import Preparation, describe  # of scikit-learn
 
@@ -208,18 +208,20 @@ def _plain(column: pd.Series[Any]) -> Any:
     """Return numbers as doubles, all else as words; categories are words whatever they are."""
     if is_number(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    text = text_of(column)
+    text = to_text(column)
     return text.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else text
 
 
-def about(codes: NDArray[Any], classes: list[str], task: str, notes: list[str]) -> dict[str, Any]:
+def describe_target(
+    codes: NDArray[Any], classes: list[str], task: str, notes: list[str]
+) -> dict[str, Any]:
     """Return what a catalogue's entry says of the target, and as a note what was done."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
     return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
 
 
-def chosen(
+def choose_columns(
     name: str,
     X: pd.DataFrame | Rows,
     y: pd.Series[Any] | None,
@@ -229,7 +231,7 @@ def chosen(
     groups: str | int | None = None,
     part: str | int | None = None,
 ) -> Table:
-    """Return the columns that are features, with the target and the other columns; see `parsed`."""
+    """Return the columns that are features, the target and the other columns."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
@@ -241,14 +243,14 @@ def chosen(
         if y is None and target is None:
             raise DataError(
                 f"The target of {name} is not named.",
-                f"It has the columns {named(list(X.columns))}.",
+                f"It has the columns {format_names(list(X.columns))}.",
                 f"Write `target: {X.columns[-1]}`, say, or `--target` on a command line.",
             )
         listed = [drop] if isinstance(drop, str | int) else list(drop)
-        dropped = [column_named(name, X, column, "drop") for column in listed]
+        dropped = [find_column(name, X, column, "drop") for column in listed]
         wanted = {"groups": groups, "part": part} | ({"target": target} if y is None else {})
         special = {
-            key: X[column_named(name, X, given, key)]
+            key: X[find_column(name, X, given, key)]
             for key, given in wanted.items()
             if given is not None
         }
@@ -283,7 +285,9 @@ class Table:
         counts = needed.isna().sum()
         keep = needed.notna().all(axis=1)
         if not keep.all():
-            listed = named([f"{column} ({count:,})" for column, count in counts.items() if count])
+            listed = format_names(
+                [f"{column} ({count:,})" for column, count in counts.items() if count]
+            )
             self.notes.append(
                 f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
             )
@@ -338,7 +342,7 @@ class Table:
                 "Name another column, or write `task: regression` if it is a quantity.",
             )
         kind = "binary" if different == 2 else "multiclass"
-        notes.append(f"Classification{guess}: {different} classes, {named(written)}.")
+        notes.append(f"Classification{guess}: {different} classes, {format_names(written)}.")
         return codes.astype(np.int64), written, kind
 
     def _is_quantity(self, numbers: NDArray[np.float64], different: int) -> bool:
@@ -380,7 +384,7 @@ def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
             )
 
 
-def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
+def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
     """Return the name of a column from its name or number; DataError if there is none."""
     names = list(table.columns)
     if str(column) in names:
@@ -388,8 +392,8 @@ def column_named(name: str, table: pd.DataFrame, column: str | int, key: str) ->
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
     raise DataError(
-        f"{name} has no column '{column}'.{nearest(str(column), names)}",
-        f"Its columns are {named(names)}.",
+        f"{name} has no column '{column}'.{suggest_nearest(str(column), names)}",
+        f"Its columns are {format_names(names)}.",
         f"Correct `{key}`.",
     )
 
@@ -423,9 +427,9 @@ def _read_target(
     """
     if is_number(y):
         return y, y.to_numpy(dtype=np.float64)
-    text = text_of(y)
+    text = to_text(y)
     is_category = isinstance(y.dtype, pd.CategoricalDtype)
-    kind = WORDS if is_category else kind_of("", text)
+    kind = WORDS if is_category else infer_kind("", text)
     if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
         raise DataError(
             f"{what} holds dates or times, such as {y.iloc[0]}.",
@@ -433,7 +437,9 @@ def _read_target(
             "Name another column, or make a number of it, days say.",
         )
     comma = has_decimal_comma(text) if comma is None else comma
-    in_units, unit = (None, "") if is_category or y.dtype == bool else measured(text, comma=comma)
+    in_units, unit = (
+        (None, "") if is_category or y.dtype == bool else parse_measures(text, comma=comma)
+    )
     if unit and in_units is not None and np.isfinite(in_units).all():
         return pd.Series(in_units, index=y.index), in_units
     if kind != NUMBER or y.dtype == bool:
@@ -467,7 +473,7 @@ def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
     if sides.isna().any() or sides.nunique() < 2:
         raise DataError(
             f"Column '{part.name}' of {name} does not say which rows train and which test.",
-            f"It holds {named(sorted(map(str, part.unique())))}.",
+            f"It holds {format_names(sorted(map(str, part.unique())))}.",
             "It has to hold the words train and test, both of them.",
         )
     return np.asarray(sides, dtype=np.int64)

@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench.datasets import cache, catalog, own, readers
-from rfbench.datasets.catalog import Entry, source_of
+from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.fetch import FileCheck, obtain, right
+from rfbench.datasets.fetch import FileCheck, check_files, obtain
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -45,14 +45,14 @@ class Dataset:
     equal_rows_together: bool = False  # the groups are those of equal rows
 
 
-def entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
+def find_entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
     """Return what is known of a data set: the catalogue's entry, or one made from its rows.
 
     The arguments are those of `load`; DataError if there are no such data.
     """
-    if source_of(parameters):
+    if find_source(parameters):
         return own.read(name, parameters or {}, folder)[0]
-    return catalog.entry(name)
+    return catalog.find_entry(name)
 
 
 def load(
@@ -84,10 +84,10 @@ def load(
         If the name is unknown, if files are missing, broken or not what the catalogue says, or if
         a parameter is wrong.
     """
-    if source_of(parameters):
+    if find_source(parameters):
         entry, parsed, identity = own.read(name, parameters or {}, folder, sha256)
     else:
-        entry = catalog.entry(name)
+        entry = catalog.find_entry(name)
         checks = [] if parameters else obtain(entry)
         identity = _sha256(entry, parameters, checks)
         if entry.kind == "synthetic":
@@ -124,15 +124,15 @@ def load(
     )
 
 
-def data_sha256(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
+def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
     """Return the identity of a data set, without reading those of the catalogue into arrays.
 
     DataError if a file is missing or wrong, or a parameter is unknown.
     """
-    if source_of(parameters):
+    if find_source(parameters):
         return own.read(name, parameters or {}, folder)[2]
-    entry = catalog.entry(name)
-    return _sha256(entry, parameters, right(entry))
+    entry = catalog.find_entry(name)
+    return _sha256(entry, parameters, check_files(entry))
 
 
 def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> str:
@@ -165,7 +165,7 @@ def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
         entry.check(parsed.X, parsed.y, parsed.n_given_train)
         return parsed
 
-    return cache.kept(sha256, read)
+    return cache.load_or_read(sha256, read)
 
 
 def _generate(

@@ -48,14 +48,14 @@ class FileCheck:
     problem: str = ""  # why it cannot be read
 
 
-def data_folder() -> Path:
+def find_data_folder() -> Path:
     """Return `./data` if it exists, else `data` of a checkout, else the user's cache folder."""
     here = Path.cwd() / "data"
     if here.is_dir():
         return here
     checkout = Path(__file__).parents[2]
     in_checkout = (checkout / "pyproject.toml").is_file()
-    return checkout / "data" if in_checkout else cache.user_folder()
+    return checkout / "data" if in_checkout else cache.find_user_folder()
 
 
 def locate(entry: Entry) -> list[FoundFiles | None]:
@@ -71,7 +71,7 @@ def locate(entry: Entry) -> list[FoundFiles | None]:
             "Correct the variable, or unset it.",
         )
     folders = [
-        folder / entry.folder for folder in ([Path(given)] if given else []) + [data_folder()]
+        folder / entry.folder for folder in ([Path(given)] if given else []) + [find_data_folder()]
     ]
     return [
         next(filter(None, (_in_folder(folder, member) for folder in folders)), None)
@@ -89,14 +89,14 @@ def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
     return next((FoundFiles((path,), member.pattern, member.count) for path in packed), None)
 
 
-def on_disk(name: str) -> bool:
+def is_on_disk(name: str) -> bool:
     """Say whether every file of a data set is there; its content is not checked."""
-    return None not in locate(catalog.entry(name))
+    return None not in locate(catalog.find_entry(name))
 
 
 def verify(name: str) -> list[FileCheck]:
     """Compare every file of a data set with the hashes that are known."""
-    entry = catalog.entry(name)
+    entry = catalog.find_entry(name)
     return [
         check(entry, member, source)
         if source
@@ -113,18 +113,18 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
         archive = (download.sha256, *download.also)
     expected = member.sha256 or next(iter(archive), None)
     try:
-        content = cache.content_sha256(source)
+        content = cache.hash_content(source)
     except DataError as error:
         why = f"{error.what} {error.why}"
         return FileCheck(member, source, "mismatch", None, expected, why)
-    packed = cache.file_sha256(path) if archive else ""
+    packed = cache.hash_file(path) if archive else ""
     if content in (member.sha256, *member.also) or packed in archive:
         return FileCheck(member, source, "ok", content, content)
     seen = packed if archive and not member.sha256 else content
     return FileCheck(member, source, "mismatch" if expected else "unpinned", seen, expected)
 
 
-def right(entry: Entry) -> list[FileCheck]:
+def check_files(entry: Entry) -> list[FileCheck]:
     """Return the checks of an entry's files; DataError if one is missing or not the right one."""
     checks = verify(entry.name)
     for each in checks:
@@ -152,7 +152,7 @@ def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.
         f"'{member.source or member.name}' of {entry.name} is missing.",
         why,
         f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
-        f"{data_folder() / entry.folder}, under its own name.",
+        f"{find_data_folder() / entry.folder}, under its own name.",
     )
 
 
@@ -161,7 +161,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
     `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
     """
-    sources = [each.source for each in obtain(catalog.entry(name), progress=progress)]
+    sources = [each.source for each in obtain(catalog.find_entry(name), progress=progress)]
     return list(dict.fromkeys(path for source in sources if source for path in source.paths))
 
 
@@ -172,7 +172,7 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
         if source is None and member.source not in done:
             _download(entry, member, progress)
             done.add(member.source)
-    return right(entry)
+    return check_files(entry)
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
@@ -180,11 +180,11 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
     download = entry.download_of(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
-    folder = data_folder() / entry.folder
+    folder = find_data_folder() / entry.folder
     reasons = []
     for url in download.urls:
         try:
-            with files.scratch_folder(folder, ".part-") as stage:
+            with files.make_scratch_folder(folder, ".part-") as stage:
                 path = stage / download.name
                 _bring(download, url, path, progress)
                 source = FoundFiles((path,), member.pattern, member.count)
@@ -330,8 +330,8 @@ class _Meter:
         if self.given_up:
             raise TimeoutError
         self.done += n
-        if max(self.done, self.total) > archives.LIMIT:
-            raise archives.too_large("The download")
+        if max(self.done, self.total) > archives.MAX_MEMBER_BYTES:
+            raise archives.make_size_error("The download")
         self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def check_speed(self) -> None:

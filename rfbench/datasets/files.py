@@ -23,24 +23,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import Rows
+from rfbench.arrays import EXACT, Rows
 from rfbench.datasets import cells, columns
-from rfbench.datasets.archives import UNPACK, opened
+from rfbench.datasets.archives import UNPACK, open_unpacked
 from rfbench.datasets.arff import read_arff
 from rfbench.datasets.values import (
-    MARKERS,
+    MISSING_MARKERS,
     as_numbers,
     check_names,
     has_decimal_comma,
     has_parts,
-    text_of,
+    to_text,
 )
-from rfbench.errors import DataError, RfbenchError, nearest
+from rfbench.errors import DataError, RfbenchError, suggest_nearest
 
 TEXT = ("csv", "tsv")
-# From pandas 3.1 on every number is the nearest double, and saying so is deprecated.
-_before_3_1 = [int(part) for part in pd.__version__.split(".")[:2]] < [3, 1]
-EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}
 
 SEPARATORS = ",;\t| "
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
@@ -53,7 +50,7 @@ _BOMS = {
 _AS_BROWSERS = "rfbench.browsers"
 codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
 _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
 # 1.234,5 and 1.234.567; of 1,234 alone nobody knows what it is.
@@ -76,7 +73,7 @@ def find(path: str, folder: Path | None) -> Path:
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
     start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
-        f"There is no file {file}.{nearest(file.name, there)}",
+        f"There is no file {file}.{suggest_nearest(file.name, there)}",
         f"A relative path starts from {start}.",
         "Correct the path.",
     )
@@ -142,16 +139,16 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
         they have no names.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
-    with answered(path):
+    with raise_as_data_error(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        same = like is not None and like.format == format_of(path)
-        how = replace(like, **options) if like and same else reading_of(path, **options)
+        same = like is not None and like.format == detect_format(path)
+        how = replace(like, **options) if like and same else detect_reading(path, **options)
         if like and not same:
             how = replace(how, units=like.units, missing=like.missing, unused=like.unused)
         how = replace(how, width=like.width) if like else how
         given, text = how.encoding, how.format in (*TEXT, "arff")
-        how = replace(how, encoding=given or encoding_of(path)) if text else how
+        how = replace(how, encoding=given or detect_encoding(path)) if text else how
         X, y, how, notes, groups = _READERS[how.format](path, how)
         how, guessed = replace(how, encoding=given), _GUESSED.get(str(how.encoding))
     if guessed and not given:
@@ -169,7 +166,7 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
     return Read(X, y, replace(how, width=width, target=target), notes, groups)
 
 
-def table(
+def read_table(
     path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
 ) -> tuple[columns.Table, Reading, pd.DataFrame | Rows]:
     """Read a file to learn from: its features and target, how it was read, and all its columns.
@@ -188,8 +185,8 @@ def table(
             f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`; "
             "in a configuration, `decimal`.",
         )
-    X = columns.dense(X) if dense else X
-    made = columns.chosen(path.name, X, y, **special)
+    X = columns.to_dense_table(X) if dense else X
+    made = columns.choose_columns(path.name, X, y, **special)
     made.notes.extend(notes)
     made.comma = how.decimal == "," or str(made.y.name) in how.commas
     if queries is not None and special.get("groups") is None:
@@ -208,7 +205,7 @@ def _settled(
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
     if not new and how.target is not None and how.format not in ("npz", "svmlight"):
-        target = columns.column_named(path.name, named, how.target, "target")
+        target = columns.find_column(path.name, named, how.target, "target")
         place = list(named.columns).index(target)
     if how.format in (*TEXT, "xlsx", "xls"):
         gaps = [
@@ -221,13 +218,13 @@ def _settled(
         if place is not None:
             table.isetitem(place, written.pop(place).array)
         marked = {str(named.columns[at]): column for at, column in written.items()}
-        notes = [sentence] if (sentence := cells.markers_of(marked)) else []
+        notes = [sentence] if (sentence := cells.describe_markers(marked)) else []
     if place is not None:
         y = table.iloc[:, place].rename(target)
         if cells.is_words(y.dtype) and how.decimal != "," and has_decimal_comma(y):
             how = replace(how, commas=(*how.commas, str(target)))
         table.isetitem(place, _target(y, how).array)
-    table, (commas, units), said = cells.settled(
+    table, (commas, units), said = cells.settle_columns(
         table,
         decimal=how.decimal,
         commas=how.commas,
@@ -243,10 +240,10 @@ def _target(y: pd.Series[Any], how: Reading) -> pd.Series[Any]:
     """Return a target, its words as they are written, without what means that nothing is there."""
     if not cells.is_words(y.dtype) or has_parts(y):
         return cells.without(y, how.missing)
-    return cells.target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
+    return cells.to_target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
 
 
-def reading_of(
+def detect_reading(
     path: Path,
     *,
     separator: str | None = None,
@@ -260,12 +257,12 @@ def reading_of(
 
     UnicodeDecodeError or LookupError if the given encoding is not that of the file.
     """
-    form = format_of(path)
+    form = detect_format(path)
     how = Reading(form, None, header=header is not False, missing=missing, target=target)
     if form not in TEXT:
         return how
     how = replace(how, encoding=encoding)
-    lines, start, mark = _top(path, encoding or encoding_of(path))
+    lines, start, mark = _top(path, encoding or detect_encoding(path))
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
@@ -292,9 +289,9 @@ def reading_of(
     return replace(how, separator=separator, decimal=decimal, unclear=unclear)
 
 
-def encoding_of(path: Path) -> str:
+def detect_encoding(path: Path) -> str:
     """Return the encoding of a file: by its mark, the zeros of UTF-16, UTF-8, else Windows-1252."""
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         top = stream.read(4096)
     for mark, name in _BOMS.items():
         if top.startswith(mark):
@@ -303,7 +300,7 @@ def encoding_of(path: Path) -> str:
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         if top and 2 * top[first::2].count(0) > len(top[first::2]):
             return name
-    with opened(path, "rt", encoding="utf-8") as stream:
+    with open_unpacked(path, "rt", encoding="utf-8") as stream:
         try:
             while stream.read(2**20):
                 pass
@@ -328,7 +325,7 @@ def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
     Before a table are Excel's line ``sep=;`` and comments. A comment with a name for each number of
     the next line is the header, as `numpy.savetxt` writes it.
     """
-    with opened(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
+    with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
         top += stream.readline() + stream.readline()  # whole lines, and one below a long header
     lines = top.split("\n")[:TOP_LINES]
@@ -342,7 +339,7 @@ def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
             if len(rows := _split([lines[start][1:].strip(), below], mark, '"')) == 2
             and len(rows[0]) == len(rows[1]) > 1
         ]
-        if any(_NUMBER.fullmatch(field) for row in fits for field in row):
+        if any(_NUMBER_FIELD.fullmatch(field) for row in fits for field in row):
             break
         start += 1
     return lines, start, named[1] if named else None
@@ -367,7 +364,7 @@ def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
         return False
     first = [row[0] for row in body]
     counted = first == [str(number) for number in range(1, len(body) + 1)]
-    words = not any(_NUMBER.fullmatch(word) for word in first)
+    words = not any(_NUMBER_FIELD.fullmatch(word) for word in first)
     quoted = all(line.startswith('"') for line in lines[1 : 1 + len(body)])
     return counted or quoted or (words and len({*first}) == len(first))
 
@@ -410,7 +407,7 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
 
 def _has_words(field: str) -> bool:
     words = field.split()
-    return len(words) > 1 and not any(_NUMBER.fullmatch(word) for word in words)
+    return len(words) > 1 and not any(_NUMBER_FIELD.fullmatch(word) for word in words)
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
@@ -419,7 +416,7 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
         return X  # by names
-    cells = [as_numbers(text_of(row), comma=False) for _, row in X.head(2).iterrows()]
+    cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
             f"The first line of {name} holds names, and the file that it is read like has none.",
@@ -439,17 +436,17 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     return X
 
 
-def content_sha256(path: Path) -> str:
+def hash_content(path: Path) -> str:
     """Return the hash of a file's content, unpacked, so that packing does not change it.
 
     DataError if it cannot be unpacked.
     """
-    with answered(path), opened(path) as stream:
+    with raise_as_data_error(path), open_unpacked(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
-def answered(path: Path) -> Iterator[None]:
+def raise_as_data_error(path: Path) -> Iterator[None]:
     """Turn what the readers raise into a DataError; a lack of memory stays a MemoryError."""
     try:
         yield
@@ -460,7 +457,7 @@ def answered(path: Path) -> Iterator[None]:
     except Exception as error:  # damaged files make the libraries raise almost anything
         if "out of memory" in str(error):  # of pandas, which calls it an error of the file
             raise MemoryError from None
-        text = format_of(path) in TEXT
+        text = detect_format(path) in TEXT
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
@@ -470,7 +467,7 @@ def answered(path: Path) -> Iterator[None]:
         ) from error
 
 
-def format_of(path: Path) -> str:
+def detect_format(path: Path) -> str:
     """Return which format a file is in, by its suffix, or else by its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
@@ -478,7 +475,7 @@ def format_of(path: Path) -> str:
     name = others.get(suffix, suffix[1:])
     if name in _READERS:
         return name
-    with answered(path), opened(path) as stream:
+    with raise_as_data_error(path), open_unpacked(path) as stream:
         top = stream.readline(100_000)
     pairs = re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip())
     return "svmlight" if pairs else "csv"
@@ -487,13 +484,13 @@ def format_of(path: Path) -> str:
 # What the catalogue's readers share with those below: streams of bytes to tables.
 
 
-def delimited(stream: Any, **options: Any) -> Any:
+def read_delimited(stream: Any, **options: Any) -> Any:
     """Return what `pandas.read_csv` does; a field too many is an error, never an index."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
 
 
-def svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
+def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     """Return rows, a CSR matrix, labels, and queries if they are asked for.
 
     ValueError if a line is not in the format.
@@ -507,17 +504,17 @@ def svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
 
 
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
-    encoding = how.encoding or encoding_of(path)
+    encoding = how.encoding or detect_encoding(path)
     lines, start, mark = _top(path, encoding)
     separator, header = mark or how.separator or ",", 0 if how.header else None
     source: Any = path
     top = [lines[start].lstrip("# "), *lines[start + 1 :]] if lines[start:] else []
     names = _names(path.name, top, separator, how.quote) if how.header else None
     if any(line.startswith("#") for line in lines[: start + 1]):
-        with opened(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
+        with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
             kept = (x for at, x in enumerate(stream) if at == start or x[0] != "#" if at >= start)
             source, start = io.StringIO("".join(kept)), 0
-    table: pd.DataFrame = delimited(
+    table: pd.DataFrame = read_delimited(
         source,
         sep=r"\s+" if separator == " " else separator,
         decimal=how.decimal,
@@ -572,7 +569,7 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
     """
     if not places:
         return {}
-    with answered(path):
+    with raise_as_data_error(path):
         if how.format in TEXT:
             options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
             table = _text(path, how, usecols=places, **options)
@@ -603,12 +600,12 @@ def _sheet(path: Path, how: Reading) -> pd.DataFrame:
 
 def _excel(path: Path, how: Reading) -> Read:
     table = _sheet(path, how)
-    return Read(table.where(~table.isin(list(MARKERS))).infer_objects(), None, how)
+    return Read(table.where(~table.isin(list(MISSING_MARKERS))).infer_objects(), None, how)
 
 
 def _npy(path: Path, how: Reading) -> Read:
     array = np.load(path, allow_pickle=False)
-    return Read(*columns.tabled(path.name, array, None), how)
+    return Read(*columns.to_table(path.name, array, None), how)
 
 
 def _npz(path: Path, how: Reading) -> Read:
@@ -616,27 +613,27 @@ def _npz(path: Path, how: Reading) -> Read:
         if "X" not in stored or ("y" not in stored and not how.width):
             raise ValueError(f"It holds the arrays {', '.join(stored)}, and X and y are looked for")
         # One that is read like another file may lack the target.
-        return Read(*columns.tabled(path.name, stored["X"], stored.get("y")), how)
+        return Read(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
 
 def _svmlight(path: Path, how: Reading) -> Read:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
-    with opened(path) as stream:
-        X, y, queries = svmlight(stream, zero_based=True, query_id=True, **known)
+    with open_unpacked(path) as stream:
+        X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
     # The first column has the number 0 if any column has it, else 1.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, and the first one is 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
     if not np.isfinite(X.data).all():  # gaps are filled, and infinite values are gaps, in tables
-        X = columns.dense(X)
-    rows, target = columns.tabled(path.name, X, y)
+        X = columns.to_dense_table(X)
+    rows, target = columns.to_table(path.name, X, y)
     groups = queries if len(queries) and len(np.unique(queries)) > 1 else None
     return Read(rows, target, replace(how, index_base=first), groups=groups)
 
 
 def _arff(path: Path, how: Reading) -> Read:
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         content = stream.read()
     encoding = str(how.encoding)
     X, notes = read_arff(content.decode(encoding, errors=_errors(encoding)))

@@ -16,22 +16,23 @@ import pandas as pd
 
 from rfbench import plugins
 from rfbench.datasets import cache, columns, files, packed
-from rfbench.datasets.catalog import Entry, source_of
+from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import REVISION, Parsed
-from rfbench.errors import DataError, RfbenchError, unknown
-from rfbench.memory import GIB, free_bytes, within_limit
+from rfbench.errors import DataError, RfbenchError, make_unknown_error
+from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 
-# How rows are shaped, see `columns.parsed`; of `load`, all other keys are the function's arguments.
+# How rows are shaped, see `columns.parse_columns`; of `load`, all other keys are the function's
+# arguments.
 SHAPING = ("target", "task", "drop", "groups", "part")
-READING = ("header", "separator", "decimal", "encoding", "missing")
+READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
 VERSION = 3  # 1: two words made two columns; 2: run read files in another way than choose
 
 Options = Mapping[str, Any]
 
 
-def default_name(parameters: Options) -> str:
+def make_default_name(parameters: Options) -> str:
     """Return what data of one's own are called in results, where no name is given."""
-    source = str(source_of(parameters))
+    source = str(find_source(parameters))
     value = str(parameters[source])
     if source in ("file", "path"):
         return Path(value).name
@@ -49,13 +50,13 @@ def read(
     is known, rows that were read before are found by it. DataError if there are no such data, or no
     method could use them.
     """
-    if source_of(parameters) == "path":
+    if find_source(parameters) == "path":
         path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
         task = parameters.get("task")
-        content_hash, parsed = packed.identity(path, task), packed.read(path, task)
+        content_hash, parsed = packed.hash_folder(path, task), packed.read(path, task)
     else:
         content_hash = sha256 or _known(parameters, folder)
-        cached = cache.found(content_hash)
+        cached = cache.find_cached(content_hash)
         content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
     facts = {
         "name": name,
@@ -68,15 +69,15 @@ def read(
     return entry, parsed, content_hash
 
 
-def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
+def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
     """Return the hash of the content and of how it is read, whatever its path or name."""
-    shape = {key: parameters[key] for key in (*SHAPING, *READING) if key in parameters}
-    if source_of(parameters) == "file":
+    shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
+    if find_source(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
-        digest = cache.remembered(
-            f"content|{cache.state(path)}", lambda: files.content_sha256(path)
+        digest = cache.compute_cached(
+            f"content|{cache.describe_file_state(path)}", lambda: files.hash_content(path)
         )
-        content = f"{files.format_of(path)} {digest}"
+        content = f"{files.detect_format(path)} {digest}"
     else:
         assert parsed is not None
         content = _arrays_sha256(parsed)
@@ -87,16 +88,16 @@ def identity(parameters: Options, folder: Path | None, parsed: Parsed | None = N
 
 def _known(parameters: Options, folder: Path | None) -> str:
     """Return the identity; rows that are not a file are read for it once, and stored."""
-    source = source_of(parameters)
+    source = find_source(parameters)
     if source == "file":
-        return identity(parameters, folder)
+        return hash_data(parameters, folder)
     if source == "load":
-        code = plugins.identity(str(parameters["load"]), folder)
+        code = plugins.hash_code(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
     import sklearn
 
     key = json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
-    return cache.remembered(key, lambda: _stored(parameters, folder)[0])
+    return cache.compute_cached(key, lambda: _stored(parameters, folder)[0])
 
 
 @functools.cache
@@ -107,8 +108,8 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
-    content_hash = identity(parameters, folder, parsed)
-    return content_hash, cache.kept(content_hash, lambda: parsed)
+    content_hash = hash_data(parameters, folder, parsed)
+    return content_hash, cache.load_or_read(content_hash, lambda: parsed)
 
 
 def _arrays_sha256(parsed: Parsed) -> str:
@@ -128,10 +129,10 @@ def _arrays_sha256(parsed: Parsed) -> str:
 
 
 def _parse(parameters: Options, folder: Path | None) -> Parsed:
-    what = str(parameters[str(source_of(parameters))])
-    free = free_bytes()
+    what = str(parameters[str(find_source(parameters))])
+    free = count_free_bytes()
     try:
-        with within_limit():
+        with raise_beyond_limit():
             return _read(parameters, folder)
     except MemoryError:
         raise DataError(
@@ -143,17 +144,17 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
 
 
 def _read(parameters: Options, folder: Path | None) -> Parsed:
-    source = str(source_of(parameters))
+    source = str(find_source(parameters))
     what = str(parameters[source])
     shaping = {key: parameters[key] for key in SHAPING if key in parameters}
     if source == "file":
-        reading = {key: parameters[key] for key in READING if key in parameters}
+        reading = {key: parameters[key] for key in READING_KEYS if key in parameters}
         if (words := reading.get("missing")) is not None:
             listed = words if isinstance(words, list) else [words]
             reading["missing"] = tuple(map(str, listed))
         path = files.find(what, folder)
         task = shaping.pop("task", None)
-        return columns.parsed_of(files.table(path, special=shaping, **reading)[0], task)
+        return columns.parse_table(files.read_table(path, special=shaping, **reading)[0], task)
     if source == "load":
         arguments = {k: v for k, v in parameters.items() if k not in ("load", *SHAPING)}
         return _taken(what, _called(what, folder, arguments), shaping)
@@ -195,13 +196,15 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
             "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )
-    return columns.parsed(what, *columns.tabled(what, X, y, names), labels=labels, **shaping)
+    return columns.parse_columns(
+        what, *columns.to_table(what, X, y, names), labels=labels, **shaping
+    )
 
 
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    home = str(cache.user_folder() / "sklearn")  # it unpickles what is there
+    home = str(cache.find_user_folder() / "sklearn")  # it unpickles what is there
     if source == "openml":
         target = shaping.get("target", "default-target")
         fetch = functools.partial(
@@ -213,7 +216,7 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         fetch = functools.partial(getattr(datasets, f"fetch_{which}"), data_home=home)
     else:
         names = [name.partition("_")[2] for name in dir(datasets) if re.match("load_|fetch_", name)]
-        raise unknown("data set of scikit-learn", which, sorted(names), DataError)
+        raise make_unknown_error("data set of scikit-learn", which, sorted(names), DataError)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it tries again, and that it had no such file

@@ -15,14 +15,13 @@ import numpy as np
 import pandas as pd
 
 from rfbench.datasets import columns, stored
-from rfbench.datasets.cache import file_sha256
+from rfbench.datasets.cache import hash_file
 from rfbench.datasets.catalog import Entry
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from rfbench.rows import RowSource
 
-FACTS = stored.FACTS
-_NAMES = (FACTS, "X.npy", "y.npy", "groups.npy")
+_NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
 def write(folder: Path, data: Parsed) -> None:
@@ -36,7 +35,7 @@ def write(folder: Path, data: Parsed) -> None:
     stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 
-def identity(folder: Path, task: str | None = None) -> str:
+def hash_folder(folder: Path, task: str | None = None) -> str:
     """Return the hash of all that a folder of rows says; DataError if there are none."""
     if not (folder / "X.npy").is_file():
         raise DataError(
@@ -44,7 +43,7 @@ def identity(folder: Path, task: str | None = None) -> str:
             "It has to have the files X.npy and y.npy, and may have groups.npy.",
             "Correct the path, or write them: data/README.md has an example.",
         )
-    digests = {name: file_sha256(folder / name) for name in _NAMES if (folder / name).is_file()}
+    digests = {name: hash_file(folder / name) for name in _NAMES if (folder / name).is_file()}
     return hashlib.sha256(json.dumps([digests, task] if task else digests).encode()).hexdigest()
 
 
@@ -68,10 +67,10 @@ def read(folder: Path, task: str | None = None) -> Parsed:
 
 def _arrays(folder: Path, task: str | None) -> Parsed:
     mapped: Any = partial(np.load, mmap_mode="r", allow_pickle=False)
-    place = folder / FACTS
+    place = folder / stored.FACTS_FILE
     facts: dict[str, Any] = json.loads(place.read_bytes()) if place.exists() else {}
     (n, d), kind = mapped(folder / "X.npy").shape, mapped(folder / "X.npy").dtype.kind
-    y, about = columns.native(mapped(folder / "y.npy")), facts.get("about")
+    y, about = columns.to_native(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
@@ -80,7 +79,7 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         y, classes, found = target.target_codes(task, ())
-        about = columns.about(y, classes, found, target.notes)
+        about = columns.describe_target(y, classes, found, target.notes)
     about = {**about, "rows": n, "columns": d, "train_rows": facts.get("train_rows")}
     name = folder.name
     entry = Entry.model_validate({"name": name, "title": name, "kind": "own", **about})

@@ -27,22 +27,22 @@ from rfbench.datasets.values import (
     as_dates,
     as_numbers,
     as_table,
+    format_names,
     has_decimal_comma,
+    infer_kind,
     is_day_first,
-    is_gap,
+    is_missing,
     is_number,
-    kind_of,
-    named,
-    text_of,
+    to_text,
 )
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
 # What stands for a gap, and for all rare words. No file has such a word; it is shown without \0.
 MISSING, OTHER = "\0missing", "\0other"
-MOST_WORDS = 255  # of a column that becomes one column for each
+MAX_CATEGORIES = 255  # of a column that becomes one column for each
 RARE_ROWS, RARE_SHARE = 10, 0.01  # a word in fewer rows than both is rare
-PARTS = ("days", "month", "weekday", "hour")  # of a date
+DATE_PARTS = ("days", "month", "weekday", "hour")  # of a date
 
 
 class Note(NamedTuple):
@@ -174,7 +174,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
         if given is None:
-            kinds = {column: kind_of(column, table[column]) for column in table.columns}
+            kinds = {column: infer_kind(column, table[column]) for column in table.columns}
         else:
             kinds = dict(given.kinds)
         self.kinds_ = dict(kinds)
@@ -185,7 +185,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dates = [column for column, kind in kinds.items() if kind == DATE]
         if given is None:
             comma = {c for c in other if c in self._text and has_decimal_comma(table[c])}
-            day_first = {column: is_day_first(text_of(table[column])) for column in dates}
+            day_first = {column: is_day_first(to_text(table[column])) for column in dates}
         else:
             comma, day_first = set(given.decimal_comma), dict(given.day_first)
         self._decimal_comma, self._day_first = comma, day_first
@@ -193,7 +193,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         numbers = self._numbers(table)
         gaps = self._learn_numbers(numbers)
         # The parts of a date are missing together: the first one says it for all.
-        firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(PARTS)]
+        firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(DATE_PARTS)]
         gaps = gaps[:, firsts]
         if given is None:
             self._with_gaps = firsts[gaps.any(axis=0) & ~gaps.all(axis=0)]
@@ -202,7 +202,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         words = [column for column, kind in kinds.items() if kind == WORDS]
         levels = {} if given is None else given.levels
         self._words = {
-            c: _Words.of(text_of(_column(table, c)), self.least_rows, levels.get(c)) for c in words
+            c: _Words.of(to_text(_column(table, c)), self.least_rows, levels.get(c)) for c in words
         }
 
         rows = self._expanded(table, numbers)
@@ -262,7 +262,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dates, by column.
         """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
-        empty |= {column: int(is_gap(table[column]).sum()) for column in other}
+        empty |= {column: int(is_missing(table[column]).sum()) for column in other}
         counted = {column: int(missing.sum()) for column, missing in gaps.items()}
         self._gaps = {c: n for c, n in (empty | counted).items() if n}
         self._not_numbers = {
@@ -304,11 +304,11 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column in used:
             if column not in table.columns:
                 continue
-            values, gap = table[column], is_gap(table[column])
+            values, gap = table[column], is_missing(table[column])
             if gap.any() and column not in self._gaps:
                 gaps[column] = int(gap.sum())
             if self.kinds_[column] == WORDS:
-                counts = text_of(values).value_counts().sort_index()
+                counts = to_text(values).value_counts().sort_index()
                 new = counts[~counts.index.isin(list(self._words[column].seen))]
                 unseen |= {column: new.to_dict()} if len(new) else {}
                 continue
@@ -327,7 +327,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for column, before in self._day_first.items()
             if column in table
             and before is not None
-            and is_day_first(text_of(table[column]), before) != before
+            and is_day_first(to_text(table[column]), before) != before
         )
         return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
@@ -354,7 +354,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return np.where(np.isfinite(X), X, np.nan)
         if self.kinds_[column] == DATE:
             return _date_parts(self._moments(column, values))[:, 0]
-        return as_numbers(text_of(values), comma=column in self._decimal_comma)
+        return as_numbers(to_text(values), comma=column in self._decimal_comma)
 
     def _moments(self, column: str, values: pd.Series[Any]) -> pd.Series[Any]:
         return as_dates(values, self._day_first[column])
@@ -364,15 +364,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
-            levels.encoded(text_of(_column(table, column)))
+            levels.encoded(to_text(_column(table, column)))
             for column, levels in self._words.items()
         ]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
         """Return for each of these columns the one that it comes from, and its name."""
-        sources = self._numeric + [column for column in self._day_first for _ in PARTS]
-        names = self._numeric + [f"{c} {part}" for c in self._day_first for part in PARTS]
+        sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
+        names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
         sources = sources + with_gaps
         names = names + [f"{column}=missing" for column in with_gaps]
@@ -431,8 +431,8 @@ class _Words:
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
         frequent &= counts >= least_rows
-        if len(counts) > MOST_WORDS:
-            frequent.iloc[MOST_WORDS - 1 :] = False  # one column is for the others
+        if len(counts) > MAX_CATEGORIES:
+            frequent.iloc[MAX_CATEGORIES - 1 :] = False  # one column is for the others
         kept = set(counts.index[frequent])
         special = {
             *([OTHER] if len(counts) > len(kept) else []),
@@ -482,7 +482,9 @@ def describe(notes: Iterable[Note]) -> list[str]:
         shown = f"{note.column} ({note.detail})" if note.detail else note.column
         gathered.setdefault(note.done, []).append(shown)
     return [
-        text.format(named(gathered[done])) for done, text in sentences.items() if done in gathered
+        text.format(format_names(gathered[done]))
+        for done, text in sentences.items()
+        if done in gathered
     ]
 
 

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from rfbench.arrays import Rows
 from rfbench.datasets.dataset import Dataset
-from rfbench.datasets.split import Index, split_rows, subset_rows
-from rfbench.errors import DataError, unknown
+from rfbench.datasets.split import Index, draw_subset, split_rows
+from rfbench.errors import DataError, make_unknown_error
 from rfbench.rows import RowSource
 
 CLIPPED = "clipped-all"
@@ -114,11 +114,11 @@ def prepare(
     options = ("scaling", scaling, Scaling), ("target", target, Target), ("dtype", dtype, DType)
     for key, value, allowed in options:
         if value not in get_args(allowed):
-            raise unknown(key, value, get_args(allowed), DataError)
+            raise make_unknown_error(key, value, get_args(allowed), DataError)
     train, test = split_rows(dataset, split, generator, trial)
     if rows is not None or test_rows is not None:
         wanted = len(train) if rows is None else rows
-        train, test = subset_rows(train, test, wanted, generator, test_rows)
+        train, test = draw_subset(train, test, wanted, generator, test_rows)
     X_train: Rows
     X_test: Rows
     if isinstance(dataset.X, pd.DataFrame):

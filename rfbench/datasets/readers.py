@@ -63,7 +63,7 @@ def _table(
     Columns are known by their positions. Those of `text` are words, all others numbers; ValueError
     if they are not. A `separator` of None means blanks.
     """
-    table: pd.DataFrame = files.delimited(
+    table: pd.DataFrame = files.read_delimited(
         io.BytesIO(content),
         sep=separator or r"\s+",
         header=None,
@@ -266,7 +266,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
     """Return sparse rows, indices from 1 to the entry's columns, with their labels as codes."""
     codes = {float(label): code for label, code in entry.codes.items()}
-    X, labels = files.svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
+    X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:
         labels = np.array([codes[label] for label in labels.tolist()], dtype=np.int64)
     arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import DataError, nearest
+from rfbench.errors import DataError, suggest_nearest
 
 if TYPE_CHECKING:
     from rfbench.datasets.dataset import Dataset
@@ -18,8 +18,13 @@ Index = NDArray[np.int64]
 Sides = tuple[Index, Index]
 Rule = str | Mapping[str, Any]
 
-WHOLE = {"folds": 2, "blocks": 2, "first_permuted": 1, "seed": 0}  # the least of what has no share
-EXAMPLES = (
+MIN_WHOLE_SIZES = {
+    "folds": 2,
+    "blocks": 2,
+    "first_permuted": 1,
+    "seed": 0,
+}  # the least of what has no share
+SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
     "`{last: 0.3}`, `{blocks: 10, test_size: 0.3}`, `{folds: 5, seed: 42}` (with first_permuted if "
@@ -27,7 +32,7 @@ EXAMPLES = (
 )
 
 
-def way_of(rule: object) -> str | None:
+def find_split_kind(rule: object) -> str | None:
     """Return which way of splitting a rule names, a key of `_WAYS`; None: no way."""
     if not isinstance(rule, Mapping) or not rule:
         return "given" if rule == "given" else None
@@ -41,17 +46,17 @@ def way_of(rule: object) -> str | None:
 
 def check(rule: object) -> None:
     """Raise DataError unless a rule names a way to split, with sizes that some data can have."""
-    if way_of(rule) is None:
-        what = f"The split {rule!r} is unknown.{nearest(str(rule), ['given'])}"
-        raise DataError(what, "", f"Choose {EXAMPLES}.")
+    if find_split_kind(rule) is None:
+        what = f"The split {rule!r} is unknown.{suggest_nearest(str(rule), ['given'])}"
+        raise DataError(what, "", f"Choose {SPLIT_EXAMPLES}.")
     sizes = rule if isinstance(rule, Mapping) else {}
     for key, size in sizes.items():
         if key == "column":
             continue
         whole = isinstance(size, int) and not isinstance(size, bool)
-        if key in WHOLE:
-            fits = whole and WHOLE[key] <= size < 2**32
-            words = f"a whole number of at least {WHOLE[key]} and below 2^32"
+        if key in MIN_WHOLE_SIZES:
+            fits = whole and MIN_WHOLE_SIZES[key] <= size < 2**32
+            words = f"a whole number of at least {MIN_WHOLE_SIZES[key]} and below 2^32"
         else:
             fits = size > 0 if whole else isinstance(size, float) and 0 < size < 1
             words = "a fraction between 0 and 1, or a whole number above 0"
@@ -61,12 +66,12 @@ def check(rule: object) -> None:
 
 def is_given(rule: Rule) -> bool:
     """Whether the data set itself says which rows test: its published split, or a column."""
-    return way_of(rule) in ("given", "published", "column")
+    return find_split_kind(rule) in ("given", "published", "column")
 
 
 def is_fixed(rule: Rule) -> bool:
     """Whether every trial has the same training and test rows."""
-    return way_of(rule) in ("given", "column", "last", "held out")
+    return find_split_kind(rule) in ("given", "column", "last", "held out")
 
 
 def split_rows(
@@ -113,7 +118,7 @@ def split_rows(
     """
     check(rule)
     mapping = {**rule, "trial": trial} if isinstance(rule, Mapping) else {}
-    draw = _WAYS[str(way_of(rule))][1]
+    draw = _WAYS[str(find_split_kind(rule))][1]
     sides = draw(dataset, mapping, generator)
     train, test = (np.sort(side).astype(np.int64) for side in sides)
     if not len(train) or not len(test):
@@ -192,11 +197,11 @@ def _evenly(classes: NDArray[Any], offset: float) -> Index:
 
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    ((train, test),) = in_time(np.arange(n), _amount(rule["last"], n))
+    ((train, test),) = split_by_time(np.arange(n), _amount(rule["last"], n))
     return train, test
 
 
-def in_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
+def split_by_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
     """Return about the `size` last rows with all rows before them, or so many folds of such rows.
 
     Rows of one time stay together: a side may have more rows, or none. `times` has shape (n,).
@@ -262,7 +267,7 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
 }
 
 
-def planned_rows(n: int, n_given: int | None, rule: Rule) -> int:
+def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
     """Return how many training rows a split will give, of n.
 
     Of whole groups or blocks that are left out, their share of the rows; where only the number of
@@ -293,7 +298,7 @@ def _amount(size: float, n: int) -> int:
     return size if isinstance(size, int) else max(1, round(size * n))
 
 
-def subset_rows(
+def draw_subset(
     train: Index,
     test: Index,
     rows: int,

@@ -20,7 +20,7 @@ from scipy import sparse
 from rfbench import files
 from rfbench.datasets.columns import Parsed
 
-FACTS = "facts.json"
+FACTS_FILE = "facts.json"
 Arrays = dict[str, NDArray[Any]]
 SPARSE = ("data", "indices", "indptr")
 
@@ -30,13 +30,13 @@ def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[A
 
     OSError if the folder is there already or cannot be written.
     """
-    with files.staged(folder) as stage:
+    with files.stage_folder(folder) as stage:
         for name, array in arrays.items():
             files.save_array(stage / f"{name}.npy", array)
-        files.replace(stage / FACTS, json.dumps(facts, indent=1).encode())
+        files.replace(stage / FACTS_FILE, json.dumps(facts, indent=1).encode())
 
 
-def parts_of(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
+def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
     """Return rows as facts, values of JSON, and arrays; None if they are of another kind."""
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
@@ -61,7 +61,7 @@ def parts_of(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
 
 def read(folder: Path) -> Parsed:
     """Return the rows of a folder; what is damaged raises almost anything."""
-    facts = json.loads((folder / FACTS).read_bytes())
+    facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {
         file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
     }

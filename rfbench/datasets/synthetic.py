@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import DataError, unknown
+from rfbench.errors import DataError, make_unknown_error
 
 Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -59,7 +59,7 @@ class Problem:
         values = dict(self.parameters)
         for key, value in (given or {}).items():
             if key not in values:
-                raise unknown(f"parameter of {name}", key, values, DataError)
+                raise make_unknown_error(f"parameter of {name}", key, values, DataError)
             kinds = (int,) if isinstance(values[key], int) else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < np.inf:
                 raise DataError(

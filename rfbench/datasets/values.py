@@ -14,7 +14,7 @@ from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
-MEASURES = "several units"  # of words that are numbers with different units
+SEVERAL_UNITS = "several units"  # of words that are numbers with different units
 LEAST_NAMES = 20  # of fewer words it means nothing that all are different
 MOST_NAMED = 8
 EPOCH = pd.Timestamp("2000-01-01")
@@ -37,7 +37,7 @@ _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
 _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
-MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
+MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -49,7 +49,7 @@ _MEASURE = re.compile(
 _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
-def named(names: list[str]) -> str:
+def format_names(names: list[str]) -> str:
     """Return the first of these names in words, and how many more there are."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
@@ -85,11 +85,11 @@ def is_number(column: pd.Series[Any] | Any) -> bool:
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
 
 
-def is_gap(column: pd.Series[Any]) -> pd.Series[Any]:
+def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
     """Tell where a column has nothing; an infinite number is no gap yet."""
     if is_number(column):
         return column.isna()
-    return text_of(column).isna()
+    return to_text(column).isna()
 
 
 def has_parts(column: pd.Series[Any]) -> bool:
@@ -98,13 +98,13 @@ def has_parts(column: pd.Series[Any]) -> bool:
     return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
 
 
-def kind_of(name: str, column: pd.Series[Any]) -> str:
+def infer_kind(name: str, column: pd.Series[Any]) -> str:
     """Return what a column of the training rows is."""
     if is_number(column):
-        return row_names(name, column) or NUMBER
+        return infer_row_names(name, column) or NUMBER
     if isinstance(column.dtype, pd.CategoricalDtype):
         return WORDS
-    present = text_of(column).dropna()
+    present = to_text(column).dropna()
     if not len(present):
         return NUMBER  # without any value
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -118,10 +118,10 @@ def kind_of(name: str, column: pd.Series[Any]) -> str:
     different = present.nunique()
     if different <= LEAST_NAMES or 2 * different <= len(present):
         return WORDS
-    return MEASURES if len(units_in(present)) > 1 else IDENTIFIER
+    return SEVERAL_UNITS if len(list_units(present)) > 1 else IDENTIFIER
 
 
-def row_names(name: str, column: pd.Series[Any]) -> str:
+def infer_row_names(name: str, column: pd.Series[Any]) -> str:
     """Return `INDEX` or `IDENTIFIER` of a column of numbers that names the rows, else nothing.
 
     It is called so, or not at all, and holds whole numbers, each a different one.
@@ -140,14 +140,14 @@ def may_name_rows(name: str) -> bool:
     return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
-def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
+def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as words, None where nothing is there."""
     if is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
     if pd.api.types.is_timedelta64_dtype(column.dtype):  # a number of seconds
-        return text_of(column.dt.total_seconds())
+        return to_text(column.dt.total_seconds())
     there = column.notna()
     text = column.astype(str).astype(object)
     return text.where(there & (text.str.strip() != ""), None)
@@ -155,7 +155,7 @@ def text_of(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def has_decimal_comma(text: pd.Series[Any]) -> bool:
     """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
-    text = text_of(text).dropna().str.replace(_UNIT, "", regex=True)
+    text = to_text(text).dropna().str.replace(_UNIT, "", regex=True)
     return bool(
         text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
         and not text.str.fullmatch(r"[-+]?[\d,]*\.(\d{1,2}|\d{4,})").any()
@@ -213,20 +213,22 @@ def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
     return np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)[codes]
 
 
-def measures(text: pd.Series[Any]) -> pd.DataFrame:
+def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
     """Return the number, still in words, and the unit of each word; None of both if it has none."""
     parts = text.str.strip().str.extract(rf"^{_MEASURE.pattern}$")
     return parts.assign(unit=parts["unit"].fillna("").where(parts["number"].notna()))
 
 
-def units_in(text: pd.Series[Any]) -> list[str]:
+def list_units(text: pd.Series[Any]) -> list[str]:
     """Return the units of words of which more than half are numbers with one of a few units."""
-    units = measures(text)["unit"].value_counts()
+    units = split_measures(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
 
 
-def measured(text: pd.Series[Any], *, comma: bool, unit: str | None = None) -> tuple[Array, str]:
+def parse_measures(
+    text: pd.Series[Any], *, comma: bool, unit: str | None = None
+) -> tuple[Array, str]:
     """Return the numbers of words with one and the same unit, and the unit; shape (n,).
 
     `unit` is the one that is known; by default it is found out. It needs two letters, or is a known
@@ -234,7 +236,7 @@ def measured(text: pd.Series[Any], *, comma: bool, unit: str | None = None) -> t
     or plain numbers, are there: the unit is then ``K, M``, say. Words of another unit, or without
     one where it is not known, are NaN; without a common unit all are, and the unit is empty.
     """
-    parts = measures(text)
+    parts = split_measures(text)
     numbers, units = as_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
     nothing = np.full(len(text), np.nan), ""
     if unit is None:
@@ -270,14 +272,14 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
     return bool((parts[1].dropna() != "/").any()) if before is None else before
 
 
-def moments(name: str, column: pd.Series[Any]) -> Array:
+def to_days(name: str, column: pd.Series[Any]) -> Array:
     """Return when the rows of a column are: its dates in days, or its numbers; NaN of gaps.
 
     DataError where it holds neither.
     """
     if is_number(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if kind_of(name, column) != DATE:
+    if infer_kind(name, column) != DATE:
         raise DataError(
             f"'{name}' holds neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
             if column.notna().any()
@@ -296,7 +298,7 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     """
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).dt.tz_localize(None)
-    codes, different = pd.factorize(text_of(column))
+    codes, different = pd.factorize(to_text(column))
     text = pd.Series(different, dtype=object)
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text

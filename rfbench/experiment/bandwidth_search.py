@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rfbench.bandwidths import nearest_to_rule
+from rfbench.bandwidths import choose_nearest_to_rule
 from rfbench.clock import Clock
 from rfbench.config.schema import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
@@ -42,7 +42,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
 
     Each candidate is fitted as a trial with it would be; of equally good ones the largest wins. All
     of it is time of training. A grid that is widened goes on by factors of two while the best lies
-    at an edge; then the choice is that of `rfbench.bandwidths.nearest_to_rule`.
+    at an edge; then the choice is that of `rfbench.bandwidths.choose_nearest_to_rule`.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth
@@ -74,7 +74,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
         grid, best = grid.with_value(further), _best_of(losses)
     # Of those that the folds cannot tell apart. Rows that choose without folds say nothing of that.
     if widened and all(loss is not None for loss in folds.values()):
-        best = nearest_to_rule(folds, grid.rule)
+        best = choose_nearest_to_rule(folds, grid.rule)
     # The row pays for all candidates: the choice is a part of its fit, as that of a penalty is.
     clock.charge(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()

@@ -23,11 +23,11 @@ from rfbench import interpreter, platforms
 from rfbench.errors import ExecutorError
 from rfbench.experiment import marks
 from rfbench.experiment.plan import SPOILED, Trial, describe
-from rfbench.experiment.worker import Call, Limits, surroundings
+from rfbench.experiment.worker import Call, Limits, read_surroundings
 from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
-BEGIN = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
+CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
 # So long a trial may go on after its time, in which its child writes down where it is.
 GRACE_SECONDS = 0.25
 LONGEST_ANSWER = 2**28
@@ -56,12 +56,12 @@ class Child:
         self.code = ""  # imported code that may have run in it
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
-        self._mark, variable = marks.marked()
+        self._mark, variable = marks.make_mark()
         words = [str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
-                interpreter.command(BEGIN, *words),
-                env=interpreter.environment() | variable,
+                interpreter.build_command(CHILD_CODE, *words),
+                env=interpreter.build_environment() | variable,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
@@ -69,7 +69,7 @@ class Child:
             )
             assert self._process.stdout is not None
             self._pipe = self._process.stdout.fileno()
-            self._death = platforms.descriptor_of(self._process.pid)
+            self._death = platforms.open_descriptor(self._process.pid)
             os.set_blocking(self._pipe, False)
             self.machine = json.loads(self._answer())
         except (OSError, Died) as error:
@@ -87,7 +87,7 @@ class Child:
         this trial; the child is gone.
         """
         self._trace.truncate(0)
-        self.order((trial, limits, surroundings()))
+        self.order((trial, limits, read_surroundings()))
         line = self._answer(limits.seconds())
         # Only code of others can have changed the rest of what is known before.
         known = describe(trial) if trial.code else {"trial_id": trial.id}
@@ -107,7 +107,7 @@ class Child:
         Raises Died: the process ended in it; the child is gone.
         """
         self._trace.truncate(0)
-        self.order(Call(name, words, *surroundings()))
+        self.order(Call(name, words, *read_surroundings()))
         result, error = json.loads(self._answer())["answer"]
         return result, error
 
@@ -171,7 +171,7 @@ _lock = threading.Lock()
 _idle: list[Child] = []
 
 
-def take(code: str) -> Child:
+def acquire_child(code: str) -> Child:
     """Return an idle child that has run no other code than this, or a new one.
 
     Code of a user's runs in a child that runs nothing else from then on. A new child takes the
@@ -191,7 +191,7 @@ def take(code: str) -> Child:
     return child
 
 
-def give_back(child: Child) -> None:
+def release_child(child: Child) -> None:
     """End a child's job, and leave it to the next one; one that is not sound ends."""
     if not child.is_sound():
         child.close()

@@ -14,8 +14,8 @@ from rfbench.config.schema import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
-from rfbench.experiment.plan import Trial, generator_for
-from rfbench.frozen import frozen
+from rfbench.experiment.plan import Trial, make_generator
+from rfbench.frozen import make_read_only
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
 
@@ -35,7 +35,7 @@ class Context:
 
     def prepared(self, trial: Trial) -> Prepared:
         """Return the trial's training and test rows, scaled, encoded and read-only."""
-        return self._last("rows", _rows_of(trial), lambda: frozen(_prepare(trial)))
+        return self._last("rows", _rows_of(trial), lambda: make_read_only(_prepare(trial)))
 
     def bandwidths(self, trial: Trial) -> Candidates | None:
         """Return the bandwidths to choose from; none of a kernel without."""
@@ -44,11 +44,11 @@ class Context:
             return None
         rule = experiment.bandwidth
         rules = rule.cv if isinstance(rule, BandwidthGrid) else [rule]
-        generator = generator_for(experiment.seed, "bandwidth", trial.number)
+        generator = make_generator(experiment.seed, "bandwidth", trial.number)
         return self._last(
             "bandwidth",
             (_rows_of(trial), trial.number, rules),
-            lambda: bandwidths.candidates(rules, self.prepared(trial).X_train, generator),
+            lambda: bandwidths.list_candidates(rules, self.prepared(trial).X_train, generator),
         )
 
     def exact_kernel(
@@ -63,19 +63,19 @@ class Context:
 
         def make() -> tuple[Rows, ExactKernel | CrossKernel]:
             X, solver = self.prepared(trial).X_train, trial.experiment.solver
-            generator = generator_for(trial.experiment.seed, "kernel rows", trial.number)
+            generator = make_generator(trial.experiment.seed, "kernel rows", trial.number)
             size = min(count, X.shape[0])
             some = [
                 np.sort(generator.choice(X.shape[0], size=size, replace=False))
                 for _ in range(draws)
             ]
-            rows = frozen(X[np.concatenate(some)])
+            rows = make_read_only(X[np.concatenate(some)])
             if draws > 1:
-                return rows, frozen(CrossKernel(kernel(rows[:size], rows[size:])))
+                return rows, make_read_only(CrossKernel(kernel(rows[:size], rows[size:])))
             penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
             if solver.alpha_convention == "absolute":
                 penalty /= X.shape[0]
-            return rows, frozen(ExactKernel.of(kernel(rows, rows), penalty))
+            return rows, make_read_only(ExactKernel.of(kernel(rows, rows), penalty))
 
         key = (_rows_of(trial), trial.number, count, draws, kernel)
         return self._last("kernel", key, make)
@@ -106,7 +106,7 @@ def _prepare(trial: Trial) -> Prepared:
     dataset = datasets.load(
         trial.dataset.name,
         parameters=trial.dataset.parameters or None,
-        generator=generator_for(experiment.seed, "data", number),
+        generator=make_generator(experiment.seed, "data", number),
         folder=trial.dataset.folder,
         sha256=trial.data_sha256,
     )
@@ -115,7 +115,7 @@ def _prepare(trial: Trial) -> Prepared:
         split=experiment.split,
         scaling=experiment.scaling,
         target=experiment.target,
-        generator=generator_for(experiment.seed, "split", number),
+        generator=make_generator(experiment.seed, "split", number),
         rows=experiment.rows,
         test_rows=experiment.test_rows,
         dtype=experiment.dtype,

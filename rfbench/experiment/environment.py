@@ -17,7 +17,7 @@ BLAS_PREFIXES = ("OPENBLAS_", "MKL_", "BLIS_", "OMP_", "VECLIB_")
 PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pandas", "matplotlib")
 
 
-def versions() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that numbers depend on."""
     versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
@@ -28,7 +28,7 @@ def versions() -> dict[str, str]:
     return versions_of
 
 
-def blas() -> list[dict[str, Any]]:
+def list_blas() -> list[dict[str, Any]]:
     """Return the BLAS libraries in use: name, version, detected core, number of threads."""
     import numpy  # noqa: F401
     import scipy.linalg  # noqa: F401
@@ -56,10 +56,10 @@ def threads_are_verified() -> bool:
 
     configurations = [module.show_config(mode="dicts") for module in (numpy, scipy)]
     built_with = str([each.get("Build Dependencies") for each in configurations])
-    return bool(blas()) and "accelerate" not in built_with.lower()
+    return bool(list_blas()) and "accelerate" not in built_with.lower()
 
 
-def blas_variables() -> dict[str, str]:
+def read_blas_variables() -> dict[str, str]:
     """Return the environment variables that steer the BLAS, as somebody has set them.
 
     A machine that is slower than it could be often has one: OPENBLAS_CORETYPE, say.
@@ -71,7 +71,7 @@ def blas_variables() -> dict[str, str]:
     }
 
 
-def machine() -> dict[str, Any]:
+def describe_machine() -> dict[str, Any]:
     """Return what the machine is, without its name or any path."""
     import psutil
 
@@ -79,33 +79,33 @@ def machine() -> dict[str, Any]:
     threads = {} if threads_are_verified() else {"blas_threads": "not verified"}
     return {
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": platforms.cpu_name(),
+        "cpu": platforms.read_cpu_name(),
         "cores": os.cpu_count(),
-        "usable_cores": usable.cores(),
+        "usable_cores": usable.count_cores(),
         "memory_gib": round(memory.total / 2**30, 1),
         "free_memory_gib": round(memory.available / 2**30, 1),
-        "blas": blas(),
-        "blas_variables": blas_variables(),
+        "blas": list_blas(),
+        "blas_variables": read_blas_variables(),
         **threads,
     }
 
 
 @functools.cache
-def machine_by_id() -> dict[str, dict[str, Any]]:
+def describe_machine_by_id() -> dict[str, dict[str, Any]]:
     """Return this machine by its identity, as it was when first asked: to look takes milliseconds.
 
-    See `rfbench.results.manifest.machine_id`.
+    See `rfbench.results.manifest.hash_machine`.
     """
-    facts = machine()
-    return {manifest.machine_id(facts): facts}
+    facts = describe_machine()
+    return {manifest.hash_machine(facts): facts}
 
 
-def machine_id() -> str:
+def hash_machine() -> str:
     """Return the identity of this machine."""
-    return next(iter(machine_by_id()))
+    return next(iter(describe_machine_by_id()))
 
 
-def git_commit() -> str | None:
+def read_git_commit() -> str | None:
     """Return the commit of the checkout that rfbench runs from, '+' behind it if changed."""
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():

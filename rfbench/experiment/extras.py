@@ -82,10 +82,10 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:
         return {}
-    return {kept_file.KEY: lines_of(features, trial.number, fitted.M)}
+    return {kept_file.KEPT_FEATURES_KEY: make_lines(features, trial.number, fitted.M)}
 
 
-def lines_of(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
+def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
     """Return one line of `kept.csv` per kept feature of a fitted sampler, the heaviest first.
 
     ``feature`` is the number of a coordinate (linear kernel) or of the candidate in the pool,
@@ -112,12 +112,12 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
     arrays = {"rows": data.test_rows, "truth": data.y_test, "predictions": fitted.decisions}
     arrays |= model.report_.arrays
     if data.task == "regression":
-        return {predictions_file.KEY: predictions_file.encoded(arrays)}
+        return {predictions_file.PREDICTIONS_KEY: predictions_file.encode_arrays(arrays)}
     codes = model.predict_codes(fitted.decisions)
     shares = model.probabilities(data.X_test, data.y_test, fitted.decisions)
     arrays["probabilities"] = np.eye(len(data.classes))[codes] if shares is None else shares
-    found = metrics.probabilistic(arrays["probabilities"], codes, data.y_test)
-    return {**found, predictions_file.KEY: predictions_file.encoded(arrays)}
+    found = metrics.compute_probabilistic(arrays["probabilities"], codes, data.y_test)
+    return {**found, predictions_file.PREDICTIONS_KEY: predictions_file.encode_arrays(arrays)}
 
 
 def time_refit(fitted: Fitted) -> dict[str, Any]:
@@ -145,9 +145,9 @@ def measure_training_error(fitted: Fitted) -> dict[str, Any]:
         return {}
     values = model.decisions(data.X_train)
     if data.task == "regression":
-        error = metrics.regression(values[:, 0], data.y_train)["relative_squared_error"]
+        error = metrics.compute_regression(values[:, 0], data.y_train)["relative_squared_error"]
     else:
-        error = metrics.classification(model.predict_codes(values), data.y_train)["error"]
+        error = metrics.compute_classification(model.predict_codes(values), data.y_train)["error"]
     return {"train_error": error}
 
 

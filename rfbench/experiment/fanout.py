@@ -25,9 +25,9 @@ from joblib import Parallel, delayed, parallel_config
 from rfbench import source, usable
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
-from rfbench.experiment.children import Child, Died, Row, give_back, take
+from rfbench.experiment.children import Child, Died, Row, acquire_child, release_child
 from rfbench.experiment.plan import Job, Trial, describe
-from rfbench.experiment.worker import Limits, answer_of
+from rfbench.experiment.worker import Limits, call_safely
 from rfbench.results.manifest import MEASURING
 
 
@@ -40,7 +40,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return n_jobs or usable.cores(), None
+        return n_jobs or usable.count_cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is no executor.", "", "Write local or dask:ADDRESS.")
     # What a scheduler that is gone means for the run is said once, and not by a traceback.
@@ -104,7 +104,7 @@ class FanOut:
 
         Raises ExecutorError: a worker is of another version, or cannot run a trial.
         """
-        here = versions()
+        here = collect_versions()
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
         try:
             with parallel_config(backend=_on_workers(client)):
@@ -169,7 +169,7 @@ class FanOut:
         """
         left, suspects = deque(job), []
         while left and self.goes_on():
-            child = take(left[0].code)
+            child = acquire_child(left[0].code)
             self.at_work.add(child)
             try:
                 while left and child.is_sound() and self.goes_on():
@@ -188,7 +188,7 @@ class FanOut:
                 child.close()
                 raise
             else:
-                give_back(child)
+                release_child(child)
             finally:
                 self.at_work.discard(child)
         return suspects
@@ -229,7 +229,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
     end, or the process is.
     """
     if n_jobs == 1:
-        yield from (answer_of(name, words) for words in calls)
+        yield from (call_safely(name, words) for words in calls)
         return
     at_work: set[Child] = set()
     stopping = threading.Event()
@@ -238,7 +238,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
         if stopping.is_set():
             return None, "It was not begun."
         try:
-            child = take("")
+            child = acquire_child("")
         except ExecutorError as error:
             return None, str(error)
         at_work.add(child)
@@ -248,7 +248,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
             return None, str(death)
         finally:
             at_work.discard(child)
-        give_back(child)
+        release_child(child)
         return answer
 
     parallel = Parallel(n_jobs, backend="threading", batch_size=1, return_as="generator")
@@ -279,10 +279,10 @@ def _on_workers(client: Any) -> Any:
     return WorkersAlone(client=client)
 
 
-def versions() -> dict[str, str]:
+def collect_versions() -> dict[str, str]:
     """Return the versions that numbers depend on, and the code of rfbench and its folder."""
-    found = {name: environment.versions()[name] for name in MEASURING}
-    return {**found, "code": source.code_hash(), "path": str(source.PACKAGE)}
+    found = {name: environment.read_versions()[name] for name in MEASURING}
+    return {**found, "code": source.hash_code(), "path": str(source.PACKAGE)}
 
 
 def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
@@ -309,7 +309,7 @@ def run_remotely(here: dict[str, str], content: bytes) -> tuple[dict[str, str], 
     Returns the versions of this process and the rows.
     Raises ExecutorError: the versions or the code are not those of the machine that asks, `here`.
     """
-    there = versions()
+    there = collect_versions()
     refuse_others(there, here)
     job, limits = pickle.loads(content)
     rows: list[Row] = []

@@ -8,11 +8,11 @@ from typing import Any
 
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
-from rfbench.config.build import method_of, sampler_of, solver_of
+from rfbench.config.build import make_method, make_sampler, make_solver
 from rfbench.config.schema import SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Trial, integer_for
+from rfbench.experiment.plan import Trial, draw_integer
 from rfbench.samplers.base import FittedFeatures, NoFeatures, RandomFeatures, Shared
 from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
@@ -39,7 +39,7 @@ class ResolvedTrial:
     def of(cls, trial: Trial, context: Context) -> ResolvedTrial:
         """Resolve the methods of a trial; whatever has to be measured of one is measured here."""
         specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
-        methods = {spec.label: method_of(spec) for spec in specs}
+        methods = {spec.label: make_method(spec) for spec in specs}
         for method in methods.values():
             method.formula  # noqa: B018 - before any clock runs
         return cls(trial, context, context.prepared(trial), methods)
@@ -51,14 +51,14 @@ class ResolvedTrial:
     @property
     def seed_of_features(self) -> int:
         """The random state of the features, the same for all samplers of the trial."""
-        return integer_for(self.trial.experiment.seed, "features", self.trial.number)
+        return draw_integer(self.trial.experiment.seed, "features", self.trial.number)
 
     def sampler(
         self, spec: SamplerSpec, M: int, bandwidth: float | None, seed: int
     ) -> RandomFeatures:
         """Return an unfitted sampler with M features."""
         n, d = self.data.X_train.shape
-        return sampler_of(
+        return make_sampler(
             self.trial.experiment,
             spec,
             M=M,
@@ -71,10 +71,10 @@ class ResolvedTrial:
 
     def model(self, bandwidth: float | None) -> FittedModel:
         """Return the unfitted model; a kernel solver is built with the bandwidth."""
-        return solver_of(
+        return make_solver(
             self.trial.experiment,
             task="regression" if self.data.task == "regression" else "classification",
-            random_state=integer_for(self.trial.experiment.seed, "folds", self.trial.number),
+            random_state=draw_integer(self.trial.experiment.seed, "folds", self.trial.number),
             bandwidth=bandwidth,
         )
 

@@ -16,8 +16,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 # bound a cluster of eigenvalues needs 10 n restarts, which take minutes.
 LANCZOS_FROM = 400
 RESTARTS = 25
-TOLERANCE = 1e-6
-LEAST_PENALTY = 1e-10
+LANCZOS_TOLERANCE = 1e-6
+MIN_RELATIVE_PENALTY = 1e-10
 DELTA_ROWS = 2000  # a dense solver needs some 0.4 s for an eigenvalue of 2,000 rows
 
 
@@ -37,7 +37,7 @@ class ExactKernel:
         if len(matrix) > DELTA_ROWS:
             return cls(matrix, norm, None)
         shifted = matrix.copy()
-        shifted[np.diag_indices_from(shifted)] += max(penalty, LEAST_PENALTY * norm)
+        shifted[np.diag_indices_from(shifted)] += max(penalty, MIN_RELATIVE_PENALTY * norm)
         return cls(matrix, norm, linalg.cholesky(shifted, lower=True, overwrite_a=True))
 
     def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
@@ -111,7 +111,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
                 1,
                 which=which,
                 v0=start,
-                tol=TOLERANCE,
+                tol=LANCZOS_TOLERANCE,
                 maxiter=RESTARTS,
                 return_eigenvectors=False,
             )

@@ -17,7 +17,7 @@ BYTES = 16  # as many as a random UUID has, so that no two marks are the same
 ROUNDS = 5  # for processes that start others while they are looked for
 
 
-def marked() -> tuple[str, dict[str, str]]:
+def make_mark() -> tuple[str, dict[str, str]]:
     """Return a new mark, and the variable of a child that has it.
 
     A child of a child has the marks of both: whichever ends, it ends.
@@ -26,7 +26,7 @@ def marked() -> tuple[str, dict[str, str]]:
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
 
 
-def own_mark() -> str:
+def read_own_mark() -> str:
     """Return the mark of this process; empty if it is no child."""
     return os.environ.get(MARK, "").rpartition(":")[2]
 

@@ -14,14 +14,14 @@ import numpy as np
 from rfbench import datasets, papers, plugins, solvers
 from rfbench._version import __version__
 from rfbench.config.build import (
-    answers_of,
     asked_solver,
     chooses_on_training_rows,
-    method_of,
-    solver_answers,
+    get_sampler_properties,
+    get_solver_properties,
+    make_method,
 )
 from rfbench.config.schema import BandwidthGrid, DatasetSpec, Experiment, KeptBy, SamplerSpec
-from rfbench.experiment.environment import machine_id
+from rfbench.experiment.environment import hash_machine
 from rfbench.parameters import is_path
 from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
@@ -43,7 +43,7 @@ SPOILED = "spoiled"  # key of a row after whose trial the worker must not go on
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
-def digest(value: Any) -> str:
+def compute_digest(value: Any) -> str:
     """Return 16 hexadecimal digits that identify a JSON value."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -70,7 +70,7 @@ class Trial:
         shared["timing"] = "isolated"  # of rows before 0.2 there were others
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
-        sampler = identity_of(self.sampler)
+        sampler = identify_sampler(self.sampler)
         if given := self.settings:  # the same for all trials, whose own ones are among these
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
@@ -91,7 +91,7 @@ class Trial:
         if self.dataset.own and (preparation := self.dataset.entry.preparation):
             identity["preparation"] = preparation
         solver = self.experiment.solver
-        revision = solvers.revision(solver.name)
+        revision = solvers.get_revision(solver.name)
         if revision > 1:
             identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
@@ -101,16 +101,20 @@ class Trial:
         if self.dataset.entry.equal_rows_together:
             identity["split"] = "equal rows together"
         if is_path(self.experiment.kernel):
-            identity["kernel_code"] = plugins.identity(self.experiment.kernel)
+            identity["kernel_code"] = plugins.hash_code(self.experiment.kernel)
         if solver.imported:
-            identity["solver_code"] = plugins.identity(solver.name, solver.folder)
-        return digest(identity)
+            identity["solver_code"] = plugins.hash_code(solver.name, solver.folder)
+        return compute_digest(identity)
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """What the rows of a paper say of each fold, see `numbered`; none without such rows."""
         name = self.experiment.settings_from
-        return papers.settings(name, self.dataset.name, self.sampler.label) if name else ()
+        return (
+            papers.read_authors_settings(name, self.dataset.name, self.sampler.label)
+            if name
+            else ()
+        )
 
     def numbered(self, number: int) -> Trial:
         """Return the trial of another number, with M, penalty and parameters of its fold."""
@@ -131,8 +135,8 @@ class Trial:
         """Identity of the trial: the same for the same measurement, whatever the machine."""
         size: Any = self.M
         if self.M is None:
-            size = identity_of(self.reference)
-        return digest({"setting": self.setting, "M": size, "number": self.number})
+            size = identify_sampler(self.reference)
+        return compute_digest({"setting": self.setting, "M": size, "number": self.number})
 
     @cached_property
     def features_in_folds(self) -> str | None:
@@ -144,7 +148,9 @@ class Trial:
         if not self.uses_features or not chooses_on_training_rows(self.experiment):
             return None
         specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
-        looks = any(answers_of(self.experiment, spec)["looks_at_target"] for spec in specs)
+        looks = any(
+            get_sampler_properties(self.experiment, spec)["looks_at_target"] for spec in specs
+        )
         return self.experiment.features_in_folds if looks else None
 
     @property
@@ -159,14 +165,14 @@ class Trial:
     @property
     def uses_features(self) -> bool:
         """Whether the solver sees the features; otherwise the rows themselves."""
-        return bool(solver_answers(self.experiment)["uses_features"])
+        return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property
     def heeds_bandwidth(self) -> bool:
         """Whether the bandwidth changes what is measured."""
         if not self.uses_features:
             return True
-        return answers_of(self.experiment, self.sampler)["has_bandwidth"]
+        return get_sampler_properties(self.experiment, self.sampler)["has_bandwidth"]
 
     @property
     def code(self) -> str:
@@ -218,19 +224,19 @@ def describe(trial: Trial) -> dict[str, Any]:
         "seed": experiment.seed,
         "timing": "isolated",
         "threads": experiment.threads,
-        "machine": machine_id(),
+        "machine": hash_machine(),
         "data_hash": trial.data_sha256,
         "version": __version__,
     }
 
 
-def identity_of(spec: SamplerSpec) -> dict[str, Any]:
+def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     """Return what identifies a sampler: name, parameters and foreign code, not its label."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
-        known = spec.given.identity if spec.given else plugins.identity(spec.name, spec.folder)
+        known = spec.given.identity if spec.given else plugins.hash_code(spec.name, spec.folder)
         identity["code"] = known
-        method = method_of(spec)
+        method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
             identity["bandwidth"] = "of the rows"  # before, it had no effect
         return identity
@@ -242,7 +248,7 @@ def identity_of(spec: SamplerSpec) -> dict[str, Any]:
 
 
 # The number of each role: with another one every published number changes.
-ROLES = {
+RANDOM_ROLES = {
     "data": 0,
     "split": 1,
     "kernel rows": 2,
@@ -253,23 +259,23 @@ ROLES = {
 }
 
 
-def seed_for(seed: int, role: str, number: int) -> np.random.SeedSequence:
+def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
     """Return the random numbers of a role in a trial.
 
     All samplers of the trial see the same ones, so that their differences can be paired; another
     trial has other ones.
     """
-    return np.random.SeedSequence([seed, ROLES[role], number])
+    return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 
 
-def generator_for(seed: int, role: str, number: int) -> np.random.Generator:
+def make_generator(seed: int, role: str, number: int) -> np.random.Generator:
     """Return the same as a generator."""
-    return np.random.default_rng(seed_for(seed, role, number))
+    return np.random.default_rng(make_seed(seed, role, number))
 
 
-def integer_for(seed: int, role: str, number: int) -> int:
+def draw_integer(seed: int, role: str, number: int) -> int:
     """Return the same as one whole number, as scikit-learn's estimators take it."""
-    return int(seed_for(seed, role, number).generate_state(1, np.uint32)[0])
+    return int(make_seed(seed, role, number).generate_state(1, np.uint32)[0])
 
 
 Job = tuple[Trial, ...]
@@ -279,7 +285,7 @@ Job = tuple[Trial, ...]
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     """Return the trials of an experiment: trial number first, so that early rows span all."""
     data = [
-        (spec, datasets.data_sha256(spec.name, spec.parameters, spec.folder))
+        (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
         for spec in experiment.dataset
     ]
     return [
@@ -291,7 +297,7 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
     ]
 
 
-def jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
+def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
     """Gather trials into jobs, in the order of the plan.
 
     A job is all samplers and sizes of one data set and trial number: they share the prepared rows,

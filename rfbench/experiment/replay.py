@@ -12,22 +12,22 @@ from rfbench import datasets
 from rfbench.config import from_manifest
 from rfbench.config.schema import Experiment, KeptBy
 from rfbench.errors import ResultsError, RfbenchError
-from rfbench.experiment.environment import blas
+from rfbench.experiment.environment import list_blas
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Trial, plan
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
-from rfbench.results.maintenance import differences, rows_of
+from rfbench.results.maintenance import find_differences, read_whole_rows
 
 ID_DIGITS = 6
-CHANGED = "rfbench measures it otherwise now: a method was revised, or a default changed."
+CHANGED_METHOD = "rfbench measures it otherwise now: a method was revised, or a default changed."
 EARLIER = "The folder's configuration changed since it was measured."
 OTHER_DATA = "The data of its name here are other ones."
 NO_DATA = "Its data are not here."
 ENDED_BADLY = "It did not end well then."
 
 
-def trials_like(
+def list_similar_trials(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> list[Trial]:
     """Return the trials of a manifest's configuration with the data, size and number of a row.
@@ -35,9 +35,9 @@ def trials_like(
     Raises ResultsError: the row has no number, or the manifest no configuration of this version.
     """
     trials = []
-    for experiment in experiments_of(manifest, allow_imports):
+    for experiment in read_experiments(manifest, allow_imports):
         update: dict[str, Any] = {
-            "dataset": [spec for spec in experiment.dataset if spec.name == data_of(row)],
+            "dataset": [spec for spec in experiment.dataset if spec.name == get_dataset_name(row)],
             "trials": 1,
         }
         if not isinstance(experiment.M, KeptBy):
@@ -47,7 +47,7 @@ def trials_like(
     return trials
 
 
-def experiments_of(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
+def read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
     """Return the configurations of a manifest.
 
     Raises what `rfbench.config.from_manifest` raises, before anything that one names is imported.
@@ -58,18 +58,18 @@ def experiments_of(manifest: dict[str, Any], allow_imports: bool = False) -> lis
     ]
 
 
-def data_of(row: dict[str, str]) -> str:
+def get_dataset_name(row: dict[str, str]) -> str:
     """Return the name of a row's data set, without the number of rows of a subset."""
     return row["dataset"].split("[")[0]
 
 
-def trial_of(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
+def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
     """Return the trial that measures a row again.
 
     Raises ResultsError: its configuration, its data or its method is no longer the same; the `why`
     says which.
     """
-    alike = trials_like(row, manifest, allow_imports)
+    alike = list_similar_trials(row, manifest, allow_imports)
     for trial in alike:
         if trial.id == row["trial_id"]:
             return trial
@@ -78,7 +78,7 @@ def trial_of(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool 
     elif row["data_hash"] not in {trial.data_sha256 for trial in alike}:
         why = OTHER_DATA
     else:
-        why = CHANGED
+        why = CHANGED_METHOD
     raise ResultsError(f"The row {row['trial_id']} cannot be repeated.", why)
 
 
@@ -89,7 +89,7 @@ class Replay:
     folder: Path
     row: dict[str, str]  # as it stands in the file
     again: dict[str, Any]  # as it is now
-    differences: dict[str, tuple[float, float]]  # see `differences`: then and now
+    differences: dict[str, tuple[float, float]]  # see `find_differences`: then and now
     # The processor cores that the BLAS was made for, then and now: where they differ, sums are
     # taken in another order.
     cores: tuple[str, str]
@@ -113,9 +113,9 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
     The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
-    or more. ResultsError if there is no such row, or it cannot be repeated, see `trial_of`.
+    or more. ResultsError if there is no such row, or it cannot be repeated, see `find_trial`.
     """
-    rows = rows_of(folder)
+    rows = read_whole_rows(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
         named = rows[int(which) - 1 : int(which)] if int(which) else []
     else:
@@ -126,7 +126,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
             f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
-    return _repeated(folder, named[0], trial_of(named[0], manifest, allow_imports), manifest)
+    return _repeated(folder, named[0], find_trial(named[0], manifest, allow_imports), manifest)
 
 
 def replay_any(
@@ -145,7 +145,7 @@ def replay_any(
     Replay or Passed
         Each row as it comes: at most `count` replays, fewer where there are no more rows.
     """
-    every = [(folder, row) for folder in folders for row in rows_of(folder)]
+    every = [(folder, row) for folder in folders for row in read_whole_rows(folder)]
     random.Random(seed).shuffle(every)
     read: dict[Path, dict[str, Any]] = {}
     for folder, row in every:
@@ -163,22 +163,24 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return `trial_of` a row that ended well and whose data are here; else ResultsError."""
+    """Return `find_trial` a row that ended well and whose data are here; else ResultsError."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
-    specs = [spec for each in experiments_of(manifest, allow_imports) for spec in each.dataset]
+    specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]
     own = {spec.name for spec in specs if spec.own}
-    if data_of(row) not in own and not datasets.on_disk(data_of(row)):
+    if get_dataset_name(row) not in own and not datasets.is_on_disk(get_dataset_name(row)):
         raise ResultsError(NO_DATA)
-    return trial_of(row, manifest, allow_imports)
+    return find_trial(row, manifest, allow_imports)
 
 
 def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]) -> Replay:
     rows: list[dict[str, Any]] = []
     FanOut(rows.append, Limits()).run([(trial,)])
     (again,) = rows
-    then_blas = manifests.machines(manifest).get(row["machine"], {}).get("blas")
-    return Replay(folder, row, again, differences(row, again), (_cores(then_blas), _cores(blas())))
+    then_blas = manifests.list_machines(manifest).get(row["machine"], {}).get("blas")
+    return Replay(
+        folder, row, again, find_differences(row, again), (_cores(then_blas), _cores(list_blas()))
+    )
 
 
 def _cores(libraries: list[dict[str, Any]] | None) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 from rfbench import datasets, source
 from rfbench.config.schema import Experiment, KeptBy
-from rfbench.errors import ConfigError, nearest
+from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan
-from rfbench.registry import unprinted
-from rfbench.results.manifest import data_key
+from rfbench.registry import find_row_name
+from rfbench.results.manifest import make_data_key
 
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
@@ -32,11 +32,11 @@ class RunPlan:
     smoke: bool = False  # small, fast and meaningless; kept apart from real results
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
-        """Return the plan of the trials that meet the conditions, see `meeting`."""
-        return replace(self, trials=meeting(self.trials, conditions))
+        """Return the plan of the trials that meet the conditions, see `filter_trials`."""
+        return replace(self, trials=filter_trials(self.trials, conditions))
 
 
-def meeting(
+def filter_trials(
     trials: Sequence[Trial], conditions: Sequence[str], *, each: bool = False
 ) -> list[Trial]:
     """Return the trials that have, of every key in the conditions ``KEY=VALUE``, one of its values.
@@ -50,7 +50,7 @@ def meeting(
         if not sign or key not in ONLY_KEYS:
             raise ConfigError(
                 f"--only {condition} is not KEY=VALUE with a key of trials."
-                + nearest(key, list(ONLY_KEYS)),
+                + suggest_nearest(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
                 "Write --only M=100, say.",
             )
@@ -59,11 +59,11 @@ def meeting(
     for key, values in wanted.items():
         seen = {str(ONLY_KEYS[key](trial)) for trial in left}
         if key in ("sampler", "label"):
-            values = [value if value in seen else unprinted(value) for value in values]
+            values = [value if value in seen else find_row_name(value) for value in values]
         absent = [value for value in values if value not in seen]
         if absent and (each or len(absent) == len(values)):
             raise ConfigError(
-                f"No trial has {key} {absent[0]}.{nearest(absent[0], sorted(seen))}",
+                f"No trial has {key} {absent[0]}.{suggest_nearest(absent[0], sorted(seen))}",
                 f"There are {', '.join(sorted(seen)[:12])}.",
             )
         left = [trial for trial in left if str(ONLY_KEYS[key](trial)) in values]
@@ -90,7 +90,7 @@ def plan_run(
     progress: bool = False,
 ) -> RunPlan:
     """Return the trials of the experiments; data that are not on disk are downloaded first."""
-    chosen = [smoke_variant(e) for e in experiments] if smoke else list(experiments)
+    chosen = [make_smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         datasets.fetch(name, progress=progress)
     suffixes = list(variants) or [""] * len(chosen)
@@ -100,7 +100,7 @@ def plan_run(
     return RunPlan(folder, chosen, planned, planned, smoke)
 
 
-def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
+def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
     """Return one trial of every data set, sampler and M, with no identity of the data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
@@ -111,7 +111,7 @@ def trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
     ]
 
 
-def smoke_variant(experiment: Experiment) -> Experiment:
+def make_smoke_variant(experiment: Experiment) -> Experiment:
     """Return the experiment made small: few rows, two sizes, one trial, small pools."""
     samplers = []
     for spec in experiment.samplers:
@@ -135,7 +135,7 @@ def smoke_variant(experiment: Experiment) -> Experiment:
     )
 
 
-def manifest(plan: RunPlan) -> dict[str, Any]:
+def make_manifest(plan: RunPlan) -> dict[str, Any]:
     """Return what `manifest.json` says: configuration, versions, machine, data, commit."""
     first = plan.experiments[0]
     return {
@@ -145,11 +145,11 @@ def manifest(plan: RunPlan) -> dict[str, Any]:
         "trials": [trial.id for trial in plan.planned],
         "smoke": plan.smoke,
         "data": {
-            data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in plan.planned
+            make_data_key(t.dataset.name, t.dataset.parameters): t.data_sha256 for t in plan.planned
         },
-        "versions": environment.versions(),
-        "code": source.code_hash(),
-        "machines": {environment.machine_id(): environment.machine()},
-        "git": environment.git_commit(),
+        "versions": environment.read_versions(),
+        "code": source.hash_code(),
+        "machines": {environment.hash_machine(): environment.describe_machine()},
+        "git": environment.read_git_commit(),
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

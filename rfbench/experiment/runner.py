@@ -12,8 +12,8 @@ from typing import Any
 
 from rfbench import platforms
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Trial, jobs
-from rfbench.experiment.run_plan import RunPlan, manifest
+from rfbench.experiment.plan import Trial, group_into_jobs
+from rfbench.experiment.run_plan import RunPlan, make_manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
@@ -101,9 +101,9 @@ def run(
         missing = find_missing(plan, done, retry)
         suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
-        content = manifest(plan)
-        if missing or not manifests.describes(plan.folder, content):
-            earlier = manifests.machines(manifests.read_if_sound(plan.folder, []))
+        content = make_manifest(plan)
+        if missing or not manifests.matches_manifest(plan.folder, content):
+            earlier = manifests.list_machines(manifests.read_if_sound(plan.folder, []))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         machines |= content["machines"]
@@ -118,7 +118,7 @@ def run(
         last = [trial for trial in missing if trial.id in suspects]
         try:
             if client is None:
-                left = fan_out.run(jobs(first, n_jobs), last, n_jobs)
+                left = fan_out.run(group_into_jobs(first, n_jobs), last, n_jobs)
             else:
                 fan_out.run_on(client, [*first, *last], n_jobs)
                 left = []
@@ -143,10 +143,10 @@ def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[
     if measured_on.keys() - machines:
         manifests.add_machines(store.folder, measured_on)
         machines |= measured_on
-    lines = row.pop(kept_features.KEY, None)
+    lines = row.pop(kept_features.KEPT_FEATURES_KEY, None)
     if lines:
         kept_features.write(store.folder, row["trial_id"], lines)
-    if (encoded := row.pop(predictions.KEY, None)) is not None:
+    if (encoded := row.pop(predictions.PREDICTIONS_KEY, None)) is not None:
         predictions.write(store.folder, row["trial_id"], encoded)
     store.append(row)
     summary.done += 1

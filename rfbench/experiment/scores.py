@@ -31,16 +31,16 @@ def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
     if not model.predicts:
         return {}
     if data.task == "regression":
-        result = metrics.regression(values[:, 0], data.y_test)
+        result = metrics.compute_regression(values[:, 0], data.y_test)
     else:
-        result = metrics.classification(model.predict_codes(values), data.y_test)
+        result = metrics.compute_classification(model.predict_codes(values), data.y_test)
         coded = model.coded(data.y_test)
         if coded is not None:
-            result.update(metrics.regression(values, coded))
-    return {**result, "at_chance": bool(chance_note(result, data))}
+            result.update(metrics.compute_regression(values, coded))
+    return {**result, "at_chance": bool(note_chance(result, data))}
 
 
-def chance_note(scores: dict[str, Any], data: Prepared) -> list[str]:
+def note_chance(scores: dict[str, Any], data: Prepared) -> list[str]:
     """Say so where the test rows are predicted no better than without their columns.
 
     A class is predicted so by the commonest of the training rows: the error has to be two standard

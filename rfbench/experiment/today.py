@@ -12,7 +12,7 @@ from rfbench.experiment.plan import Trial
 from rfbench.results import Results
 
 
-def settings(results: Results) -> frozenset[str] | None:
+def find_settings(results: Results) -> frozenset[str] | None:
     """Return the settings that the shipped configuration of some results asks for today.
 
     That is the one of the same name; a setting is the identity of what is measured, but for M and
@@ -20,7 +20,9 @@ def settings(results: Results) -> frozenset[str] | None:
     that none need be on this machine. None where no shipped configuration has the name.
     """
     name = results.name
-    files = (_documents(path) for path in shipped.every() if name.startswith(path.stem))
+    files = (
+        _documents(path) for path in shipped.list_configurations() if name.startswith(path.stem)
+    )
     document = next((runs[name] for runs in files if name in runs), None)
     try:
         experiment = document and config.from_document(document, name)
@@ -48,4 +50,4 @@ def settings(results: Results) -> frozenset[str] | None:
 
 @functools.cache
 def _documents(path: Path) -> dict[str, Any]:
-    return dict(config.documents(path))
+    return dict(config.read_documents(path))

@@ -18,15 +18,15 @@ import sklearn
 from threadpoolctl import ThreadpoolController
 
 from rfbench import platforms
-from rfbench.clock import PARTS, Clock
+from rfbench.clock import CLOCK_PARTS, Clock
 from rfbench.compute import waves
 from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment.bandwidth_search import search_bandwidth
 from rfbench.experiment.context import Context
 from rfbench.experiment.extras import EXTRAS, Fitted
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
-from rfbench.experiment.plan import SPOILED, Job, Trial, describe, integer_for
-from rfbench.experiment.scores import chance_note, decide, score
+from rfbench.experiment.plan import SPOILED, Job, Trial, describe, draw_integer
+from rfbench.experiment.scores import decide, note_chance, score
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
@@ -46,7 +46,7 @@ def refuse_complex_numbers() -> None:
 
 
 @functools.lru_cache(maxsize=1)
-def thread_pools(modules: int) -> ThreadpoolController:
+def find_thread_pools(modules: int) -> ThreadpoolController:
     """Return the libraries with threads; to find them takes milliseconds.
 
     So they are looked for again only once `modules` have become more: an import may have loaded
@@ -63,10 +63,10 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     """
     refuse_complex_numbers()
     waves.warm_up()  # before any clock runs
-    libraries = thread_pools(len(sys.modules))
+    libraries = find_thread_pools(len(sys.modules))
     context = context or Context()
     for trial in job:
-        seed = integer_for(trial.experiment.seed, "globals", trial.number)
+        seed = draw_integer(trial.experiment.seed, "globals", trial.number)
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002
         with (
@@ -87,28 +87,31 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
         measured = measure(trial, context)
-        beside = {key: measured.pop(key, None) for key in (kept_features.KEY, predictions.KEY)}
-        row.update({column: plain(value) for column, value in measured.items()})
+        beside = {
+            key: measured.pop(key, None)
+            for key in (kept_features.KEPT_FEATURES_KEY, predictions.PREDICTIONS_KEY)
+        }
+        row.update({column: to_plain_value(value) for column, value in measured.items()})
         row.update({key: content for key, content in beside.items() if content}, status="ok")
     except MemoryLimit as error:
-        row.update(status="memory", message=words(error))
+        row.update(status="memory", message=read_message(error))
     except RfbenchError as error:
-        row.update(status="failed", message=words(error))
+        row.update(status="failed", message=read_message(error))
     except MemoryError as error:
-        row.update(status="memory", message=f"Out of memory: {words(error)}")
+        row.update(status="memory", message=f"Out of memory: {read_message(error)}")
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not interrupts_ignored:
             raise
-        row.update(status="failed", message=f"{type(error).__name__}: {words(error)}")
+        row.update(status="failed", message=f"{type(error).__name__}: {read_message(error)}")
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
-    row.setdefault("peak_rss_mb", round(platforms.peak_rss_mb(), 1))
+    row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
         what = f"{trial.code} changed the prepared rows: its numbers are those of other data."
         row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
     return row
 
 
-def words(error: BaseException) -> str:
+def read_message(error: BaseException) -> str:
     """Return an error's message, or say that it has none that can be read."""
     try:
         return str(error)[:LONGEST_MESSAGE]
@@ -116,7 +119,7 @@ def words(error: BaseException) -> str:
         return "its message cannot be read"
 
 
-def plain(value: Any) -> Any:
+def to_plain_value(value: Any) -> Any:
     """Return a measured value as a number or text that can be written down; else TypeError."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.item()
@@ -165,20 +168,20 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     }
     measured |= score(model, data, decisions)
     if model.predicts:
-        notes = [*choice.notes, *features.notes_, *chance_note(measured, data)]
-        measured |= columns_of(trial, model.report_, notes)
+        notes = [*choice.notes, *features.notes_, *note_chance(measured, data)]
+        measured |= collect_columns(trial, model.report_, notes)
     # The clock and the memory are read before the extras, which change no column but their own.
-    for part in PARTS:
+    for part in CLOCK_PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
-    measured["peak_rss_mb"] = round(platforms.peak_rss_mb(), 1)
+    measured["peak_rss_mb"] = round(platforms.read_peak_rss_mb(), 1)
     fitted = Fitted(resolved, choice.bandwidth, M, features, model, decisions)
     for extra in EXTRAS:
         measured = extra(fitted) | measured
     return measured
 
 
-def columns_of(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
+def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
     """Return the columns of a fit, with the notes of all that was done before it."""
     columns = {
         "selection": report.selection,

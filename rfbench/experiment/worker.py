@@ -29,7 +29,7 @@ PARENT_CHECK_SECONDS = 0.2
 # What a worker does besides trials, by name: these functions alone. They lie above this module,
 # which therefore imports them when they are asked for.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
-OURS = "RFBENCH_"
+ENVIRONMENT_PREFIX = "RFBENCH_"
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Call:
 
     name: str
     words: tuple[Any, ...]
-    folder: str  # with the variables, see `surroundings`
+    folder: str  # with the variables, see `read_surroundings`
     variables: dict[str, str]
 
 
-def answer_of(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+def call_safely(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
     """Call a function of `CALLS`; return its result, and the text of an expected error."""
     module, _, function = CALLS[name].partition(":")
     try:
@@ -66,13 +66,13 @@ def answer_of(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
         return None, str(error) or type(error).__name__
 
 
-def memory_share(text: str, workers: int) -> int:
+def compute_memory_share(text: str, workers: int) -> int:
     """Return the bytes for one worker of what ``--memory`` allows all of them.
 
     That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
     neither, more than there is, or too little for so many workers.
     """
-    machine = usable.memory()
+    machine = usable.measure_memory()
     try:
         if text.endswith("%"):
             total, most = machine.available * float(text[:-1]) / 100, machine.available
@@ -90,17 +90,19 @@ def memory_share(text: str, workers: int) -> int:
     return int(total / workers)
 
 
-def surroundings() -> tuple[str, dict[str, str]]:
+def read_surroundings() -> tuple[str, dict[str, str]]:
     """Return the folder of this process, empty if it was removed, and its variables of rfbench."""
     folder = os.getcwd() if os.path.exists(".") else ""
-    return folder, {name: value for name, value in os.environ.items() if name.startswith(OURS)}
+    return folder, {
+        name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)
+    }
 
 
-def obey(limits: Limits, folder: str, variables: dict[str, str]) -> None:
+def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None:
     """Take over limits and surroundings; an allocation beyond the memory is a MemoryError."""
     with contextlib.suppress(OSError):
         os.chdir(folder)
-    for name in surroundings()[1].keys() - variables:
+    for name in read_surroundings()[1].keys() - variables:
         del os.environ[name]
     os.environ.update(variables)
     memory.limit_to(limits.memory)
@@ -112,7 +114,7 @@ def main(parent: int, trace: int) -> None:
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
-    mark = marks.own_mark()
+    mark = marks.read_own_mark()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
@@ -144,7 +146,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         answers.flush()
 
     waves.warm_up()
-    answer(environment.machine_by_id())
+    answer(environment.describe_machine_by_id())
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
@@ -152,11 +154,11 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
             context = Context()
             continue
         if isinstance(order, Call):
-            obey(Limits(), order.folder, order.variables)
-            answer({"answer": answer_of(order.name, order.words)})
+            apply_limits(Limits(), order.folder, order.variables)
+            answer({"answer": call_safely(order.name, order.words)})
             continue
         trial, limits, surrounding = order
-        obey(limits, *surrounding)
+        apply_limits(limits, *surrounding)
         if seconds := limits.seconds():
             faulthandler.dump_traceback_later(seconds, file=trace)
         (row,) = run_job((trial,), context)

@@ -12,8 +12,8 @@ nothing where the rows have nothing to show::
 
 `rfbench.figures.curves.line_figure` makes the usual figure of two columns of the summary, with its
 caption and one line per method.
-Fonts, widths and the grid come from `rfbench.figures.style.settings`, so that styles of the user's
-reach them.
+Fonts, widths and the grid come from `rfbench.figures.style.apply_style`, so that styles of the
+user's reach them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 from rfbench import files, source
 from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
-from rfbench.figures.measured import Measured, measure, paper_of
-from rfbench.figures.style import settings
+from rfbench.figures.measured import Measured, find_paper, measure
+from rfbench.figures.style import apply_style
 from rfbench.plotting import import_matplotlib
 from rfbench.results import Results, kept_features, reader
 
@@ -77,7 +77,7 @@ def plot(
     folder : Path, optional
         Where the files go; by default the results folder.
     style : str or Path, optional
-        See `rfbench.figures.style.settings`.
+        See `rfbench.figures.style.apply_style`.
     formats : sequence of str
         Some of ``'png'``, ``'pdf'``, ``'svg'``.
     width : float, optional
@@ -93,11 +93,11 @@ def plot(
     """
     folder, written = folder or results.folder, []
     captions = []
-    with settings(style, article=width is not None):
+    with apply_style(style, article=width is not None):
         drawn_from = _source(results, formats, width)
         if there := _there(folder, drawn_from):
             return there
-        for stem, figure in figures_of(results, width):
+        for stem, figure in iterate_figures(results, width):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
                 written.append(folder / f"{stem}.{form}")
@@ -127,12 +127,12 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
     # Of a copy no backend is asked for, which takes half a second and changes no file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
-    paper = paper_of(results)
+    paper = find_paper(results)
     parts = (
         pd.util.hash_pandas_object(results.rows).tolist(), list(results.rows), results.config,
-        results.smoke, kept_features.frame(results.folder, []), paper and paper.model_dump(),
+        results.smoke, kept_features.read_frame(results.folder, []), paper and paper.model_dump(),
         list(formats), width, sorted(now.items()), matplotlib.__version__,
-        [figure.__qualname__ for figure in FIGURES], source.code_hash(),
+        [figure.__qualname__ for figure in FIGURES], source.hash_code(),
     )  # fmt: skip
     return hashlib.sha256(pickle.dumps(parts)).hexdigest()
 
@@ -152,7 +152,7 @@ def _digest(file: Path, folder: Path) -> str:
     return hashlib.sha256(files.read(file, folder)).hexdigest()
 
 
-def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
+def iterate_figures(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
     """Yield the name of each figure's file, without its suffix, and the figure."""
     measured = measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
@@ -162,14 +162,14 @@ def figures_of(results: Results, width: float | None = None) -> Iterator[tuple[s
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Write a figure as PNG, PDF or SVG, with its folder; see `drawn`.
+    """Write a figure as PNG, PDF or SVG, with its folder; see `render_figure`.
 
     Raises WriteError if the file cannot be written.
     """
-    files.replace(file, drawn(figure, file.suffix[1:]))
+    files.replace(file, render_figure(figure, file.suffix[1:]))
 
 
-def drawn(figure: Figure, form: str) -> bytes:
+def render_figure(figure: Figure, form: str) -> bytes:
     """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes."""
     stream = io.BytesIO()
     figure.savefig(stream, format=form, metadata=METADATA[form])

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rfbench.analysis.frame import SUMS, estimates_kernel
-from rfbench.analysis.naming import shown_name
+from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
-from rfbench.figures.measured import Measured, of_papers
-from rfbench.figures.panels import Curves, draw, in_file
-from rfbench.registry import printed
+from rfbench.figures.measured import Measured, list_paper_protocols
+from rfbench.figures.panels import Curves, draw, escape_file_name
+from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_WORDS = 40  # settings below an axis
-LONGEST = 60  # letters of a setting below an axis, or of a method in a legend
+MAX_LEGEND_ENTRIES = 40  # settings below an axis
+MAX_LABEL_LENGTH = 60  # letters of a setting below an axis, or of a method in a legend
 MOST_DATASETS = 12  # with a panel each
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
@@ -29,7 +29,7 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the metric against what is varied."""
     yield from line_figure(
-        f"{_kind(measured)}_vs_{in_file(measured.varied)}", measured, measured.table, "x"
+        f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
 
 
@@ -59,7 +59,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from line_figure(
-            f"time_vs_{in_file(measured.varied)}", measured, measured.table, "x", y
+            f"time_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x", y
         )
 
 
@@ -69,7 +69,9 @@ def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
         table = summarise(measured.results, KERNEL_ERROR)
-        yield from line_figure(f"kernel_error_vs_{in_file(measured.varied)}", measured, table, "x")
+        yield from line_figure(
+            f"kernel_error_vs_{escape_file_name(measured.varied)}", measured, table, "x"
+        )
 
 
 def _kind(measured: Measured) -> str:
@@ -112,16 +114,18 @@ def line_figure(
     curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
     settings = drawn["x"].unique() if curves.words else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
-    if len(settings) > MOST_WORDS or longest > LONGEST:
+    if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
         return  # they leave no room for a panel: a table shows them
-    shown = {name: shown_name(part) for name, part in drawn.groupby("dataset")}
+    shown = {name: format_dataset_name(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
     if len(datasets) > MOST_DATASETS:
         lines = relative(drawn, y) if x == "x" else drawn[:0]
         if lines.empty:
             return
         what = "error" if y == "mean" and drawn["metric"].nunique() > 1 else curves.title(y)
-        titles[y] = f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {printed(BASELINE)}"
+        titles[y] = (
+            f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {find_displayed_name(BASELINE)}"
+        )
         caption = _caption(curves, left_out, lines["datasets"].iloc[0])
         datasets = [f"{len(datasets)} data sets"]
     else:
@@ -130,7 +134,7 @@ def line_figure(
     curves = replace(curves, table=lines)
     title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
     if measured.width:
-        caption = f"{', '.join([*datasets, *of_papers(drawn['protocol'])])}. {caption}"
+        caption = f"{', '.join([*datasets, *list_paper_protocols(drawn['protocol'])])}. {caption}"
     yield stem, draw(curves, measured.styles, title, caption, measured.width)
 
 
@@ -186,7 +190,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
 
 
 def _names(methods: Iterable[str]) -> str:
-    return ", ".join(map(printed, dict.fromkeys(methods)))
+    return ", ".join(map(find_displayed_name, dict.fromkeys(methods)))
 
 
 def _trials(counts: pd.Series[int]) -> str:
@@ -206,7 +210,7 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
     return (
         f"Geometric mean over {of} data sets{where}; of each the mean over "
         f"{trials if low == high else f'{low} to {trials}'} is divided by "
-        f"that of {printed(BASELINE)}. "
+        f"that of {find_displayed_name(BASELINE)}. "
         "Bars: standard error over the data sets"
     )
 
@@ -219,7 +223,8 @@ def _on_columns(table: pd.DataFrame) -> list[str]:
     compared = sizes.join(base, how="inner").reset_index().sort_values("x", ascending=False)
     more = compared[compared["columns_max"] > compared["base"]].drop_duplicates("method")
     return [
-        f"{printed(method)} has {most:g} columns at M = {M:g}, {printed(BASELINE)} {usual:g}"
+        f"{find_displayed_name(method)} has {most:g} columns at M = {M:g}, "
+        f"{find_displayed_name(BASELINE)} {usual:g}"
         for method, most, M, usual in more.sort_values("method")[
             ["method", "columns_max", "M_max", "base"]
         ].itertuples(index=False)

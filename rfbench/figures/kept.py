@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.kept import CORNER_RADIUS, near_offsets
+from rfbench.analysis.kept import CORNER_RADIUS, is_near_offsets
 from rfbench.figures.measured import Measured
-from rfbench.figures.panels import in_file, new_figure, write_caption
-from rfbench.figures.style import BLUE, VERMILLION, ink
+from rfbench.figures.panels import escape_file_name, new_figure, write_caption
+from rfbench.figures.style import BLUE, VERMILLION, get_text_color
 from rfbench.results import kept_features
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # 0 and pi in the middle of a bin.
 BINS = 34
-LARGEST = 60.0
+LARGEST_MARKER = 60.0
 
 
 def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
@@ -30,13 +30,13 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """
     rows = measured.results.rows
     facts = ["trial_id", "label", "dataset", "d", "protocol"]
-    lines = kept_features.frame(measured.results.folder, [])
+    lines = kept_features.read_frame(measured.results.folder, [])
     kept = lines.merge(rows.loc[rows["status"] == "ok", facts], on="trial_id")
     several = [name for name in ("dataset", "label") if kept[name].nunique() > 1]
     for (dataset, label), own in kept.groupby(["dataset", "label"]):
         own = own[own["M"] == own.groupby(["dataset", "d", "trial"])["M"].transform("max")]
         title = measured.title(f"{dataset}, {label}", own["protocol"])
-        stem = "".join(f"_{in_file(own[name].iloc[0])}" for name in several)
+        stem = "".join(f"_{escape_file_name(own[name].iloc[0])}" for name in several)
         if "w1" not in own:
             yield f"kept_weights{stem}", _weights(own, title, measured.width)
         elif (own["d"] == 2).any() and "b" in own:
@@ -49,10 +49,10 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
     figure = new_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
-    black = ink()
+    black = get_text_color()
     b = np.mod(kept["b"], 2 * np.pi)
-    near = near_offsets(kept)
-    size = LARGEST * kept["weight"] / kept["weight"].max()
+    near = is_near_offsets(kept)
+    size = LARGEST_MARKER * kept["weight"] / kept["weight"].max()
     for name, chosen, colour, marker in (
         ("b near 0", near & (np.cos(b) > 0), BLUE, "o"),
         ("b near π", near & (np.cos(b) < 0), VERMILLION, "s"),
@@ -93,7 +93,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
     """Draw the weight of each coordinate: every trial, and the mean over the trials."""
     figure = new_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
-    panel, black = figure.subplots(), ink()
+    panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()
     dots: dict[str, Any] = {"color": BLUE, "alpha": 0.2, "markersize": 3}
     panel.plot(kept["feature"], kept["weight"], ".", label="one trial", **dots)

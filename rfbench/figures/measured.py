@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.summary import axis, summarise
-from rfbench.figures.style import BLACK, Style, assign, ink
+from rfbench.analysis.summary import find_axis, summarise
+from rfbench.figures.style import BLACK, Style, assign_styles, get_text_color
 from rfbench.papers.models import Paper
 from rfbench.results import Results
 
@@ -33,10 +33,10 @@ class Measured:
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
             return smoke
-        return ", ".join(filter(None, [smoke, what, *of_papers(protocols)]))
+        return ", ".join(filter(None, [smoke, what, *list_paper_protocols(protocols)]))
 
 
-def of_papers(protocols: Iterable[str]) -> list[str]:
+def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
     """Name the protocols of papers; a run of one's own has none to speak of."""
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
@@ -46,13 +46,13 @@ def measure(results: Results, width: float | None = None) -> Measured:
     table = summarise(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
-        method: style._replace(colour=ink()) if style.colour == BLACK else style
-        for method, style in assign(samplers).items()
+        method: style._replace(colour=get_text_color()) if style.colour == BLACK else style
+        for method, style in assign_styles(samplers).items()
     }
-    return Measured(results, table, axis(results), paper_of(results), styles, width)
+    return Measured(results, table, find_axis(results), find_paper(results), styles, width)
 
 
-def paper_of(results: Results) -> Paper | None:
+def find_paper(results: Results) -> Paper | None:
     """Return the paper that results are measured for, where it can be read."""
     name = str(results.config.get("paper") or "")
-    return papers.paper(name) if name and name in papers.papers() else None
+    return papers.find_paper(name) if name and name in papers.list_papers() else None

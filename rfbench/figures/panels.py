@@ -16,11 +16,11 @@ from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
 from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
 from rfbench.plotting import import_matplotlib
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-FEW = 8
-TIMES = {
+MAX_TICKS = 8
+TIMED_PARTS = {
     "drawing": "of drawing and of the features",
     "fit": "of the features and of the fit",
     "total": "without testing",
@@ -60,7 +60,7 @@ class Curves:
         if column in SCHEMA:
             return SCHEMA[column].title
         clock, _, part = column.partition("_")
-        return f"{CLOCKS[clock]} {TIMES[part]} (s)"
+        return f"{CLOCKS[clock]} {TIMED_PARTS[part]} (s)"
 
     @property
     def side_by_side(self) -> bool:
@@ -158,7 +158,7 @@ def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
     return f"{curves.title(curves.y)}, mean\u00a0±\u00a0s.e." if bars else curves.title(curves.y)
 
 
-def in_file(name: str) -> str:
+def escape_file_name(name: str) -> str:
     """Return a name as it stands in those of files."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
@@ -194,7 +194,9 @@ def _named(
     for name in failed:
         dash: Any = styles[name].dash
         shown.append(Line2D([], [], linestyle=dash, **styles[name].marks(panels[0])))
-    said = [printed(name) for name in names] + [f"{printed(name)} (failed)" for name in failed]
+    said = [find_displayed_name(name) for name in names] + [
+        f"{find_displayed_name(name)} (failed)" for name in failed
+    ]
     return shown, said
 
 
@@ -233,7 +235,7 @@ def _draw(
     if curves.words:
         fits = len("".join(places)) <= ROOM
         turned: dict[str, Any] = {} if fits else {"rotation": 30, "ha": "right"}
-        words = map(printed, places) if curves.side_by_side else places
+        words = map(find_displayed_name, places) if curves.side_by_side else places
         panel.set_xticks(list(places.values()), list(words), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
@@ -267,7 +269,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
         side.set_major_locator(LogLocator(subs=between))
         side.set_minor_locator(NullLocator())
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    if values.name == "x" and values.nunique() <= FEW:
+    if values.name == "x" and values.nunique() <= MAX_TICKS:
         side.set_major_locator(FixedLocator(sorted(values.unique())))
     elif not logarithmic and (values % 1 == 0).all():
         side.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

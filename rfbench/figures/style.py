@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rfbench.analysis.naming import natural
+from rfbench.analysis.naming import get_natural_key
 from rfbench.errors import ConfigError
 from rfbench.plotting import import_matplotlib
 from rfbench.registry import SAMPLERS
@@ -40,7 +40,7 @@ USUAL: dict[str, Any] = {
 }
 # Whatever the user has: fonts as outlines of TrueType, which conferences take (Type 3 they refuse);
 # names as they are, where TeX stops at an underscore; the same ids in every SVG.
-NEEDED: dict[str, Any] = {
+FIXED_STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
     "svg.hashsalt": "rfbench",
@@ -49,9 +49,9 @@ NEEDED: dict[str, Any] = {
 }
 
 # At the width of a column or a page of an article: every text is as large as its footnotes.
-POINTS = 8
+FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
-    "font.size": POINTS,
+    "font.size": FONT_POINTS,
     **dict.fromkeys(
         ("axes.labelsize", "axes.titlesize", "figure.labelsize", "figure.titlesize",
          "legend.fontsize", "xtick.labelsize", "ytick.labelsize"),
@@ -73,7 +73,7 @@ DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
 # With whether they are filled; those that are thin are not for methods that are shown often.
-MARKERS: tuple[tuple[Marker, bool], ...] = (
+CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "oDs^vPX*p<>hd"),
     *((marker, False) for marker in "Ds^vo*p<>hdPX"),
     *((marker, True) for marker in "x+12|"),
@@ -97,26 +97,26 @@ class Style(NamedTuple):
         return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
 
 
-def look(position: int) -> Style:
+def get_style(position: int) -> Style:
     """Return the look of the method at a place of `METHODS`, or beyond them."""
-    marker, filled = MARKERS[position % len(MARKERS)]
+    marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLOURS) % len(DASHES)]
     return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
 
 
 # In the order of the registry: a sampler that is registered last changes no other's look.
-METHODS = {name: look(position) for position, name in enumerate(SAMPLERS)}
+METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 
 @contextmanager
-def settings(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
+def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
     """Draw and write figures under the user's settings, completed by ours.
 
-    For an `article` texts have `POINTS`, whatever else says otherwise.
+    For an `article` texts have `FONT_POINTS`, whatever else says otherwise.
 
     What matplotlib's ``rcParams`` hold stands, be it from a ``matplotlibrc`` or set by hand; what
     they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
-    both, and `NEEDED` before all.
+    both, and `FIXED_STYLE` before all.
 
     Raises ConfigError if there is no such style, or matplotlib cannot read the user's settings.
     """
@@ -134,11 +134,11 @@ def settings(style: str | Path | None = None, *, article: bool = False) -> Itera
                     f"It says: {' '.join(str(error).split())}",
                     f"Name a file, or one of {', '.join(matplotlib.style.available)}.",
                 ) from error
-        now.update(NEEDED | ARTICLE if article else NEEDED)
+        now.update(FIXED_STYLE | ARTICLE if article else FIXED_STYLE)
         yield
 
 
-def ink() -> str:
+def get_text_color() -> str:
     """Return the colour of text: black, or white where a style has a dark background."""
     rc_params = import_matplotlib().rcParams
     from matplotlib.colors import to_hex
@@ -146,7 +146,7 @@ def ink() -> str:
     return to_hex(rc_params["text.color"])
 
 
-def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
+def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
     """Give each method of a figure its style, from the samplers by the displayed names.
 
     A method that is named as a known sampler, or alone stands for one, has that sampler's style.
@@ -159,8 +159,8 @@ def assign(samplers: Mapping[str, str]) -> dict[str, Style]:
         for name, of_method in zip(samplers, named, strict=True)
         if of_method in METHODS and (name == of_method or named.count(of_method) == 1)
     }
-    others = [look(len(METHODS) + position) for position in range(len(MARKERS))]
-    for name in sorted(set(samplers) - set(styles), key=natural):
+    others = [get_style(len(METHODS) + position) for position in range(len(CURVE_MARKERS))]
+    for name in sorted(set(samplers) - set(styles), key=get_natural_key):
         colours = [style.colour for style in styles.values()]
         markers = {(style.marker, style.filled) for style in styles.values()}
         free = [style for style in others if (style.marker, style.filled) not in markers] or others

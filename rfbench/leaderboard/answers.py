@@ -17,15 +17,21 @@ from rfbench.config.schema import NO_SOLVER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Ratio
-from rfbench.leaderboard.rows import STANDARD, TRIAL, counted, log_quotients, ratio_of
-from rfbench.leaderboard.rule import FEWEST, p_value
+from rfbench.leaderboard.rows import (
+    STANDARD,
+    TRIAL,
+    compute_log_quotients,
+    select_counted,
+    summarise_ratio,
+)
+from rfbench.leaderboard.rule import MIN_RATIOS, p_value
 from rfbench.pages.templates import render
 from rfbench.papers.models import PRINTED
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # with which the names of its own configuration begin
-LARGEST = 400  # features
+LARGEST_M = 400  # features
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
@@ -34,7 +40,7 @@ class Side:
     """Which rows are compared: of a method, with M features, under a preparation."""
 
     method: str
-    M: int = LARGEST
+    M: int = LARGEST_M
     scaling: str = STANDARD
 
     def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
@@ -45,9 +51,9 @@ class Side:
 
     def __str__(self) -> str:
         base, _, way = self.method.partition("rks-")  # a label of answers.yaml
-        name = printed(base or f"rks, {way.replace('-', ' ')}")
+        name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
-        return name if self.M == LARGEST else f"{name}, M = {self.M}"
+        return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
 
 
 Pair = tuple[Side, Side]
@@ -92,30 +98,30 @@ class Answer:
         return self.compared[self.name]
 
 
-def over(baseline: str, *methods: str) -> list[Pair]:
+def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     """Return pairs of methods with a baseline."""
     return [(Side(name), Side(baseline)) for name in methods]
 
 
 # By question, what is compared. The template has the words.
 QUESTIONS: dict[str, list[Pair]] = {
-    "landmarks": over(
+    "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
-    "orthogonal": over("rks", "orf", "qmc"),
-    "pair": [(Side("rks-pair", LARGEST // 2), Side("rks"))],  # as many columns
-    "nystroem": over("rks", "nystroem"),
-    "target": over("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
-    "size": [(Side(name), Side(name, LARGEST // 2)) for name in ("rks", "nystroem")],
-    "bandwidth": over("rks", "rks-half-median", "rks-median", "rks-double-median"),
+    "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
+    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],  # as many columns
+    "nystroem": pair_with_baseline("rks", "nystroem"),
+    "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
+    "size": [(Side(name), Side(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
+    "bandwidth": pair_with_baseline("rks", "rks-half-median", "rks-median", "rks-double-median"),
     "scaling": [
         (Side(name, scaling=scaling), Side(name))
         for name in ("rks", "nystroem", "swim")
         for scaling in ("robust", "rank")
     ],
-    "precision": over("rks", "rks-float32"),
-    "exact": over("exact-kernel", "rks", "nystroem"),
-    "boosting": over("boosting", "rks", "nystroem", "varpro"),
+    "precision": pair_with_baseline("rks", "rks-float32"),
+    "exact": pair_with_baseline("exact-kernel", "rks", "nystroem"),
+    "boosting": pair_with_baseline("boosting", "rks", "nystroem", "varpro"),
 }
 
 
@@ -123,29 +129,29 @@ def gather(collection: Collection) -> dict[str, Answer]:
     """Return the answers that the rows carry, by question.
 
     Each comparison is the first side's error over the second's. All of a question are over the data
-    sets that each of them has. Their p-values are adjusted, see `adjusted`.
+    sets that each of them has. Their p-values are adjusted, see `adjust_p_values`.
     """
-    rows, _ = counted(collection, OWN)
+    rows, _ = select_counted(collection, OWN)
     made: dict[str, dict[str, Compared]] = {}
     for key, pairs in QUESTIONS.items():
         every = {
-            f"{one} / {other}": log_quotients(one.errors(rows), other.errors(rows))
+            f"{one} / {other}": compute_log_quotients(one.errors(rows), other.errors(rows))
             for one, other in pairs
         }
         measured = {name: logs for name, logs in every.items() if len(logs)}
         common = pd.DataFrame(measured).dropna().index
         if len(common):
             made[key] = {
-                name: Compared(ratio_of(logs[common]), p_value(logs[common]))
+                name: Compared(summarise_ratio(logs[common]), p_value(logs[common]))
                 for name, logs in measured.items()
             }
-    answered = {key: Answer(compared) for key, compared in adjusted(made).items()}
-    if "orthogonal" in made and (kernel := kernel_errors(collection)) is not None:
+    answered = {key: Answer(compared) for key, compared in adjust_p_values(made).items()}
+    if "orthogonal" in made and (kernel := compare_kernel_errors(collection)) is not None:
         answered["kernel"] = Answer({"ORF / RKS, error of the kernel": Compared(kernel)})
     return answered
 
 
-def adjusted(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
+def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
     """Adjust p-values for all that the page tests: that any is wrongly shown has at most `ALPHA`.
 
     By Holm within each question, over its options; then by Holm over the questions, each of which
@@ -165,7 +171,7 @@ def adjusted(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, 
     return final
 
 
-def kernel_errors(collection: Collection) -> Ratio | None:
+def compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Compare orthogonal and independent frequencies in the Frobenius error of the kernel.
 
     Of the runs without a solver: orthogonal ones by their definition, on the same rows. Several
@@ -180,20 +186,20 @@ def kernel_errors(collection: Collection) -> Ratio | None:
     rows = rows.set_index(["dataset", "rows", "bandwidth_rule", "M", "trial"])
     left = (rows["label"] == "orf") & (rows["protocol"] == PRINTED)
     errors = rows["kernel_error_frobenius"]
-    logs = log_quotients(errors[left], errors[rows["label"] == "rks"])
-    return ratio_of(logs) if len(logs) else None
+    logs = compute_log_quotients(errors[left], errors[rows["label"] == "rks"])
+    return summarise_ratio(logs) if len(logs) else None
 
 
-def files(collection: Collection) -> dict[str, Any]:
+def render_files(collection: Collection) -> dict[str, Any]:
     """Return page and figure by the names of their files; None of what the rows do not carry."""
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
     bars = {name: one.ratio for each in found.values() for name, one in each.compared.items()}
-    return {PAGE: page(found), FIGURE: figure.ratios(bars)}
+    return {PAGE: render_page(found), FIGURE: figure.render_ratios(bars)}
 
 
-def page(found: Mapping[str, Answer]) -> str:
+def render_page(found: Mapping[str, Answer]) -> str:
     """Write the page."""
-    facts: dict[str, Any] = {"M": LARGEST, "alpha": ALPHA, "fewest": FEWEST}
+    facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

@@ -12,66 +12,66 @@ from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size
 from rfbench.leaderboard.rows import (
     HELD_OUT,
     STANDARD,
-    baseline_of,
-    counted,
-    log_ratios,
-    ratio_of,
-    rows_of,
+    compute_log_ratios,
+    find_baseline,
+    read_trials,
+    select_counted,
+    summarise_ratio,
 )
-from rfbench.leaderboard.rule import differing
+from rfbench.leaderboard.rule import find_differing
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
-MOST = 0.9  # of the data sets, on which a method has a value that is compared
+MIN_SHARE_OF_METHODS = 0.9  # of the data sets, on which a method has a value that is compared
 
 
 def gather(collection: Collection) -> Leaderboard | None:
     """Collect the facts; None where no comparison with the baseline was measured.
 
-    Rows are those that count, see `rfbench.leaderboard.rows.counted`. What a method is, is its role
-    in the configuration: the one with the role ``baseline`` is what all others are divided by, one
-    with the role ``model`` has no random features and is the same at every M.
+    Rows are those that count, see `rfbench.leaderboard.rows.select_counted`. What a method is, is
+    its role in the configuration: the one with the role ``baseline`` is what all others are
+    divided by, one with the role ``model`` has no random features and is the same at every M.
     """
-    rows, unlearnt = counted(collection)
+    rows, unlearnt = select_counted(collection)
     standard = rows[rows["scaling"] == STANDARD]
     features = standard[~standard["reference"]]
-    every = [size_of(standard, int(M)) for M in sorted(features["M"].unique())]
+    every = [compare_at_size(standard, int(M)) for M in sorted(features["M"].unique())]
     sizes = tuple(size for size in every if size is not None)
     if not sizes:
         return None
     trials = features.groupby(["method", "table", "M"])["trial"].nunique()
     return Leaderboard(
-        baseline=str(baseline_of(features)),
+        baseline=str(find_baseline(features)),
         folders=tuple(sorted(rows["folder"].unique())),
         trials=(int(trials.min()), int(trials.max())),
         unlearnt=tuple(unlearnt),
         sizes=sizes,
-        held_out=held_out(collection, sizes[-1].best),
+        held_out=compare_held_out(collection, sizes[-1].best),
     )
 
 
-def size_of(rows: pd.DataFrame, M: int) -> Size | None:
+def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
     """Compare the methods at M; None where the baseline has no other beside it.
 
     A method without a value on one in ten data sets or more is left out, then each data set without
     a value of some method.
     """
-    baseline, every = baseline_of(rows), log_ratios(rows, M)
-    logs = every.loc[:, every.notna().mean() > MOST].dropna()
+    baseline, every = find_baseline(rows), compute_log_ratios(rows, M)
+    logs = every.loc[:, every.notna().mean() > MIN_SHARE_OF_METHODS].dropna()
     if logs.empty or logs.shape[1] < 2:
         return None
     logs = logs[logs.sort_index(axis=1).median().sort_values(kind="stable").index]
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
-    apart = np.argwhere(np.triu(differing(logs)))
+    apart = np.argwhere(np.triu(find_differing(logs)))
     # Costs are means over the data sets on which all methods that were ever timed have a time.
-    timed = log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
+    timed = compute_log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())
     lines = [
         Line(
             name,
             roles.get(name, METHOD),
-            ratio_of(values),
+            summarise_ratio(values),
             float(costs.get(name, math.nan)),
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
@@ -86,10 +86,14 @@ def size_of(rows: pd.DataFrame, M: int) -> Size | None:
     )
 
 
-def held_out(collection: Collection, best: str) -> Ratio | None:
+def compare_held_out(collection: Collection, best: str) -> Ratio | None:
     """Return what a method does on the held-out tables, at the largest M there, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
-    rows = rows_of(collection, apart)
-    logs = log_ratios(rows, rows.loc[~rows["reference"], "M"].max()).get(best, pd.Series()).dropna()
-    return ratio_of(logs) if len(logs) else None
+    rows = read_trials(collection, apart)
+    logs = (
+        compute_log_ratios(rows, rows.loc[~rows["reference"], "M"].max())
+        .get(best, pd.Series())
+        .dropna()
+    )
+    return summarise_ratio(logs) if len(logs) else None

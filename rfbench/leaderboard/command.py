@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rfbench.cli.options import OUT, WHOLE, parameter, setting
+from rfbench.cli.options import OUT, POSITIVE_INTEGER, make_setting_option, parse_parameter
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("target", metavar="TARGET")
-@click.option("--M", "M", type=WHOLE, default=400, show_default=True, help="Number of features.")
+@click.option(
+    "--M", "M", type=POSITIVE_INTEGER, default=400, show_default=True, help="Number of features."
+)
 @click.option(
     "--tables",
     type=click.Choice(["all", "quick"]),
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="quick: ten representative ones, in about a minute, without a test of significance.",
 )
-@setting("settings", "KEY=VALUE", "A parameter of TARGET", type=parameter)
+@make_setting_option("settings", "KEY=VALUE", "A parameter of TARGET", type=parse_parameter)
 @click.option("--label", help="Name in rows and tables; default: that of the class.")
 @click.option("--times", is_flag=True, help="Measure the baseline here too, to compare times.")
-@click.option("--jobs", type=WHOLE, envvar="RFBENCH_JOBS", help="Workers; default: one per core.")
+@click.option(
+    "--jobs", type=POSITIVE_INTEGER, envvar="RFBENCH_JOBS", help="Workers; default: one per core."
+)
 @OUT
 @click.option("--allow-imports", is_flag=True, help="Import any class, which runs its code.")
 def rank(
@@ -52,7 +56,7 @@ def rank(
       rfbench rank sorf --M 100 --tables quick --times
     """
     from rfbench import slices
-    from rfbench.cli.progress import progress
+    from rfbench.cli.progress import show_progress
     from rfbench.leaderboard import ranking
 
     say = partial(echo, err=True)
@@ -67,7 +71,7 @@ def rank(
         n_jobs=jobs,
         say=say,
         before=before,
-        watch=progress,
+        watch=show_progress,
         **options,
     )
     if found.standing is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rfbench.escaping import json_value
-from rfbench.leaderboard.rule import NEEDED
+from rfbench.escaping import to_json_value
+from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
 # Versions of pandas add in different orders, which changes about the last two of 17 digits.
@@ -87,7 +87,7 @@ class Size:
     @property
     def enough(self) -> bool:
         """Whether there are data sets enough to name a method."""
-        return self.datasets >= NEEDED
+        return self.datasets >= MIN_DATASETS
 
     @property
     def methods(self) -> list[Line]:
@@ -149,10 +149,10 @@ class Leaderboard:
         return self.sizes[-1]
 
 
-def facts(board: Leaderboard) -> dict[str, Any]:
+def collect_facts(board: Leaderboard) -> dict[str, Any]:
     """Return the facts as JSON has them: ten digits per number, None for one not finite."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
-    return dict(_shortened(json_value({**asdict(board), "sizes": sizes})))
+    return dict(_shortened(to_json_value({**asdict(board), "sizes": sizes})))
 
 
 def _shortened(value: Any) -> Any:

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rfbench.figures import drawn
+from rfbench.figures import render_figure
 from rfbench.figures.frontier import frontier
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import BLUE, GREY, VERMILLION, Style, assign, ink, settings
+from rfbench.figures.style import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    Style,
+    apply_style,
+    assign_styles,
+    get_text_color,
+)
 from rfbench.leaderboard.facts import Ratio, Size
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 from rfbench.results.schema import MODEL
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9  # inches
 COLUMN, PAGE = 3.3, 7.2  # inches: a column of an article; the figure of several sizes
 RATIOS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
-TIMES = (0.01, 0.1, 1, 10, 100, 1000)
+TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 
 
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
@@ -36,7 +44,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     figure = new_figure(COLUMN if alone else PAGE, 3.9 if alone else 3.3)
     panels = figure.subplots(1, len(sizes), squeeze=False, sharex=True, sharey=True).flat
     names = dict.fromkeys(line.method for size in sizes for line in size.lines)
-    styles = assign({name: name for name in names})
+    styles = assign_styles({name: name for name in names})
     for panel, size in zip(panels, sizes, strict=True):
         timed = [line for line in size.lines if line.search > 0]
         for line in size.lines:
@@ -47,10 +55,10 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
                 of = line.ratio  # without an interval there are no bars
                 gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
                 look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
-                look |= {"label": printed(line.method), **style.marks(panel)}
+                look |= {"label": find_displayed_name(line.method), **style.marks(panel)}
                 panel.errorbar([line.search], [of.median], gaps, **look)
             elif line.method == own:
-                name = f"{printed(own)} (time not compared)"
+                name = f"{find_displayed_name(own)} (time not compared)"
                 of = line.ratio
                 if of.low <= of.high:
                     panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
@@ -58,8 +66,8 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         if timed:
             on = frontier([line.search for line in timed], [line.ratio.median for line in timed])
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
-        panel.axhline(1.0, color=ink(), linewidth=0.6, zorder=0)
-        _logarithmic(panel, "x", TIMES if alone else TIMES[::2])
+        panel.axhline(1.0, color=get_text_color(), linewidth=0.6, zorder=0)
+        _logarithmic(panel, "x", TIME_TICKS if alone else TIME_TICKS[::2])
         _logarithmic(panel, "y", RATIOS)
         panel.set_title(f"M = {size.M}")
         panel.set_xlabel("CPU time, relative to baseline" if alone else "relative CPU time")
@@ -82,17 +90,17 @@ def _logarithmic(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) 
     axis.set_major_formatter("{x:g}")
 
 
-def costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
+def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
     """Return the figure as PNG or PDF; the same facts give the same bytes."""
-    with settings(article=len(sizes) == 1):
-        return drawn(draw_costs(sizes, own), form)
+    with apply_style(article=len(sizes) == 1):
+        return render_figure(draw_costs(sizes, own), form)
 
 
 def draw_ratios(bars: Mapping[str, Ratio]) -> Figure:
     """Draw medians with their intervals, one below the other; those below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
-    panel.axvline(1.0, color=ink(), linewidth=0.8)
+    panel.axvline(1.0, color=get_text_color(), linewidth=0.8)
     for position, bar in enumerate(bars.values()):
         colour = BLUE if bar.median < 1 else VERMILLION
         panel.plot([bar.low, bar.high], [position, position], color=colour)
@@ -104,7 +112,7 @@ def draw_ratios(bars: Mapping[str, Ratio]) -> Figure:
     return figure
 
 
-def ratios(bars: Mapping[str, Ratio]) -> bytes:
+def render_ratios(bars: Mapping[str, Ratio]) -> bytes:
     """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
-    with settings():
-        return drawn(draw_ratios(bars), "png")
+    with apply_style():
+        return render_figure(draw_ratios(bars), "png")

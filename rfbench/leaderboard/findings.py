@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfbench.analysis.findings import Bar, Finding
 from rfbench.leaderboard.facts import Leaderboard
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
 
 def gather(board: Leaderboard) -> list[Finding]:
@@ -13,6 +13,6 @@ def gather(board: Leaderboard) -> list[Finding]:
     alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
     facts = {"size": size, "best": size.methods[0], "alike": alike,
              "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
-    ratios = [(printed(line.method), line.ratio) for line in size.methods]
+    ratios = [(find_displayed_name(line.method), line.ratio) for line in size.methods]
     bars = [Bar(name, of.median, of.low, of.high) for name, of in ratios]
     return [Finding("methods", facts, tuple(bars))] if size.enough else []

@@ -10,23 +10,23 @@ from typing import Any
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size, facts
-from rfbench.leaderboard.rule import FEWEST, NEEDED, SIGNS
+from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size, collect_facts
+from rfbench.leaderboard.rule import MIN_DATASETS, MIN_RATIOS, SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, absent, number
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
-RUN = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
+RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
 BESIDE = ("better on", "geometric mean", "without three", "search time")  # at the largest M
-MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
+VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
-def page(board: Leaderboard | None, out: Path) -> str:
+def render_page(board: Leaderboard | None, out: Path) -> str:
     """Write the page for a folder, from `rfbench.leaderboard.board.gather`."""
-    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": NEEDED,
-                             "fewest": FEWEST}  # fmt: skip
+    facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
+                             "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
         largest = board.largest
         facts |= {
@@ -38,7 +38,7 @@ def page(board: Leaderboard | None, out: Path) -> str:
             "set_aside": catalog.set_aside(),
             "costs": COSTS if largest.timed else "",
         }
-    return render("leaderboard/which_method.md.j2", board=board, run=RUN, out=out, **facts)
+    return render("leaderboard/which_method.md.j2", board=board, run=RUN_COMMAND, out=out, **facts)
 
 
 def _by_mean(size: Size) -> Line | None:
@@ -47,20 +47,23 @@ def _by_mean(size: Size) -> Line | None:
     return by_mean if by_mean.method != size.best else None
 
 
-def files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
+def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
     """Return page, facts as JSON and picture by the names of their files; None for one less."""
-    written: dict[str, Any] = {PAGE: page(board, out), FACTS: None, COSTS: None}
+    written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
-        written[FACTS] = (json.dumps(facts(board), indent=1, allow_nan=False) + "\n").encode()
+        written[FACTS] = (
+            json.dumps(collect_facts(board), indent=1, allow_nan=False) + "\n"
+        ).encode()
         if board.largest.timed:
-            written[COSTS] = figure.costs(board.sizes)
+            written[COSTS] = figure.render_costs(board.sizes)
     return written
 
 
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     """Return a line per method: its errors at each size, and its costs at the largest."""
     cells = {
-        (size.M, line.method): words(line.ratio) + MARKS[size.verdict(line.method, baseline)]
+        (size.M, line.method): format_ratio(line.ratio)
+        + VERDICT_MARKS[size.verdict(line.method, baseline)]
         for size in sizes
         for line in size.lines
     }
@@ -75,13 +78,19 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
             number(last_ratio and last_ratio.trimmed, 2),
             number(line and line.search, 2),
         ]
-        rows.append([printed(name), *(cells.get((size.M, name), DASH) for size in sizes), *beside])
+        rows.append(
+            [
+                find_displayed_name(name),
+                *(cells.get((size.M, name), DASH) for size in sizes),
+                *beside,
+            ]
+        )
     counts = ["data sets", *(str(size.datasets) for size in sizes), *[DASH] * 4]
     head = ["method", *(f"M = {size.M}" for size in sizes), *BESIDE]
     return Grid(head, [*rows, counts])
 
 
-def words(ratio: Ratio) -> str:
+def format_ratio(ratio: Ratio) -> str:
     """Write a median with its interval, if it has one."""
     known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
     return number(ratio.median, 2) + known

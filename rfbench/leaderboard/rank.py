@@ -19,28 +19,33 @@ from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import today
 from rfbench.kernels import Kernel
-from rfbench.leaderboard.board import size_of
+from rfbench.leaderboard.board import compare_at_size
 from rfbench.leaderboard.facts import Line, Ratio, Size
 from rfbench.leaderboard.rows import (
     NAME,
     STANDARD,
     TRIAL,
-    baseline_of,
-    counted,
-    log_ratios,
-    ratio_of,
-    rows_of,
+    compute_log_ratios,
+    find_baseline,
+    read_trials,
+    select_counted,
+    summarise_ratio,
 )
-from rfbench.parameters import is_path, taken_by
+from rfbench.parameters import is_path, list_taken_parameters
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
-from rfbench.samplers.elsewhere import Method, heeds_rows
+from rfbench.samplers.elsewhere import Method, depends_on_scale
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
 MEDIAN = "median"  # the bandwidth where none is searched for
 SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
-SHARED = ("alphas", "alpha_convention", "selection", "intercept")  # what solvers have in common
+SOLVER_KEYS = (
+    "alphas",
+    "alpha_convention",
+    "selection",
+    "intercept",
+)  # what solvers have in common
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,11 @@ class Ranked:
             changed: dict[str, Any] = {"kernel": self.path, "samplers": plain}
             unsearched = self.bandwidth == NO_BANDWIDTH
         elif self.kind == "solver":
-            shared = {key: document["solver"][key] for key in SHARED if key in taken_by(self.thing)}
+            shared = {
+                key: document["solver"][key]
+                for key in SOLVER_KEYS
+                if key in list_taken_parameters(self.thing)
+            }
             if "alphas" in shared:
                 shared["alphas"] = grids.expand(shared["alphas"])
             changed = {"solver": {**named, **shared, **self.parameters}, "samplers": plain}
@@ -133,12 +142,12 @@ class Ranked:
 def _heeds_rows(method: Method) -> bool:
     """Tell whether the size of rows matters; yes where the method does not run on a few rows."""
     try:
-        return heeds_rows(method)
+        return depends_on_scale(method)
     except Exception:  # its trials say why
         return True
 
 
-def published(folder: Path) -> tuple[pd.DataFrame, int]:
+def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     """Read the rows below a folder that a method is held against, with z-scores.
 
     Rows of which the configurations of today ask for other trials are left out; the second value
@@ -148,17 +157,19 @@ def published(folder: Path) -> tuple[pd.DataFrame, int]:
         path: manifest.read_if_sound(path, []).get("config", {})
         for path in (reader.find([folder]) if folder.is_dir() else [])
     }
-    collection = frame.of(
+    collection = frame.build_collection(
         [
             reader.read(path)
             for path, asked in named.items()
             if asked.get("scaling") == STANDARD and not asked.get("paper")
         ],
-        today=today.settings,
+        today=today.find_settings,
     )
-    fresh = frame.of([collection.without_stale(each) for each in collection.experiments])
-    rows, _ = counted(fresh)
-    if baseline_of(rows) is None:
+    fresh = frame.build_collection(
+        [collection.without_stale(each) for each in collection.experiments]
+    )
+    rows, _ = select_counted(fresh)
+    if find_baseline(rows) is None:
         raise ResultsError(
             f"No published rows below {folder} are those of the leaderboard.",
             "A method is compared with those of the others, of today's configuration.",
@@ -167,7 +178,7 @@ def published(folder: Path) -> tuple[pd.DataFrame, int]:
     return rows, sum(collection.stale.values())
 
 
-def experiments(
+def make_experiments(
     target: Ranked,
     M: int,
     tables: Collection[str],
@@ -181,7 +192,7 @@ def experiments(
     ConfigError where there is nothing to measure.
     """
     made = []
-    for name, document in config.documents(shipped.locate(NAME)).items():
+    for name, document in config.read_documents(shipped.locate(NAME)).items():
         value = document.value
         names = [each for each in value["dataset"] if each in tables]
         here = value["scaling"] == STANDARD and names and M in grids.expand(value["M"])
@@ -244,13 +255,13 @@ class Standing:
         return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
 
 
-def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
+def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
     """Hold a method's rows against the published ones, of the same trials.
 
     Raises ResultsError: no trial ended well and has a partner there.
     """
-    rows = rows_of(frame.of([own]), {own.path})
-    rows, baseline = rows[rows["M"] == M], str(baseline_of(others))
+    rows = read_trials(frame.build_collection([own]), {own.path})
+    rows, baseline = rows[rows["M"] == M], str(find_baseline(others))
     pair = [*TRIAL, "data", "n_train"]
     pairs = others.loc[others["method"] == baseline, pair].drop_duplicates()
     paired = rows[rows["method"] == label].merge(pairs, on=pair)
@@ -259,7 +270,7 @@ def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)
-    size = size_of(both, M)
+    size = compare_at_size(both, M)
     ranked = [line.method for line in size.methods] if size else []
     if size is None or label not in ranked:
         raise ResultsError(
@@ -268,17 +279,17 @@ def place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
             "the published ones.",
             f"See the column message of {own.folder / reader.TRIALS}.",
         )
-    costs = log_ratios(rows, M, "search")
+    costs = compute_log_ratios(rows, M, "search")
     cost = float(np.exp(costs[label].mean())) if label in costs else math.nan
     lines = [replace(x, search=cost) if x.method == label else x for x in size.lines]
-    logs = log_ratios(both, M)[[line.method for line in lines]].dropna()
+    logs = compute_log_ratios(both, M)[[line.method for line in lines]].dropna()
     rival = next(name for name in ranked if name != label)
     return Standing(
         size=replace(size, lines=tuple(lines)),
         own=next(line for line in lines if line.method == label),
         place=1 + ranked.index(label),
-        plain=ratio_of(logs[label] - logs[baseline]),
-        best=ratio_of(logs[label] - logs[rival]),
+        plain=summarise_ratio(logs[label] - logs[baseline]),
+        best=summarise_ratio(logs[label] - logs[rival]),
         rival=rival,
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
         left_out=asked - len(paired),

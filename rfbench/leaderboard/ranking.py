@@ -13,34 +13,34 @@ from typing import Any
 import pandas as pd
 
 from rfbench import config, files, plugins, shipped, usable
-from rfbench.clock import PARTS
+from rfbench.clock import CLOCK_PARTS
 from rfbench.errors import ConfigError
-from rfbench.escaping import in_latex
+from rfbench.escaping import escape_latex
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.leaderboard import figure, quick
-from rfbench.leaderboard.page import words
+from rfbench.leaderboard.page import format_ratio
 from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     Ranked,
     Standing,
-    experiments,
-    place,
-    published,
+    find_place,
+    make_experiments,
+    read_published_rows,
 )
-from rfbench.leaderboard.rows import NAME, baseline_of
-from rfbench.leaderboard.rule import NEEDED
+from rfbench.leaderboard.rows import NAME, find_baseline
+from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, seconds
 from rfbench.parameters import is_path
 from rfbench.permissions import check_permission
-from rfbench.registry import KERNELS, SAMPLERS, unknown_name, unprinted
+from rfbench.registry import KERNELS, SAMPLERS, find_row_name, unknown_name
 from rfbench.results import reader
 from rfbench.results.store import Store
 from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
-TABLES = ("all", "quick")
+TABLE_CHOICES = ("all", "quick")
 # After so many trials the forecast is renewed; the first ones wait for loops to be compiled.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
@@ -122,21 +122,21 @@ def rank(
     RfbenchError
         There is no such method or table, or no trial can be compared.
     """
-    if tables not in TABLES:
-        raise ConfigError(f"tables is {tables!r}.", "", f"It is one of {', '.join(TABLES)}.")
-    named = target_of(target, dict(parameters or {}), label, allow_imports)
-    others, stale = published(shipped.published() or Path("results", "published"))
+    if tables not in TABLE_CHOICES:
+        raise ConfigError(f"tables is {tables!r}.", "", f"It is one of {', '.join(TABLE_CHOICES)}.")
+    named = find_target(target, dict(parameters or {}), label, allow_imports)
+    others, stale = read_published_rows(shipped.find_published() or Path("results", "published"))
     if stale:
         say(f"left out: {stale} published rows of other settings than today's")
     if named.label in set(others["method"]):
         named = replace(named, label=f"{named.label}-here")
-    baseline, few = str(baseline_of(others)), tables == "quick"
+    baseline, few = str(find_baseline(others)), tables == "quick"
     here = others[(others["M"] == M) & (others["table"].isin(quick.QUICK) | (not few))]
     every = here.loc[here["method"] == baseline, "table"].unique()
-    if len(every) < NEEDED:
-        why = f"it takes {NEEDED} tables, here are {len(every)}"
+    if len(every) < MIN_DATASETS:
+        why = f"it takes {MIN_DATASETS} tables, here are {len(every)}"
         say(f"significance will not be tested: {why}{'; --tables all has more' * few}")
-    asked = experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
+    asked = make_experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if named.bandwidth == NOT_SEARCHED:
         say(f"its bandwidth is not searched, so it will get no place: {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
@@ -155,18 +155,20 @@ def rank(
             ended(row)
             pace.renew(row, [(trial.dataset.name, trial.number) for trial in missing])
 
-        summary = runner.run(plan, n_jobs=n_jobs or usable.cores(), on_row=on_row)
+        summary = runner.run(plan, n_jobs=n_jobs or usable.count_cores(), on_row=on_row)
     messages = tuple(dict.fromkeys(summary.messages))
     for text in messages[:3]:
         say(f"failed: {text}")
     if summary.interrupted:
         return Ranking(None, folder, "interrupted: the same command resumes", messages)
-    found = replace(place(others, reader.read(folder), named.label, M), bandwidth=named.bandwidth)
+    found = replace(
+        find_place(others, reader.read(folder), named.label, M), bandwidth=named.bandwidth
+    )
     text = render(
         "leaderboard/rank.txt.j2",
         p=found,
         baseline=baseline,
-        needed=NEEDED,
+        needed=MIN_DATASETS,
         row=_row(found),
         folder=folder,
         quick=quick if few else None,
@@ -178,7 +180,7 @@ def rank(
     return Ranking(found, folder, text.rstrip("\n"), messages)
 
 
-def target_of(
+def find_target(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> Ranked:
     """Return what is ranked.
@@ -195,19 +197,21 @@ def target_of(
         check_permission(target, parameters, anything=allow_imports)
         thing = plugins.load_object(target)
         return Ranked(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
-    variant = _variants().get(unprinted(target), {})
+    variant = _variants().get(find_row_name(target), {})
     name = variant.get("name", target)
     for registry in (KERNELS, SAMPLERS):
         if (own := registry.published(name)) in registry:
             rest = {key: value for key, value in variant.items() if key != "name"}
-            return Ranked(own, registry[own], {**rest, **parameters}, label or unprinted(target))
+            return Ranked(
+                own, registry[own], {**rest, **parameters}, label or find_row_name(target)
+            )
     raise unknown_name((SAMPLERS, KERNELS), target)
 
 
 def _variants() -> dict[str, dict[str, Any]]:
     """Return, of the leaderboard's methods with a label of their own, name and parameters."""
     found = {}
-    for document in config.documents(shipped.locate(NAME)).values():
+    for document in config.read_documents(shipped.locate(NAME)).values():
         for entry in document.value["samplers"]:
             if isinstance(entry, dict) and len(entry) == 1:
                 ((name, own),) = entry.items()
@@ -252,7 +256,7 @@ class Pace:
         if row["status"] != "ok" or row["label"] == self._baseline:
             return
         self._count += 1
-        self._spent += sum(float(row.get(f"cpu_{part}") or 0.0) for part in PARTS)
+        self._spent += sum(float(row.get(f"cpu_{part}") or 0.0) for part in CLOCK_PARTS)
         self._ended += self._usual.get((table, row["trial"]), math.nan)
         if self._count in RENEWED and self._ended > 0:
             ratio = self._spent / self._ended
@@ -270,11 +274,11 @@ def _write(found: Standing, folder: Path, label: str) -> None:
             files.remove(folder / name)
         return
     for form in ("png", "pdf"):
-        files.replace(folder / f"rank.{form}", figure.costs([found.size], label, form))
+        files.replace(folder / f"rank.{form}", figure.render_costs([found.size], label, form))
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
 
 
 def _row(found: Standing) -> str:
-    numbers = words(found.plain).replace(DASH, "--")
+    numbers = format_ratio(found.plain).replace(DASH, "--")
     ranked = f"{found.place} of {len(found.size.methods)}"
-    return rf"{in_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"
+    return rf"{escape_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

@@ -13,7 +13,14 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.verdicts import LEARNT
 from rfbench.datasets import catalog
 from rfbench.leaderboard.facts import Ratio
-from rfbench.leaderboard.rule import EXTREME, FEWEST, Logs, Values, median_interval, rounded
+from rfbench.leaderboard.rule import (
+    EXTREME,
+    MIN_RATIOS,
+    Logs,
+    Values,
+    drop_rounding,
+    median_interval,
+)
 from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
@@ -21,7 +28,7 @@ from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 NAME = "leaderboard"  # with which the names of its configurations begin
 HELD_OUT = "leaderboard_held_out"  # with which those of the held-out tables begin
 # What a configuration of another name has in common with one of these, for its rows to count.
-PROTOCOL = (
+PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
 )  # fmt: skip
@@ -33,7 +40,7 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
+def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the trials that count, and the data sets on which no method learns anything.
 
     They are those of the leaderboard's configurations (and of those whose names begin with one of
@@ -41,11 +48,11 @@ def counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str
     Neither data sets on which nothing is learnt count, nor those that the catalogue sets aside.
     """
     own, guests = _folders(collection.experiments, names)
-    rows = rows_of(collection, own | guests)
+    rows = read_trials(collection, own | guests)
     of_own = rows["folder"].isin(list(own))
     rows = rows[of_own | ~rows["method"].isin(rows.loc[of_own, "method"].unique())]
     rows = rows[~rows["table"].isin(list(catalog.set_aside()))]
-    unlearnt = unlearnt_of(rows)
+    unlearnt = find_unlearnable(rows)
     return rows[~rows["table"].isin(unlearnt)], unlearnt
 
 
@@ -72,11 +79,11 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     if "rows" not in config:
         return False
     foreign = any(each.get("imported") for each in (*config["samplers"], config["solver"]))
-    keys = PROTOCOL if foreign else (*PROTOCOL, "bandwidth")
+    keys = PROTOCOL_KEYS if foreign else (*PROTOCOL_KEYS, "bandwidth")
     return all(config.get(key) == other.get(key) for key in keys)
 
 
-def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
+def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     """Return the trials of some folders, one row each.
 
     Twins, data sets that are the same in other clothes, are one `dataset` with two `table`.
@@ -106,13 +113,13 @@ def rows_of(collection: Collection, folders: set[str]) -> pd.DataFrame:
     ).dropna(subset=["error"])
 
 
-def baseline_of(rows: pd.DataFrame) -> str | None:
+def find_baseline(rows: pd.DataFrame) -> str | None:
     """Return the one method whose role is ``baseline``; None where there is none, or another."""
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
 
-def unlearnt_of(rows: pd.DataFrame) -> list[str]:
+def find_unlearnable(rows: pd.DataFrame) -> list[str]:
     """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
@@ -120,13 +127,13 @@ def unlearnt_of(rows: pd.DataFrame) -> list[str]:
     return sorted({*chance.index[chance], *none.index[none]})
 
 
-def log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
+def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
     """Return by data set the mean over trials of log(value / baseline's value in that trial).
 
     A reference model, which has no random features, has the same values at every M. NaN where a
     method and the baseline have no trial in common.
     """
-    here, baseline = rows[(rows["M"] == M) | rows["reference"]], baseline_of(rows)
+    here, baseline = rows[(rows["M"] == M) | rows["reference"]], find_baseline(rows)
     values = here.pivot_table(index=TRIAL, columns="method", values=value)
     if baseline not in values:
         return pd.DataFrame()
@@ -135,7 +142,7 @@ def log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
     return logs.groupby("dataset").mean()
 
 
-def log_quotients(above: Any, below: Any) -> pd.Series[float]:
+def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
     """Return by data set the mean of log(above / below) over the trials of both.
 
     Both are series by data set and trial; what is not finite is left out.
@@ -144,17 +151,17 @@ def log_quotients(above: Any, below: Any) -> pd.Series[float]:
     return logs.groupby("dataset").mean()
 
 
-def ratio_of(logs: pd.Series[float] | Values) -> Ratio:
+def summarise_ratio(logs: pd.Series[float] | Values) -> Ratio:
     """Return the ratio of errors over data sets, from its logarithms on each, at least one."""
     values: Values = np.asarray(logs, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
-    trimmed = values[kept].mean() if n >= FEWEST else math.nan
+    trimmed = values[kept].mean() if n >= MIN_RATIOS else math.nan
     low, high = median_interval(values)
     return Ratio(
         float(np.exp(np.median(values))),
         float(np.exp(low)),
         float(np.exp(high)),
-        int((rounded(values) < 0).sum()),
+        int((drop_rounding(values) < 0).sum()),
         n,
         float(np.exp(values.mean())),
         float(np.exp(trimmed)),

@@ -2,8 +2,8 @@
 
 Errors of one data set are divided by those of the baseline in the same trial, at the same number
 of features. A method's number is the median of these quotients over data sets. Two methods differ
-significantly if a test over data sets that knows of all pairs says so, see `differing`. A single
-pair has a `p_value`.
+significantly if a test over data sets that knows of all pairs says so, see `find_differing`. A
+single pair has a `p_value`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-LEVEL = 0.9  # of the intervals, at least
-FEWEST = 12  # data sets with which a ratio has an interval; with fewer it is nearly their range
+MEDIAN_LEVEL = 0.9  # of the intervals, at least
+MIN_RATIOS = 12  # data sets with which a ratio has an interval; with fewer it is nearly their range
 EXTREME = 3  # data sets without which a geometric mean is shown too
 SIGNS = 20_000  # draws of the signs: with so many the verdicts stay
 EQUAL = 1e-12  # differences of logarithms that are rounding
@@ -28,12 +28,14 @@ SEED = 0
 # freedom, over the root of 2: the smallest n with q / sqrt(2) + z <= sqrt(n), z the normal quantile
 # of the power, times pi / 3 for signed ranks. Fewer methods need fewer, 11 where there are two; 30
 # need 28.
-NEEDED = 26
+MIN_DATASETS = 26
 Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
 
 
-def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED) -> Values:
+def find_differing(
+    logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED
+) -> Values:
     r"""Return which pairs of methods differ significantly, a matrix of shape (k, k) of 0 and 1.
 
     Of each pair, the differences of the logarithms over data sets are ranked by size, and z is the
@@ -50,7 +52,7 @@ def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = 
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)
     if n < 2 or k < 2:
         return apart
-    D = rounded(X[:, left] - X[:, right])
+    D = drop_rounding(X[:, left] - X[:, right])
     ranks = signed_ranks(D)
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
@@ -62,7 +64,7 @@ def differing(logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = 
     return np.asarray(apart + apart.T)
 
 
-def rounded(differences: Values) -> Values:
+def drop_rounding(differences: Values) -> Values:
     """Return differences of logarithms, with those that are rounding set to 0."""
     return np.where(np.abs(differences) < EQUAL, 0.0, differences)
 
@@ -89,14 +91,14 @@ def p_value(logs: ArrayLike) -> float:
     """
     from scipy.stats import wilcoxon
 
-    differences = rounded(np.asarray(logs, dtype=np.float64))
+    differences = drop_rounding(np.asarray(logs, dtype=np.float64))
     if not signed_ranks(differences).sum() * differences.mean() > 0:
         return 1.0
     return float(wilcoxon(differences, zero_method="pratt").pvalue)
 
 
-def median_interval(logs: Values, level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval of a median whose ends are two of the values, NaN of fewer than `FEWEST`.
+def median_interval(logs: Values, level: float = MEDIAN_LEVEL) -> tuple[float, float]:
+    """Return the interval of a median between two of the values; NaN if fewer than `MIN_RATIOS`.
 
     Of independent data sets it covers the median of their distribution with a probability of at
     least `level`, whatever the distribution and their number: the number of values below the median
@@ -104,7 +106,7 @@ def median_interval(logs: Values, level: float = LEVEL) -> tuple[float, float]:
     """
     from scipy.stats import quantile_test
 
-    if len(logs) < FEWEST:
+    if len(logs) < MIN_RATIOS:
         return np.nan, np.nan
     ends: Any = quantile_test(logs, p=0.5).confidence_interval(level)
     return float(ends.low), float(ends.high)

@@ -36,10 +36,10 @@ def report(verification: Verification, out: Path) -> Addition:
         f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost"
         f"{facts}."
     ]
-    answered = answers.files(collection)
+    answered = answers.render_files(collection)
     if answered[answers.PAGE]:
         look.append(f"{link(out / answers.PAGE, out)}: questions from public threads.")
-    files = page.files(board, out) | answered
+    files = page.render_files(board, out) | answered
     return Addition(files, _statements(board), look)
 
 
@@ -52,6 +52,6 @@ def findings(verification: Verification) -> list[Statement]:
 
 def _statements(board: Leaderboard | None) -> list[Statement]:
     from rfbench.leaderboard.findings import gather
-    from rfbench.pages.findings import statements
+    from rfbench.pages.findings import render_statements
 
-    return [] if board is None else statements(gather(board), "leaderboard/findings.j2")
+    return [] if board is None else render_statements(gather(board), "leaderboard/findings.j2")

@@ -42,7 +42,7 @@ class AddedColumn:
         A sentence for the page of a paper.
     cells : callable
         Of the lines of a data set, see `rfbench.analysis.published`: texts by the place of the
-        number in `rfbench.papers.published`.
+        number in `rfbench.papers.list_published`.
     remark : callable
         Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
         None.

@@ -10,16 +10,16 @@ import pandas as pd
 from rfbench import papers
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, plus_minus, signed
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
-HEAD = [
+AUTHORS_ROWS_HEAD = [
     "data set, method", "compared on", "published", "ours", "folds equal", "difference", "verdict",
 ]  # fmt: skip
 SAME, OTHER = "same rows", "other rows"
-DECIMALS = {"accuracy": 2, "rmse": 4}
+METRIC_DECIMALS = {"accuracy": 2, "rmse": 4}
 
 
-def facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
+def gather_facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
     """Gather what pages say of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
 
     ``paper``, ``source``; ``folds`` on the same rows with one draw of ours each, of which ``equal``
@@ -31,7 +31,10 @@ def facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _runs(name: str, lines: pd.DataFrame) -> dict[str, Any]:
-    paper, beside = papers.paper(name), [text for text in dict.fromkeys(lines["beside"]) if text]
+    paper, beside = (
+        papers.find_paper(name),
+        [text for text in dict.fromkeys(lines["beside"]) if text],
+    )
     kinds = lines.apply(_kind, axis=1, beside=beside)
     fixed, other = lines[kinds == SAME], lines[kinds == OTHER]
     reasons = (paper.datasets[dataset].other_rows for dataset in other["dataset"])
@@ -40,7 +43,7 @@ def _runs(name: str, lines: pd.DataFrame) -> dict[str, Any]:
         "paper": name,
         "source": paper.rows_source,
         **{key: int(fixed[key].sum()) for key in ("folds", "equal", "near")},
-        "grid": Grid(HEAD, cells),
+        "grid": Grid(AUTHORS_ROWS_HEAD, cells),
         "reasons": list(filter(None, dict.fromkeys(reasons))),
         "beside": beside,
     }
@@ -55,7 +58,7 @@ def _kind(line: Mapping[Any, Any], beside: Sequence[str]) -> str:
 
 
 def _cells(line: Mapping[Any, Any], kind: str) -> list[str]:
-    decimals = DECIMALS[line["metric"]]
+    decimals = METRIC_DECIMALS[line["metric"]]
     means = [
         plus_minus(line[side], line[f"{side}_sd"], decimals) for side in ("published", "measured")
     ]
@@ -63,5 +66,5 @@ def _cells(line: Mapping[Any, Any], kind: str) -> list[str]:
     verdict = DASH if line["beside"] else line["verdict"]
     difference, half = signed(line["difference"], 2), line["half_width"]
     spread = "" if pd.isna(half) else f" ± {half:.2f}"
-    name = f"{line['dataset']}, {printed(line['method'])}"
+    name = f"{line['dataset']}, {find_displayed_name(line['method'])}"
     return [name, kind, *means, equal, difference + spread, verdict]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rfbench import papers
-from rfbench.analysis.committed import CALLED
+from rfbench.analysis.committed import COMMIT_ORDER_LABELS
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verdicts import FAILS, IN_PART
 from rfbench.analysis.verification import Verification
-from rfbench.pages.claims import verdict
+from rfbench.pages.claims import format_verdict
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import listing
@@ -17,19 +17,26 @@ from rfbench.papers.models import Change
 
 PAGE = "changed_claims.md"
 FAILED = {FAILS, IN_PART}
-HEAD = ("claim", "first form", "first verdict", "present form", "present verdict", "why")
+CHANGED_CLAIMS_HEAD = (
+    "claim",
+    "first form",
+    "first verdict",
+    "present form",
+    "present verdict",
+    "why",
+)
 
 
-def page(verification: Verification, names: Sequence[str]) -> str | None:
+def render_page(verification: Verification, names: Sequence[str]) -> str | None:
     """Write the page on some papers; None where no claim of these has changed."""
-    changes = {name: papers.folder(name).changes for name in names}
+    changes = {name: papers.find_folder(name).changes for name in names}
     rows = [row for name, every in changes.items() for row in _rows(name, every, verification)]
     if not rows:
         return None
     every = [change for changes_of_one in changes.values() for change in changes_of_one]
     return render(
         "changed_claims.md.j2",
-        claims=Grid(HEAD, rows),
+        claims=Grid(CHANGED_CLAIMS_HEAD, rows),
         reasons=[
             (name, change) for name, changes_of_one in changes.items() for change in changes_of_one
         ],
@@ -39,7 +46,7 @@ def page(verification: Verification, names: Sequence[str]) -> str | None:
 
 
 def _rows(name: str, every: Sequence[Change], verification: Verification) -> list[list[str]]:
-    claims = {claim.id: claim for claim in papers.folder(name).claims}
+    claims = {claim.id: claim for claim in papers.find_folder(name).claims}
     rows = []
     for change in every:
         claim = claims.get(change.id)
@@ -60,5 +67,11 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
 
 def _present(outcomes: Sequence[Outcome]) -> str:
     """Write the verdicts of today, and when the form was committed."""
-    said = ", ".join(f"{o.protocol}: {verdict(o)}" for o in outcomes if o.protocol) or "not run"
-    return f"{said}; form {CALLED[papers.claim_order(outcomes[0].claim)]}" if outcomes else said
+    said = (
+        ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
+    )
+    return (
+        f"{said}; form {COMMIT_ORDER_LABELS[papers.find_claim_order(outcomes[0].claim)]}"
+        if outcomes
+        else said
+    )

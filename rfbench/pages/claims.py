@@ -10,16 +10,16 @@ from rfbench import papers
 from rfbench.analysis import committed, verdicts
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.outcomes import Outcome
-from rfbench.pages.templates import lines
+from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing
 from rfbench.papers.models import Claim, Committed, Part
 
-MOST = 2  # comparisons of a claim under one protocol; all of them are in the CSV
-PERCENT = ("error", "accuracy", "train_error")
-SHARES = ("kept_near_corners", "kept_near_offsets")
+MAX_COUNTEREXAMPLES = 2  # comparisons of a claim under one protocol; all of them are in the CSV
+PERCENT_METRICS = ("error", "accuracy", "train_error")
+SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 
 
-def by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
+def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
     """Return every claim with an outcome per protocol, none where nothing was run."""
     claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
@@ -29,22 +29,22 @@ def by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
     return list(claims.values())
 
 
-def unit(part: Part, joint: str = "") -> str:
+def find_unit(part: Part, joint: str = "") -> str:
     """Name the unit of a comparison's effect; empty for a bare number."""
     if part.scale == "ratio":
         return "times"
-    if part.metric in PERCENT:
+    if part.metric in PERCENT_METRICS:
         result = "points" if part.against or joint else "%"
     elif part.metric == "kept":
         result = "of the draws" if joint else "features"
     elif part.metric.startswith("t_"):
         result = "s"
     else:
-        result = "of the weight" if part.metric in SHARES else ""
+        result = "of the weight" if part.metric in SHARE_METRICS else ""
     return result + (" per dimension" if joint == "slope over d" else "")
 
 
-def written(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
+def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
     """Write a comparison of a claim, and its effect."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
@@ -52,11 +52,11 @@ def written(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
         f"{x:{form}}" for x in (comparison.effect, comparison.low, comparison.high)
     )
     known = "" if math.isnan(comparison.low) else f" ({low} to {high})"
-    (compared,) = lines("compared.j2", "compared", c=comparison, part=part)
-    return [compared, f"{effect}{known} {unit(part, comparison.joint)}".rstrip()]
+    (compared,) = render_lines("compared.j2", "compared", c=comparison, part=part)
+    return [compared, f"{effect}{known} {find_unit(part, comparison.joint)}".rstrip()]
 
 
-def worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
+def select_worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
     """Return the least favourable comparisons: all on the page of a claim that is not judged.
 
     One where a judged claim is only displayed.
@@ -64,10 +64,10 @@ def worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
     if on_page and not outcome.claim.judged:
         return list(outcome.comparisons)
     displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
-    return outcome.least_favourable[: 1 if displayed else MOST]
+    return outcome.least_favourable[: 1 if displayed else MAX_COUNTEREXAMPLES]
 
 
-def verdict(outcome: Outcome) -> str:
+def format_verdict(outcome: Outcome) -> str:
     """Write the verdict, with how often and how far it fails, or what limits it."""
     mark = verdicts.UNVARIED * outcome.unvaried
     if outcome.verdict == verdicts.DEPENDS:
@@ -89,17 +89,26 @@ def _missed(outcome: Outcome) -> str:
         return DASH
     if part.scale == "ratio":
         return f"a factor {math.exp(decisive.excess):.3g}"
-    return f"{decisive.excess:.2g} {unit(part, decisive.joint)}".strip()
+    return f"{decisive.excess:.2g} {find_unit(part, decisive.joint)}".strip()
 
 
-def history(claim: Claim) -> Committed | None:
+def find_history(claim: Claim) -> Committed | None:
     """Return when git first has the form of a claim and its rows; None if that is not known."""
-    return committed.of_entry(claim.paper, "claim", claim.id)
+    return committed.find_entry_order(claim.paper, "claim", claim.id)
 
 
 # What the templates of claims call.
 WORDS: dict[str, Any] = {
-    **{each.__name__: each for each in (verdict, written, worst, verdicts.side, history)},
-    "order": papers.claim_order,
-    "called_orders": committed.CALLED,
+    **{
+        each.__name__: each
+        for each in (
+            format_verdict,
+            format_comparison,
+            select_worst,
+            verdicts.find_side,
+            find_history,
+        )
+    },
+    "order": papers.find_claim_order,
+    "called_orders": committed.COMMIT_ORDER_LABELS,
 }

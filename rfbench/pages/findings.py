@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rfbench.analysis.findings import Finding
-from rfbench.errors import ResultsError, unknown
+from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.pages import grids
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import lines
+from rfbench.pages.templates import render_lines
 from rfbench.pages.words import number
 
 
@@ -30,18 +30,18 @@ class Statement:
         return self.finding.key
 
 
-def statements(
+def render_statements(
     every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
 ) -> list[Statement]:
     """Write findings by a template that has a macro of the name of each."""
     return [
         Statement(each, sentence, axis, follows)
         for each in every
-        for sentence, axis in [lines(template, each.key, f=each.facts)]
+        for sentence, axis in [render_lines(template, each.key, f=each.facts)]
     ]
 
 
-def in_order(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> list[Statement]:
+def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> list[Statement]:
     """Return the findings of slices and of the core in the order of the front page."""
     placed = {each.key for each in of_core}
     ordered = [each for each in of_slices if each.follows not in placed]
@@ -50,19 +50,19 @@ def in_order(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> li
     return ordered
 
 
-def text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
+def render_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
     """Write one of the findings with the values behind it, for a terminal.
 
     Raises ResultsError if it is none of these.
     """
     by_key = {statement.key: statement for statement in every}
     if key not in by_key:
-        raise unknown("finding that these rows carry", key, by_key, ResultsError)
+        raise make_unknown_error("finding that these rows carry", key, by_key, ResultsError)
     shown, width = by_key[key], width or shutil.get_terminal_size().columns
     rows = [
         [bar.name, *(number(float(f"{x:.3g}")) for x in (bar.value, bar.low, bar.high))]
         for bar in shown.finding.bars
     ]
-    table = grids.text(Grid(["", "value", "from", "to"], rows), width)
+    table = grids.render_text(Grid(["", "value", "from", "to"], rows), width)
     heads = [textwrap.fill(line, width) for line in (shown.sentence, f"{shown.axis}:")]
     return "\n\n".join([*heads, table]) + "\n"

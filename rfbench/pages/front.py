@@ -13,12 +13,12 @@ from rfbench.analysis.findings import gather
 from rfbench.analysis.ledger import Count
 from rfbench.analysis.selection import Selection, split_items
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import Markdown, in_markdown
+from rfbench.escaping import Markdown, escape_markdown
 from rfbench.pages import authors_rows, findings
 from rfbench.pages.additions import Addition
-from rfbench.pages.claims import verdict
-from rfbench.pages.grids import Grid, markdown
-from rfbench.pages.scoreboard import anchor
+from rfbench.pages.claims import format_verdict
+from rfbench.pages.grids import Grid, render_markdown
+from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, listing
 from rfbench.results import Results
@@ -76,19 +76,21 @@ def claims_grid(verification: Verification) -> Grid:
     """Lay out the verdict on each claim, a column per protocol."""
     protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(o.claim.key, o.protocol): verdict(o) for o in verification.outcomes}
-    order = papers.papers()
+    seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
+    order = papers.list_papers()
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
-            Markdown(f"[{in_markdown(title)}](#{anchor(title)}) {in_markdown(claim.claim)}"),
+            Markdown(
+                f"[{escape_markdown(title)}](#{make_anchor(title)}) {escape_markdown(claim.claim)}"
+            ),
             *(
                 seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
                 for name in protocols
             ),
         ]
         for claim in sorted(claims.values(), key=lambda claim: order.index(claim.paper))
-        for title in [papers.claim_name(claim)]
+        for title in [papers.format_claim_name(claim)]
     ]
     return Grid(["claim", *protocols], rows)
 
@@ -96,7 +98,7 @@ def claims_grid(verification: Verification) -> Grid:
 def contents_grid(selection: Selection) -> Grid:
     """Lay out the tables and figures of the papers that list theirs: what is measured of each."""
     rows = []
-    for paper in map(papers.paper, papers.papers()):
+    for paper in map(papers.find_paper, papers.list_papers()):
         of_paper = selection.bearing[selection.bearing["paper"] == paper.name]
         for content in paper.contents:
             here = of_paper[of_paper["item"].isin(split_items(content.of or content.item))]
@@ -110,13 +112,13 @@ def contents_grid(selection: Selection) -> Grid:
     return Grid(["paper", "item", "measured", "what is missing, or what it is"], rows)
 
 
-def unfinished(results: Results) -> int:
+def count_unfinished(results: Results) -> int:
     """Count the planned trials without a row; 0 where the plan is not known."""
     planned = results.manifest.get("trials")
     return len(set(planned) - set(results.rows["trial_id"])) if isinstance(planned, list) else 0
 
 
-def machine(results: Results) -> str:
+def format_machine(results: Results) -> str:
     """Name the hardware and the versions as the manifest says; empty if it does not."""
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
@@ -131,29 +133,31 @@ def machine(results: Results) -> str:
     return ", ".join([*hardware, *recorded, *blas])
 
 
-def totals(verification: Verification, laid: Callable[[Grid], str] = markdown) -> dict[str, Any]:
+def gather_totals(
+    verification: Verification, laid: Callable[[Grid], str] = render_markdown
+) -> dict[str, Any]:
     """Gather what the ledger says, for a page or the terminal; `laid` lays out a table."""
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
-        "printed": ledger.published(here),
-        "authors": authors_rows.facts(verification.authors),
-        "numbers_by_class": totals_grid(ledger.of_numbers(verification)),
-        "left_out": left_out_grid(ledger.left_out(verification)),
-        "claims_by_class": classes_grid(ledger.of_claims(outcomes)),
-        "holding": ledger.holding(outcomes),
+        "printed": ledger.count_published(here),
+        "authors": authors_rows.gather_facts(verification.authors),
+        "numbers_by_class": totals_grid(ledger.count_numbers(verification)),
+        "left_out": left_out_grid(ledger.list_left_out(verification)),
+        "claims_by_class": classes_grid(ledger.count_claims(outcomes)),
+        "holding": ledger.list_holding_claims(outcomes),
         "one_findings": [
             (name, protocol, text)
-            for name in papers.papers()
+            for name in papers.list_papers()
             if name in here
-            for protocol, text in papers.paper(name).provenance.one_finding.items()
+            for protocol, text in papers.find_paper(name).provenance.one_finding.items()
         ],
-        "called": ledger.CALLED,
-        "name": papers.claim_name,
+        "called": ledger.CLASS_LABELS,
+        "name": papers.format_claim_name,
     }
 
 
-def page(
+def render_page(
     verification: Verification,
     paths: Sequence[Path],
     out: Path,
@@ -170,20 +174,22 @@ def page(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
-        statements=findings.in_order(
+        statements=findings.sort_findings(
             [statement for addition in additions for statement in addition.findings],
-            findings.statements(gather(verification)),
+            findings.render_statements(gather(verification)),
         ),
-        changed=any(papers.folder(name).changes for name in pages),
+        changed=any(papers.find_folder(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
-        **totals(verification),
+        **gather_totals(verification),
         contents=contents_grid(verification.selection),
-        papers=[papers.paper(name) for name in papers.papers()],
+        papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,
-        unfinished=[results.name for results in collection.experiments if unfinished(results)],
+        unfinished=[
+            results.name for results in collection.experiments if count_unfinished(results)
+        ],
         collection=collection,
     )

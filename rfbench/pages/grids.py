@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from rfbench.escaping import Markdown, in_markdown, one_line
+from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 NARROW, ENDLESS = 24, 10_000
 
@@ -23,14 +23,14 @@ class Grid:
     parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
 
 
-def markdown(grid: Grid) -> Markdown:
+def render_markdown(grid: Grid) -> Markdown:
     """Write a Markdown table: words to the left, numbers to the right. Of no rows it is empty."""
     if not grid.rows:
         return Markdown("")
     columns: list[list[str]] = []
     rule = []
     for column in zip(grid.head, *grid.rows, strict=True):
-        cells = [str(in_markdown(cell)) for cell in column]
+        cells = [str(escape_markdown(cell)) for cell in column]
         width = max([len(cells[0]) + 2, *map(len, cells[1:])])
         left = not columns or any(cell[:1].isalpha() for cell in column[1:])
         columns.append([cell.ljust(width) if left else cell.rjust(width) for cell in cells])
@@ -39,7 +39,7 @@ def markdown(grid: Grid) -> Markdown:
     return Markdown("\n".join([head, "|" + "|".join(rule) + "|", *rows]))
 
 
-def text(grid: Grid, width: int) -> str:
+def render_text(grid: Grid, width: int) -> str:
     """Write for a terminal of so many characters, without colours.
 
     Columns that do not fit go into a further block that repeats the first column; no number is
@@ -47,7 +47,7 @@ def text(grid: Grid, width: int) -> str:
     """
     if not grid.rows:
         return ""
-    lines = [list(map(one_line, line)) for line in (grid.head, *grid.rows)]
+    lines = [list(map(escape_line, line)) for line in (grid.head, *grid.rows)]
     first, *others = zip(*lines, strict=True)
     columns = [[_wrapped(head, cells), *cells] for head, *cells in others]
     wide = [

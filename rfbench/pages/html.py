@@ -22,13 +22,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from rfbench import figures, files, results
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.errors import ResultsError, WriteError
-from rfbench.figures.style import settings
+from rfbench.figures.style import apply_style
 from rfbench.pages import first, summary_table
-from rfbench.pages.front import machine
-from rfbench.pages.scoreboard import anchor
-from rfbench.pages.templates import bare, render
+from rfbench.pages.front import format_machine
+from rfbench.pages.scoreboard import make_anchor
+from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
@@ -60,18 +60,18 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
     """Return what a page says of a results folder; its figures are added to `pictures`."""
     drawn = []
-    with settings():
-        for name, figure in figures.figures_of(read):
+    with apply_style():
+        for name, figure in figures.iterate_figures(read):
             address = f"{len(pictures)}.png"
-            pictures[address] = figures.drawn(figure, "png")
+            pictures[address] = figures.render_figure(figure, "png")
             drawn.append((name.replace("_", " "), address))
     title, _, table = summary_table.render(read, "markdown").partition("\n\n")
     return {
         "title": title.strip("*"),
         "table": table,
         "figures": drawn,
-        "answers": first.sentences(of([read]), read),
-        "machine": machine(read),
+        "answers": first.write_sentences(build_collection([read]), read),
+        "machine": format_machine(read),
         "results": read,
     }
 
@@ -84,7 +84,7 @@ def write_pages(
     Parameters
     ----------
     pages : mapping
-        Of `rfbench.pages.report.pages`: Markdown and pictures by their places.
+        Of `rfbench.pages.report.render_pages`: Markdown and pictures by their places.
     top : Path
         The folder in which those places are.
     folders : sequence of path
@@ -162,7 +162,9 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
-    template = bare(autoescape=True, keep_trailing_newline=True).get_template("page.html.j2")
+    template = make_bare_environment(autoescape=True, keep_trailing_newline=True).get_template(
+        "page.html.j2"
+    )
     return str(template.render(style=style, digest=digest, links=links, **facts)).encode()
 
 
@@ -205,7 +207,7 @@ class Html:
 
     def _add(self, tag: str, inline: Token) -> str:
         heading = "".join(child.content for child in inline.children or ())
-        name, others = anchor(heading), {name for _, name, _ in self.heads}
+        name, others = make_anchor(heading), {name for _, name, _ in self.heads}
         name = f"{name}-{len(others)}" if name in others else name
         self.heads.append((tag, name, heading))
         return name

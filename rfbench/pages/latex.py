@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rfbench.escaping import in_latex
+from rfbench.escaping import escape_latex
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH
 
@@ -14,10 +14,10 @@ PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
 COLUMN, PAGE = 229.0, 469.0
 LETTER, SPACE = 4.6, 6.0  # at \footnotesize: a letter, the space between two columns
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
+TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
-def table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
+def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
     """Write a float: ``table``, or ``table*`` where one column of an article is too narrow.
 
     Numbers are aligned at their points, ``0.398 ± 0.009`` is written ``0.398(9)``. What is wider
@@ -46,15 +46,18 @@ def table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str
         room -= column.width
     kind = "table*" if wide else "table"
     lines = [rf"\begin{{{kind}}}", r"\centering"]
-    lines += [rf"\caption{{{in_latex(caption)}}}"] if caption else []
+    lines += [rf"\caption{{{escape_latex(caption)}}}"] if caption else []
     lines += [rf"\label{{{label}}}"] if label else []
-    lines += [SETTINGS, "\\par\\medskip\n".join(_tabular(grid, rows, block) for block in blocks)]
+    lines += [
+        TABLE_SETTINGS,
+        "\\par\\medskip\n".join(_tabular(grid, rows, block) for block in blocks),
+    ]
     if note:
-        lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {in_latex(note)}}}")
+        lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {escape_latex(note)}}}")
     return "\n".join([*lines, rf"\end{{{kind}}}", ""])
 
 
-def label_of(text: str) -> str:
+def make_label(text: str) -> str:
     """Return a name for ``\\label``: letters, digits and hyphens.
 
     >>> label_of("mine_table3, MNIST 5%")
@@ -67,7 +70,9 @@ class _Column:
     """A column: numbers aligned at their points, or texts."""
 
     def __init__(self, grid: Grid, position: int, rows: Sequence[int]) -> None:
-        self.heads = [in_latex(level[position]) for level in (grid.over, grid.head) if any(level)]
+        self.heads = [
+            escape_latex(level[position]) for level in (grid.over, grid.head) if any(level)
+        ]
         cells = [grid.rows[i][position] for i in rows]
         matches = [NUMBER.fullmatch(cell) for cell in cells]
         self.format = _format([match for match in matches if match])
@@ -78,7 +83,11 @@ class _Column:
         self.cells = []
         for i, match, text in zip(rows, matches, texts, strict=True):
             bold = r"\bfseries " if (i, position) in grid.best else ""
-            braced = f"{{{in_latex(text)}}}" if self.format[0] == "S" and text else in_latex(text)
+            braced = (
+                f"{{{escape_latex(text)}}}"
+                if self.format[0] == "S" and text
+                else escape_latex(text)
+            )
             self.cells.append(bold + text if match else braced)
 
 
@@ -86,12 +95,12 @@ def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str
     """Write the names of the rows, below the headings that they stand under, and some columns."""
     import pandas as pd
 
-    names = [[in_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows]]
+    names = [[escape_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows]]
     if grid.parts:
         above = [max((part for part in grid.parts if part < i), default=None) for i in rows]
-        names.insert(0, ["" if i is None else in_latex(grid.rows[i][0]) for i in above])
+        names.insert(0, ["" if i is None else escape_latex(grid.rows[i][0]) for i in above])
     heads = [*zip(*(column.heads for column in columns), strict=True)]
-    corner = [*[""] * (len(heads) - 1), in_latex(grid.head[0])]
+    corner = [*[""] * (len(heads) - 1), escape_latex(grid.head[0])]
     frame = pd.DataFrame([*zip(*(column.cells for column in columns), strict=True)])
     frame.index = pd.MultiIndex.from_arrays(names) if grid.parts else pd.Index(names[0])
     frame.columns = (

@@ -15,18 +15,18 @@ from rfbench.pages.templates import render
 from rfbench.papers.models import MATCHED
 
 
-def page(verification: Verification, name: str, out: Path, added: str = "") -> str:
-    """Write the page of a paper for a folder; `added` is what `additions` has of it."""
+def render_page(verification: Verification, name: str, out: Path, added: str = "") -> str:
+    """Write the page of a paper for a folder; `added` is what `gather_additions` has of it."""
     own = _own(verification, name)
-    return render("paper.md.j2", out=out, added=Markdown(added), **facts(own, name))
+    return render("paper.md.j2", out=out, added=Markdown(added), **gather_facts(own, name))
 
 
-def figure(verification: Verification, name: str) -> bytes | None:
+def render_figure(verification: Verification, name: str) -> bytes | None:
     """Return the figure of a paper as PNG; None where none of its numbers is compared."""
-    return paper_figure.png(_own(verification, name))
+    return paper_figure.render_png(_own(verification, name))
 
 
-def additions(verification: Verification, out: Path) -> dict[str, str]:
+def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
     """Return by paper the Markdown that the slices add to its page."""
     added: dict[str, str] = {}
     for texts in slices.ask("of_papers", verification, out):
@@ -45,36 +45,36 @@ def _own(verification: Verification, name: str) -> Verification:
     )
 
 
-def facts(own: Verification, name: str) -> dict[str, Any]:
+def gather_facts(own: Verification, name: str) -> dict[str, Any]:
     """Gather what the page says of a paper, from what is its own."""
     collection = own.selection.collection
-    counts = ledger.of_numbers(own)
-    provenance = papers.paper(name).provenance
+    counts = ledger.count_numbers(own)
+    provenance = papers.find_paper(name).provenance
     return {
-        "paper": papers.paper(name),
-        **front.totals(own),
+        "paper": papers.find_paper(name),
+        **front.gather_totals(own),
         **claims.WORDS,
         "untuned": [each for each in counts if each.of[1] != MATCHED],
         "matched": [each for each in counts if each.of[1] == MATCHED],
         "judged": any(
-            (each.of[0], each.of[2] in (MATCHED, ledger.OURS)) == ("paper", False)
-            for each in ledger.of_claims(own.outcomes)
+            (each.of[0], each.of[2] in (MATCHED, ledger.OWN_SETTINGS)) == ("paper", False)
+            for each in ledger.count_claims(own.outcomes)
         ),
-        "committed": committed.of_settings(name),
-        "orders": committed.CALLED,
+        "committed": committed.list_settings_order(name),
+        "orders": committed.COMMIT_ORDER_LABELS,
         "texts": [p for p, kind in provenance.settings.items() if kind in ("text", "readings")],
-        "pictured": bool(len(paper_figure.pictured(own))),
-        "not_pictured": paper_figure.not_pictured(own),
+        "pictured": bool(len(paper_figure.select_pictured(own))),
+        "not_pictured": paper_figure.count_not_pictured(own),
         "added_trials": [
             f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
-            for line in ledger.added_trials(collection)
+            for line in ledger.list_added_trials(collection)
             if line["paper"] == name
         ],
         "numbers": scoreboard.numbers_grid(own, linked=True),
         "verdicts": front.claims_grid(own),
-        "every": scoreboard.measured(own),
+        "every": scoreboard.arrange_parts(own),
         "columns": slices.ask("numbers", own),
-        "doubts": papers.paper(name).doubts,
+        "doubts": papers.find_paper(name).doubts,
         "runs": [r for r in collection.experiments if r.config.get("paper") == name],
-        "claims": claims.by_claim(own.outcomes),
+        "claims": claims.group_by_claim(own.outcomes),
     }

@@ -11,15 +11,15 @@ import pandas as pd
 from rfbench.analysis import ledger
 from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
 from rfbench.analysis.verification import Verification
-from rfbench.figures import drawn
+from rfbench.figures import render_figure
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, ink, settings
+from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, apply_style, get_text_color
 from rfbench.papers.models import PERCENT, SECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS = {
+SETTINGS_MARKS = {
     **dict.fromkeys(("text", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
     "matched": ("^", VERMILLION),
@@ -27,19 +27,19 @@ MARKS = {
 MOST_PANELS = 8
 
 
-def png(own: Verification) -> bytes | None:
+def render_png(own: Verification) -> bytes | None:
     """Return the figure of a paper as PNG, a panel per table or figure; None of no number.
 
     The same numbers give the same bytes. Times, substitute data and what is measured under settings
     of ours are left out.
     """
-    numbers = pictured(own)
+    numbers = select_pictured(own)
     items = list(numbers["item"].unique())[:MOST_PANELS]
     if not items:
         return None
     columns = min(len(items), 3)
     rows = -(-len(items) // columns)
-    with settings():
+    with apply_style():
         figure = new_figure(max(5.0, 0.6 + 2.4 * columns), 0.6 + 2.3 * rows)
         grid = figure.subplots(rows, columns, squeeze=False).flat
         for panel, item in zip(grid, items, strict=False):
@@ -52,20 +52,22 @@ def png(own: Verification) -> bytes | None:
         figure.legend(
             handles=list(seen.values()), labels=list(seen), loc="outside lower center", ncols=2
         )
-        return drawn(figure, "png")
+        return render_figure(figure, "png")
 
 
-def pictured(own: Verification) -> pd.DataFrame:
+def select_pictured(own: Verification) -> pd.DataFrame:
     """Return the numbers that the figure has: those that are compared."""
-    numbers = ledger.numbers(own)
-    return numbers[numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(MARKS))]
+    numbers = ledger.list_numbers(own)
+    return numbers[
+        numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
+    ]
 
 
-def not_pictured(own: Verification) -> int:
+def count_not_pictured(own: Verification) -> int:
     """Count the measured numbers, times and repeated ones apart, that the figure has not."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
-    return len(every) - len(pictured(own))
+    return len(every) - len(select_pictured(own))
 
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
@@ -75,7 +77,7 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
     points = (numbers["unit"] == PERCENT).all()
     if points:
         panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
-        panel.axhline(0.0, color=ink(), linewidth=0.8)
+        panel.axhline(0.0, color=get_text_color(), linewidth=0.8)
         panel.set_ylabel("ours minus published (points)")
     else:
         panel.set(xscale="log", yscale="log")
@@ -84,16 +86,16 @@ def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
             side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             side.set_minor_locator(NullLocator())
         panel.axhspan(1 / CLOSE_RATIO, CLOSE_RATIO, color=GREY, alpha=0.25, linewidth=0)
-        panel.axhline(1.0, color=ink(), linewidth=0.8)
+        panel.axhline(1.0, color=get_text_color(), linewidth=0.8)
         panel.set_ylabel("ours / published")
     panel.set_xlabel("published number")
     for kind, here in numbers.groupby("settings", sort=True):
-        marker, colour = MARKS[str(kind)]
+        marker, colour = SETTINGS_MARKS[str(kind)]
         published = here["published"].to_numpy(float)
         scale = np.ones(len(here)) if points else published
         value = here["difference"].to_numpy(float) if points else here["measured"].to_numpy(float)
         half = np.nan_to_num(here["half_width"].to_numpy(float) / scale)
         panel.errorbar(
             published, value / scale, half, fmt=marker, color=colour, markersize=3.5,
-            elinewidth=0.8, label=ledger.CALLED[str(kind)],
+            elinewidth=0.8, label=ledger.CLASS_LABELS[str(kind)],
         )  # fmt: skip

@@ -9,7 +9,7 @@ from rfbench import files, papers, slices
 from rfbench.analysis import ledger
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
-from rfbench.errors import ResultsError, writing
+from rfbench.errors import ResultsError, raise_as_write_error
 from rfbench.pages import changed_claims, front, paper
 from rfbench.pages.additions import Addition
 
@@ -22,17 +22,19 @@ def publish(
     out: str | Path,
     today: Today | None = None,
 ) -> list[Path]:
-    """Write `pages`, and remove those of an earlier call that no result backs any more.
+    """Write `render_pages`, and remove those of an earlier call that no result backs any more.
 
     Raises ResultsError also if the folder has a ``README.md`` that is no page of an earlier call;
     WriteError if a file cannot be written.
     """
     out = Path(out)
     _check_front(out / "README.md")
-    made = pages(folders, out, today)
+    made = render_pages(folders, out, today)
     written = {file: content for file, content in made.items() if content is not None}
-    with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
-        every = {*(out / PAPERS / f"{name}.md" for name in papers.papers()), *made}
+    with raise_as_write_error(
+        f"The report cannot be written to {out}", todo="Name another folder with --out."
+    ):
+        every = {*(out / PAPERS / f"{name}.md" for name in papers.list_papers()), *made}
         stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
             files.check(path, out)
@@ -43,7 +45,7 @@ def publish(
     return list(written)
 
 
-def pages(
+def render_pages(
     folders: Sequence[str | Path],
     out: Path,
     today: Today | None = None,
@@ -67,23 +69,23 @@ def pages(
     additions: list[Addition] = slices.ask("report", verification, out)
     added = {out / name: content for each in additions for name, content in each.files.items()}
     of_papers = out / PAPERS
-    on_papers = paper.additions(verification, of_papers)
+    on_papers = paper.gather_additions(verification, of_papers)
     collection = verification.selection.collection
     names = {results.config.get("paper") for results in collection.experiments} | set(on_papers)
-    with_pages = [name for name in papers.papers() if name in names]
-    pictures = {name: paper.figure(verification, name) for name in with_pages}
+    with_pages = [name for name in papers.list_papers() if name in names]
+    pictures = {name: paper.render_figure(verification, name) for name in with_pages}
     return {
         **{
-            of_papers / f"{name}.md": paper.page(
+            of_papers / f"{name}.md": paper.render_page(
                 verification, name, of_papers, on_papers.get(name, "")
             )
             for name in with_pages
         },
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
         **added,
-        out / changed_claims.PAGE: changed_claims.page(verification, with_pages),
+        out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / LEDGER: ledger.as_json(verification),
-        out / "README.md": front.page(verification, paths, out, with_pages, additions),
+        out / "README.md": front.render_page(verification, paths, out, with_pages, additions),
     }
 
 

@@ -7,7 +7,7 @@ from importlib import resources
 from rfbench.analysis import verdicts
 
 
-def rules() -> str:
+def render_rules() -> str:
     """Return the rules, with the constants of `rfbench.analysis.verdicts`; ``\\b`` is click's."""
     file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
     text = file.read_text(encoding="utf-8").format_map(vars(verdicts))

@@ -10,19 +10,19 @@ import pandas as pd
 
 from rfbench import papers, slices
 from rfbench.analysis import verdicts
-from rfbench.analysis.ledger import TABLE, tables
-from rfbench.analysis.published import BEST, Line, by_data_set
+from rfbench.analysis.ledger import TABLE_KEYS, count_by_table
+from rfbench.analysis.published import BEST, Line, group_by_data_set
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import Markdown, in_markdown
+from rfbench.escaping import Markdown, escape_markdown
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-DECIMALS = {PERCENT: 2, SECONDS: 3}
-MOST = 9  # decimals of a number without a unit
+UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
+MAX_VALUES = 9  # decimals of a number without a unit
 SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
 
 
@@ -49,26 +49,26 @@ class TablePart:
 
     @property
     def heading(self) -> str:
-        """What stands above it; a link leads to its `anchor`."""
+        """What stands above it; a link leads to its `make_anchor`."""
         name = f"{self.paper} {self.item}, {self.dataset}"
         return f"{name}: substitute data {self.used}" if self.stand_in else name
 
 
-def measured(verification: Verification) -> list[TablePart]:
+def arrange_parts(verification: Verification) -> list[TablePart]:
     """Lay out every data set of which anything was measured, each before its substitutes."""
     columns: list[AddedColumn] = slices.ask("numbers", verification)
-    parts = by_data_set(verification.numbers[verification.numbers["trials"] > 0])
+    parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
         _measured(lines, numbers, columns)
-        for key, (numbers,) in by_data_set(verification.own.drop_duplicates("number")).items()
+        for key, (numbers,) in group_by_data_set(verification.own.drop_duplicates("number")).items()
         for lines in parts.get(key, ())
     ]
 
 
 def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedColumn]) -> TablePart:
-    first, entries = lines[0], papers.published()
-    paper, item, dataset = (first[name] for name in TABLE)
-    source = papers.sources()[paper][dataset]
+    first, entries = lines[0], papers.list_published()
+    paper, item, dataset = (first[name] for name in TABLE_KEYS)
+    source = papers.list_sources()[paper][dataset]
     catalogue = source.dataset
     by_protocol: dict[str, list[Line]] = {}
     for line in lines:
@@ -120,10 +120,14 @@ def _grid(
             " ".join(
                 filter(
                     None,
-                    [printed(entry["method"]), entry["M"], entry["metric"] if several else ""],
+                    [
+                        find_displayed_name(entry["method"]),
+                        entry["M"],
+                        entry["metric"] if several else "",
+                    ],
                 )
             ),
-            published(entry["published"], entry["published_spread"], entry["unit"]),
+            format_published(entry["published"], entry["published_spread"], entry["unit"]),
             *(cells.get((entry["number"], column), DASH) for column in columns),
         ]
         for entry in numbers
@@ -132,20 +136,20 @@ def _grid(
     return Grid([unit if several else numbers[0]["metric"], "published", *columns], rows)
 
 
-def ours(line: Line) -> str:
+def format_measured(line: Line) -> str:
     """Write what was measured for a number, with its standard error."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
-        return spread(value, error, MOST)
-    return plus_minus(value, error, DECIMALS[line["unit"]])
+        return spread(value, error, MAX_VALUES)
+    return plus_minus(value, error, UNIT_DECIMALS[line["unit"]])
 
 
 def _cell(line: Line) -> str:
-    mean = ours(line)
+    mean = format_measured(line)
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
 
-def published(value: float, error: float, unit: str = PERCENT) -> str:
+def format_published(value: float, error: float, unit: str = PERCENT) -> str:
     """Write a published number, with its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
@@ -158,19 +162,19 @@ def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
     of the published numbers; with `linked` the names lead to the headings of a paper's page.
     """
-    table = tables(verification)
+    table = count_by_table(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
-    others = verification.numbers[verification.numbers["stand_in"]].drop_duplicates(TABLE)
-    used = others.set_index(TABLE)["used"].to_dict()
+    others = verification.numbers[verification.numbers["stand_in"]].drop_duplicates(TABLE_KEYS)
+    used = others.set_index(TABLE_KEYS)["used"].to_dict()
     rows = []
-    for (paper, item, dataset), here in table.groupby(TABLE, sort=False):
-        lines = here.reset_index(TABLE).to_dict("index")
+    for (paper, item, dataset), here in table.groupby(TABLE_KEYS, sort=False):
+        lines = here.reset_index(TABLE_KEYS).to_dict("index")
         cells = [_outcome(lines[protocol]) if protocol in lines else DASH for protocol in protocols]
         name = f"{paper} {item}, {dataset}"
         own = any(cell not in {DASH, SUBSTITUTE} for cell in cells)
         if linked and (own or SUBSTITUTE in cells):
             heading = name if own else f"{name}: substitute data {used[paper, item, dataset]}"
-            name = Markdown(f"[{in_markdown(name)}](#{anchor(heading)})")
+            name = Markdown(f"[{escape_markdown(name)}](#{make_anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 
@@ -187,7 +191,7 @@ def _outcome(line: Mapping[Any, Any]) -> str:
     return ", ".join(filter(None, parts)) or (SUBSTITUTE if line["stand_in"] else DASH)
 
 
-def anchor(heading: str) -> str:
+def make_anchor(heading: str) -> str:
     """Return what Markdown pages make of a heading for links to it."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")

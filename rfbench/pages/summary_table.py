@@ -10,26 +10,26 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis import faults, frame
-from rfbench.analysis.best import LEVEL, best_or_tied
-from rfbench.analysis.faults import checks
-from rfbench.analysis.frame import follows
-from rfbench.analysis.naming import shown_name
-from rfbench.analysis.summary import TIMES, axis, grouped, summarise
-from rfbench.errors import ResultsError, unknown
-from rfbench.escaping import as_csv, in_latex, in_markdown
+from rfbench.analysis.best import TIE_LEVEL, best_or_tied
+from rfbench.analysis.faults import evaluate_checks
+from rfbench.analysis.frame import follows_other_size
+from rfbench.analysis.naming import format_dataset_name
+from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarise_collection
+from rfbench.errors import ResultsError, make_unknown_error
+from rfbench.escaping import as_csv, escape_latex, escape_markdown
 from rfbench.pages import grids, latex
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import lines
+from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, absent, number, span, spread
-from rfbench.registry import printed, unprinted
+from rfbench.registry import find_displayed_name, find_row_name
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
 TEMPLATE = "summary_table.j2"
-FORMATS = ("text", "markdown", "latex", "csv")
+TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
-RANGES = ("M", "columns", "kept")
-SETTINGS = (
+SIZE_COLUMNS = ("M", "columns", "kept")
+SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing", "threads",
 )  # fmt: skip
@@ -64,15 +64,15 @@ def render(
 
     Raises ResultsError if the format or a method is not a known one.
     """
-    if form not in FORMATS:
-        raise unknown("table format", form, FORMATS, ResultsError)
+    if form not in TABLE_FORMATS:
+        raise make_unknown_error("table format", form, TABLE_FORMATS, ResultsError)
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
         known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
-        methods = [name if name in known else unprinted(name) for name in methods]
+        methods = [name if name in known else find_row_name(name) for name in methods]
         for name in methods:
             if name not in known:
-                raise unknown("method", name, known, ResultsError)
+                raise make_unknown_error("method", name, known, ResultsError)
     if form == "csv":
         return _csv(several, methods)
     if form == "latex":
@@ -108,49 +108,55 @@ def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> 
 
     def line(text: str, mark: str = "") -> str:
         if not width:
-            return f"- {in_markdown(text)}"
+            return f"- {escape_markdown(text)}"
         return textwrap.fill(mark + " ".join(text.split()), width, subsequent_indent="  ")
 
-    (title,) = lines(TEMPLATE, "title", results=results)
-    parts = [line(title) if width else f"**{in_markdown(title)}**"]
+    (title,) = render_lines(TEMPLATE, "title", results=results)
+    parts = [line(title) if width else f"**{escape_markdown(title)}**"]
     table = _of_methods(summarise(results), methods)
     for _, part in table.groupby("dataset", dropna=False) if len(table) else ():
         facts = _facts(part, results)
-        heading = lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)
+        heading = render_lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)
         parts.append("\n".join(map(line, heading)))
         parts += [
-            grids.text(grid, width) if width else grids.markdown(grid)
-            for grid in _grids(part, axis(results))
+            grids.render_text(grid, width) if width else grids.render_markdown(grid)
+            for grid in _grids(part, find_axis(results))
         ]
     parts.append("\n".join(line(note, "- ") for note in _notes(results)))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _notes(results: Results) -> list[str]:
-    return lines(
-        TEMPLATE, "notes", read=results.notes, faults=faults.faults(results), checks=checks(results)
+    return render_lines(
+        TEMPLATE,
+        "notes",
+        read=results.notes,
+        faults=faults.find_faults(results),
+        checks=evaluate_checks(results),
     )
 
 
 def _latex(results: Results, methods: Sequence[str]) -> str:
     """Write the table for an article, a row per method, and the notes as comments above it."""
-    collection = frame.of([results])
-    table = grouped(collection, results)
+    collection = frame.build_collection([results])
+    table = summarise_collection(collection, results)
     text = ""
     if len(table) and table["x"].notna().any():
         table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
-        grid = _across(table, axis(results))
-        (caption,) = lines(
+        grid = _across(table, find_axis(results))
+        (caption,) = render_lines(
             TEMPLATE,
             "caption",
             f=_facts(table, results),
             smoke=results.smoke,
             metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
-            datasets=[shown_name(part) for _, part in table.groupby("dataset", sort=False)],
+            datasets=[
+                format_dataset_name(part) for _, part in table.groupby("dataset", sort=False)
+            ],
         )
-        note = "".join(lines(TEMPLATE, "bold", level=LEVEL)) if grid.best else ""
-        text = latex.table(grid, f"{caption}.", latex.label_of(results.name), note)
-    comments = [f"% {in_latex(note)}" for note in _notes(results)]
+        note = "".join(render_lines(TEMPLATE, "bold", level=TIE_LEVEL)) if grid.best else ""
+        text = latex.render_float(grid, f"{caption}.", latex.make_label(results.name), note)
+    comments = [f"% {escape_latex(note)}" for note in _notes(results)]
     return "\n".join([latex.PREAMBLE, *comments, "", text])
 
 
@@ -168,12 +174,14 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     for i, (dataset, method) in enumerate(pairs):
         if several and (i == 0 or pairs[i - 1][0] != dataset):
             parts.add(len(rows))
-            rows.append([shown_name(table[table["dataset"] == dataset])] + [""] * len(places))
+            rows.append(
+                [format_dataset_name(table[table["dataset"] == dataset])] + [""] * len(places)
+            )
         of_method = [lines_of.get((dataset, method, x)) for x in places]
         best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
-        rows.append([printed(str(method)), *(score(line, usual) for line in of_method)])
+        rows.append([find_displayed_name(str(method)), *(score(line, usual) for line in of_method)])
     return Grid(
-        ["method", *map(plain, places)],
+        ["method", *map(format_cell, places)],
         rows,
         over=["", *[varied] * len(places)],
         best=frozenset(best),
@@ -194,7 +202,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
     # Settings that differ from trial to trial have no place on an axis.
-    corner = "method" if last == DASH else f"at {varied} = {plain(last)}"
+    corner = "method" if last == DASH else f"at {varied} = {format_cell(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} | costs
@@ -203,7 +211,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     kept = table.groupby("method")["kept_min"].count()
     keeping = [method for method in methods if kept[method]]
     rows = [
-        [plain(x)]
+        [format_cell(x)]
         + [score(by_place.get((method, x)), usual) for method in methods]
         + [_range(by_place.get((method, x)), "kept") for method in keeping]
         for x in places
@@ -218,11 +226,13 @@ def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str
 
     Those that have a value.
     """
-    rows = {name: [_range(line, name) for line in last_lines] for name in RANGES if name != varied}
+    rows = {
+        name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
+    }
     times = [line["t_total"] for line in last_lines if line and not absent(line["t_total"])]
     fast = max(times, default=1) < 1
     scale, unit = (1000, "ms") if fast else (1, "s")
-    for name in TIMES:
+    for name in TIME_COLUMNS:
         rows[f"{name} ({unit})"] = [
             spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
             for line in last_lines
@@ -260,10 +270,10 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         ranges["bandwidth"] = ""
     ranges["d"] = span(table["d"].min(), table["d"].max()) if table["d"].notna().any() else ""
     return {
-        "dataset": shown_name(table),
+        "dataset": format_dataset_name(table),
         "ranges": ranges,
-        "follows": follows(results),
-        "settings": {name: _setting(table, name) for name in SETTINGS},
+        "follows": follows_other_size(results),
+        "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS},
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,
@@ -273,14 +283,14 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
     """Return the values of a setting, each with its methods unless every method has every value."""
-    texts = table[column].map(plain).str.replace(r'[{}"]', "", regex=True)
+    texts = table[column].map(format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}
     common = all(len(methods) == table["method"].nunique() for methods in of.values())
     return {value: [] for value in values} if common or len(values) == 1 else of
 
 
-def plain(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Write a cell of the summary: whole numbers without a point, missing ones as nothing."""
     if isinstance(value, str):
         return value

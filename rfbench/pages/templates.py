@@ -6,9 +6,9 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rfbench.escaping import Markdown, in_markdown, one_line
+from rfbench.escaping import Markdown, escape_line, escape_markdown
 from rfbench.pages import grids, words
-from rfbench.registry import printed
+from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,11 +24,11 @@ def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) 
     asked for. The text ends with one line feed; runs of empty lines are one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
-    text = environment(escaped).get_template(template).render(**facts)
-    return _tidy("\n".join(wrapped(line, width) for line in text.splitlines()) if width else text)
+    text = make_environment(escaped).get_template(template).render(**facts)
+    return _tidy("\n".join(wrap_line(line, width) for line in text.splitlines()) if width else text)
 
 
-def wrapped(line: str, width: int) -> str:
+def wrap_line(line: str, width: int) -> str:
     """Break a line that is too wide; what follows stands below its first letter."""
     if len(line) <= width:
         return line
@@ -36,9 +36,9 @@ def wrapped(line: str, width: int) -> str:
     return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def lines(template: str, macro: str, **facts: Any) -> list[str]:
+def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
     """Return what a macro of a template says, line by line, without the empty ones."""
-    text = getattr(environment().get_template(template).module, macro)(**facts)
+    text = getattr(make_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
 
@@ -51,7 +51,7 @@ def _tidy(text: str) -> str:
 
 
 @cache
-def environment(escaped: bool = False) -> Environment:
+def make_environment(escaped: bool = False) -> Environment:
     """Return the environment of the templates, with the filters of `rfbench.pages.words`.
 
     With `escaped`, every text that a template writes is escaped as Markdown, unless it is Markdown
@@ -59,15 +59,17 @@ def environment(escaped: bool = False) -> Environment:
     """
     # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
     finalize = _escaped if escaped else None
-    made = bare(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
-    made.filters["table"] = grids.markdown
+    made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
+    made.filters["table"] = grids.render_markdown
     # Within a block of code nothing is markup, and a backslash is one.
-    made.filters["code"] = lambda text: Markdown(one_line(text))
-    made.globals.update(spread=words.spread, span=words.span, link=words.link, printed=printed)
+    made.filters["code"] = lambda text: Markdown(escape_line(text))
+    made.globals.update(
+        spread=words.spread, span=words.span, link=words.link, printed=find_displayed_name
+    )
     return made
 
 
-def bare(**kwargs: Any) -> Environment:
+def make_bare_environment(**kwargs: Any) -> Environment:
     """Return an environment with the filters of `rfbench.pages.words`, and Jinja's own `kwargs`."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -78,9 +80,11 @@ def bare(**kwargs: Any) -> Environment:
         lstrip_blocks=True,
         **kwargs,
     )
-    made.filters.update({name: getattr(words, name) for name in FILTERS}, printed=printed)
+    made.filters.update(
+        {name: getattr(words, name) for name in FILTERS}, printed=find_displayed_name
+    )
     return made
 
 
 def _escaped(value: Any) -> Any:
-    return in_markdown(value) if isinstance(value, str) else value
+    return escape_markdown(value) if isinstance(value, str) else value

@@ -14,7 +14,9 @@ from rfbench.pages.templates import render
 from rfbench.pages.words import DASH
 
 
-def text(verification: Verification, claims_only: bool = False, width: int | None = None) -> str:
+def render_text(
+    verification: Verification, claims_only: bool = False, width: int | None = None
+) -> str:
     """Write what is in the results, totals first, for a terminal of so many characters.
 
     By default the width is that of the terminal.
@@ -24,14 +26,14 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
     return render(
         "verify.txt.j2",
-        every=scoreboard.measured(verification),
+        every=scoreboard.arrange_parts(verification),
         collection=verification.selection.collection,
-        **front.totals(verification, partial(grids.text, width=width)),
+        **front.gather_totals(verification, partial(grids.render_text, width=width)),
         **claims.WORDS,
         counted=Grid(grid.head, measured),
         claims=[
             (claim, here)
-            for claim, every in claims.by_claim(verification.outcomes)
+            for claim, every in claims.group_by_claim(verification.outcomes)
             if (here := [o for o in every if o.comparisons or o.undecided or o.stand_ins])
         ],
         claims_only=claims_only,
@@ -39,7 +41,7 @@ def text(verification: Verification, claims_only: bool = False, width: int | Non
     )
 
 
-def claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
+def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
     """Explain one claim for a terminal: its verdicts, each with what decides it."""
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rfbench.escaping import Markdown, in_markdown
+from rfbench.escaping import Markdown, escape_markdown
 
 DASH = "\N{EN DASH}"
 
@@ -134,4 +134,4 @@ def link(target: str | Path, page_folder: Path, name: str = "") -> Markdown:
 
     there = Path(target).resolve()
     relative = Path(os.path.relpath(there, page_folder.resolve())).as_posix()
-    return Markdown(f"[{in_markdown(name or there.name)}]({quote(relative)})")
+    return Markdown(f"[{escape_markdown(name or there.name)}]({quote(relative)})")

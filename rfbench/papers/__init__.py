@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rfbench.errors import ResultsError, unknown
+from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.papers.models import (
     MATCHED,
     PRINTED,
@@ -29,66 +29,68 @@ PROTOCOLS = (PRINTED, MATCHED, TUNED)
 
 
 @cache
-def library() -> Mapping[str, Folder]:
+def read_library() -> Mapping[str, Folder]:
     """Return the papers by their short names, the newest first."""
     return read_all(resources.files(__package__))
 
 
-def papers() -> list[str]:
+def list_papers() -> list[str]:
     """Return the short names of the papers, the newest first."""
-    return list(library())
+    return list(read_library())
 
 
 def check_paper(name: str) -> str:
     """Return the name of a paper; ResultsError with the nearest one if there is no such paper."""
-    if name not in library():
-        raise unknown("paper", name, papers(), ResultsError)
+    if name not in read_library():
+        raise make_unknown_error("paper", name, list_papers(), ResultsError)
     return name
 
 
-def folder(name: str) -> Folder:
+def find_folder(name: str) -> Folder:
     """Return all that is known of a paper; raises as `check_paper`."""
-    return library()[check_paper(name)]
+    return read_library()[check_paper(name)]
 
 
-def paper(name: str) -> Paper:
+def find_paper(name: str) -> Paper:
     """Return what the paper.yaml of a paper says; ResultsError if there is no such paper."""
-    return folder(name).paper
+    return find_folder(name).paper
 
 
-def published() -> tuple[Published, ...]:
+def list_published() -> tuple[Published, ...]:
     """Return every published number, in the order of the papers' tables."""
-    return tuple(number for paper_folder in library().values() for number in paper_folder.published)
+    return tuple(
+        number for paper_folder in read_library().values() for number in paper_folder.published
+    )
 
 
-def claims() -> tuple[Claim, ...]:
+def list_claims() -> tuple[Claim, ...]:
     """Return the claims of the papers, sorted by their ids; those of one id by their papers."""
-    every = [claim for paper_folder in library().values() for claim in paper_folder.claims]
+    every = [claim for paper_folder in read_library().values() for claim in paper_folder.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
-def settings_class(name: str, protocol: str) -> str:
+def find_settings_class(name: str, protocol: str) -> str:
     """Return where the settings of a protocol come from, see `rfbench.papers.models.Provenance`.
 
     A protocol that the paper's folder does not know is a class of its own.
     """
-    return str(paper(name).provenance.settings.get(protocol, protocol))
+    return str(find_paper(name).provenance.settings.get(protocol, protocol))
 
 
-def claim_order(claim: Claim) -> str:
+def find_claim_order(claim: Claim) -> str:
     """Return whether the form of a claim was committed before its first rows, or after.
 
     As git has it, see `rfbench.papers.models.Committed`; ``after`` where the claim itself says so.
     """
     if claim.bounds:
         return claim.bounds
-    lines = folder(claim.paper).history
+    lines = find_folder(claim.paper).history
     return next((x.order for x in lines if (x.kind, x.name) == ("claim", claim.id)), "unknown")
 
 
-def claim_name(claim: Claim) -> str:
+def format_claim_name(claim: Claim) -> str:
     """Return the id of a claim, behind the name of its paper where another paper has the id too."""
-    others = {other.paper for other in claims() if other.id == claim.id} - {claim.paper}
+    others = {other.paper for other in list_claims() if other.id == claim.id} - {claim.paper}
     return f"{claim.paper} {claim.id}" if others else claim.id
 
 
@@ -97,7 +99,7 @@ def _natural(name: str) -> tuple[str, int]:
     return letters, int(digits or 0)
 
 
-def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
+def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
     """Return the settings of the authors' own runs, fold by fold: M, alpha, parameters.
 
     Parameters
@@ -109,7 +111,7 @@ def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
     label : str
         Of the method; without rows of it nothing is returned.
     """
-    paper_folder = folder(name)
+    paper_folder = find_folder(name)
     names = {
         key for key, source in paper_folder.paper.datasets.items() if source.dataset == dataset
     }
@@ -118,28 +120,28 @@ def settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
     )
 
 
-def sources() -> dict[str, dict[str, Source]]:
+def list_sources() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper by the names that the paper gives them."""
-    return {name: paper_folder.paper.datasets for name, paper_folder in library().items()}
+    return {name: paper_folder.paper.datasets for name, paper_folder in read_library().items()}
 
 
-def gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
+def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
     """Return the choices that fill a gap of the paper's text; the others contradict it.
 
     With `apart`, only those of them that an audit varies with ``--gaps`` alone.
     """
-    paper_folder = folder(paper)
+    paper_folder = find_folder(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
     return tuple(dict.fromkeys(names))
 
 
-def open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
+def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
     """Return what a paper leaves open for all of some items and a data set, as it calls that.
 
     The most specific entry of its open_choices.yaml wins, choice by choice.
     """
     left_open: Choices = {}
-    entries = folder(paper).open_choices
+    entries = find_folder(paper).open_choices
     for place in sorted(entries, key=lambda place: (place != "all", place.count("/"))):
         named, _, data = place.partition("/")
         of_items = place == "all" or set(items) <= set(named.split(","))

@@ -81,7 +81,7 @@ class Published(_PaperSection):
 
     @model_validator(mode="after")
     def _quoted(self) -> Published:
-        quoted = numbers_in(self.cell)
+        quoted = parse_numbers(self.cell)
         wanted = [self.value] if self.spread is None else [self.value, self.spread]
         places = range(len(quoted))
         if self.cell and not any(quoted[i : i + len(wanted)] == wanted for i in places):
@@ -118,7 +118,7 @@ class Published(_PaperSection):
         return self.spread / self.trials**0.5 if self.trials else None
 
 
-def numbers_in(cell: str) -> list[float]:
+def parse_numbers(cell: str) -> list[float]:
     """Return the numbers of a printed cell, in their order."""
     return [float(text) for text in _numerals(cell)]
 

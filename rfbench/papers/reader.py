@@ -16,7 +16,7 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
-TABLES = ("published", "rows", "history")  # keys of a folder, each with a CSV file of its name
+PAPER_TABLES = ("published", "rows", "history")  # keys of a folder, each with a CSV file
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
@@ -36,7 +36,7 @@ def read(folder: Traversable) -> Folder:
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
-    tables = {key: _lines(folder, f"{key}.csv") for key in TABLES}
+    tables = {key: _lines(folder, f"{key}.csv") for key in PAPER_TABLES}
 
     def place(path: tuple[Any, ...]) -> str:
         document = listed

@@ -16,12 +16,12 @@ import pandas as pd
 
 from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results.lines import CHECK, cells_of, encoded, fits, with_check
+from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_cells, with_check
 
-FILE = "kept.csv"
-KEY = "kept_features"
+KEPT_FEATURES_FILE = "kept.csv"
+KEPT_FEATURES_KEY = "kept_features"
 MOST_DIMENSIONS = 10
-FIRST = ("trial_id", "trial", "M", "feature")
+KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))
 LAST = ("b", "weight")
 
@@ -31,7 +31,7 @@ def read(folder: Path) -> list[dict[str, str]]:
 
     Raises ResultsError: the file was not written by rfbench.
     """
-    file = folder / FILE
+    file = folder / KEPT_FEATURES_FILE
     if not file.exists():
         return []
     try:
@@ -40,12 +40,16 @@ def read(folder: Path) -> list[dict[str, str]]:
     except (OSError, ValueError) as error:
         raise ResultsError(f"{file} cannot be read.", f"{error}.", "Move the file away.") from error
     header, *lines = content.splitlines() or [b""]
-    names = cells_of(header)
-    rows = [cells_of(line) for line in lines]
+    names = parse_cells(header)
+    rows = [parse_cells(line) for line in lines]
     frequency = FREQUENCY[: len(set(names) & set(FREQUENCY))]
-    written = names == [*FIRST, *frequency, *LAST, CHECK]
-    older = CHECK not in names and "trial_id" in names and {*FIRST, *FREQUENCY, *LAST} >= {*names}
-    whole = all(map(fits, lines)) if written else all(len(row) == len(names) for row in rows)
+    written = names == [*KEY_COLUMNS, *frequency, *LAST, CHECK]
+    older = (
+        CHECK not in names and "trial_id" in names and {*KEY_COLUMNS, *FREQUENCY, *LAST} >= {*names}
+    )
+    whole = (
+        all(map(has_valid_check, lines)) if written else all(len(row) == len(names) for row in rows)
+    )
     if not whole or not (written or older):
         raise ResultsError(
             f"{file} has other columns, or a line that is cut or does not fit its checksum.",
@@ -55,7 +59,7 @@ def read(folder: Path) -> list[dict[str, str]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
+def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
     """Return the lines with their types; without the file, or with a broken one, there are none.
 
     The notes take up what is wrong with the file.
@@ -63,13 +67,13 @@ def frame(folder: Path, notes: list[str]) -> pd.DataFrame:
     try:
         lines = pd.DataFrame(read(folder))
         if lines.empty:
-            return pd.DataFrame(columns=[*FIRST, *LAST])
+            return pd.DataFrame(columns=[*KEY_COLUMNS, *LAST])
         numbers = lines.columns.difference(["trial_id", CHECK])
         lines[numbers] = lines[numbers].map(_number).astype("float64")
         lines["weight"]
     except (ResultsError, ValueError, KeyError) as error:
-        notes.append(f"{folder / FILE} is left out: {' '.join(str(error).split())}")
-        return pd.DataFrame(columns=[*FIRST, *LAST])
+        notes.append(f"{folder / KEPT_FEATURES_FILE} is left out: {' '.join(str(error).split())}")
+        return pd.DataFrame(columns=[*KEY_COLUMNS, *LAST])
     return lines
 
 
@@ -77,7 +81,7 @@ def _number(cell: str) -> float:
     return float(cell) if cell else math.nan
 
 
-def by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
+def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
     """Return the lines of a results folder by trial_id; see `read`."""
     by_trial: dict[str, list[dict[str, str]]] = {}
     for line in read(folder):
@@ -95,7 +99,7 @@ def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> No
     ]
     every += [{**entry, "trial_id": trial_id} for entry in lines]
     names = {name for entry in every for name in entry}
-    header = [*FIRST, *(name for name in FREQUENCY if name in names), *LAST]
-    text = [encoded([*header, CHECK])]
+    header = [*KEY_COLUMNS, *(name for name in FREQUENCY if name in names), *LAST]
+    text = [encode_cells([*header, CHECK])]
     text += [with_check([str(line.get(name, "")) for name in header]) for line in every]
-    files.replace(folder / FILE, b"\n".join(text) + b"\n")
+    files.replace(folder / KEPT_FEATURES_FILE, b"\n".join(text) + b"\n")

@@ -12,12 +12,12 @@ from typing import Any
 CHECK = "check"
 
 
-def check_of(text: bytes) -> bytes:
+def compute_check(text: bytes) -> bytes:
     """Return the `check` of bytes: 8 hexadecimal digits of their CRC-32."""
     return b"%08x" % zlib.crc32(text)
 
 
-def encoded(cells: Sequence[str]) -> bytes:
+def encode_cells(cells: Sequence[str]) -> bytes:
     """Return cells as a line of CSV, without its end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
@@ -26,17 +26,17 @@ def encoded(cells: Sequence[str]) -> bytes:
 
 def with_check(cells: Sequence[str]) -> bytes:
     """Return cells as a line of CSV, the last one of which is the check of what is before it."""
-    text = encoded(cells)
-    return text + b"," + check_of(text)
+    text = encode_cells(cells)
+    return text + b"," + compute_check(text)
 
 
-def fits(line: bytes) -> bool:
+def has_valid_check(line: bytes) -> bool:
     """Tell whether a line of CSV is as `with_check` wrote it."""
     text, _, check = line.rpartition(b",")
-    return check_of(text) == check
+    return compute_check(text) == check
 
 
-def cells_of(line: bytes) -> list[str]:
+def parse_cells(line: bytes) -> list[str]:
     """Return the cells of a line of CSV; none if it is no CSV."""
     try:
         return next(csv.reader([line.decode(errors="replace")]), [])
@@ -44,12 +44,12 @@ def cells_of(line: bytes) -> list[str]:
         return []
 
 
-def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+def seal(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what will be JSON, with the check of its content; its layout plays no part."""
     return {**content, CHECK: _check_of_json(content)}
 
 
-def opened(content: Mapping[str, Any]) -> dict[str, Any]:
+def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was sealed without its check; ValueError if it does not fit.
 
     What was never sealed is returned as it is.
@@ -61,4 +61,4 @@ def opened(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_of_json(content: Mapping[str, Any]) -> str:
-    return check_of(json.dumps(content, sort_keys=True).encode()).decode()
+    return compute_check(json.dumps(content, sort_keys=True).encode()).decode()

@@ -16,7 +16,7 @@ from rfbench.results.schema import METRICS, close
 from rfbench.results.store import Store, check_columns
 
 
-def rows_of(folder: Path) -> list[dict[str, str]]:
+def read_whole_rows(folder: Path) -> list[dict[str, str]]:
     """Return the whole rows of a results folder as text, the last one of each trial.
 
     Raises ResultsError: there are none, or the columns of the file are not ours.
@@ -61,7 +61,7 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
             for folder in like or parts:
                 other = manifests.read(folder)
                 _refuse_unlike(target, own, folder, other)
-                manifests.add_machines(target, manifests.machines(other))
+                manifests.add_machines(target, manifests.list_machines(other))
                 _add(store, own, folder, other, rows, result)
         result.machines = len({row["machine"] for row in rows.values()} - {""})
     return result
@@ -93,7 +93,7 @@ def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
     every = [other for other in map(manifests.read, parts) if _alike(own, other)]
     largest = max([own, *every], key=lambda content: len(content["trials"]))
     if largest is not own or not (target / manifests.MANIFEST).exists():
-        machines = manifests.machines(own) | manifests.machines(largest)
+        machines = manifests.list_machines(own) | manifests.list_machines(largest)
         content = {key: value for key, value in largest.items() if key != manifests.MACHINE}
         manifests.write(target, content | {manifests.MACHINES: machines})
     return largest
@@ -112,12 +112,12 @@ def _add(
     result: Merged,
 ) -> None:
     """Add the rows of one folder to the target's, which `rows` are; compare those of both."""
-    lines = kept_features.by_trial(folder)
+    lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
     if version == "not installed":  # rfbench runs from its source
         version = None
-    for row in rows_of(folder):
+    for row in read_whole_rows(folder):
         if row["setting"] not in own["settings"]:
             continue  # of an earlier configuration
         present = rows.get(row["trial_id"])
@@ -130,7 +130,7 @@ def _add(
         elif present and present["status"] == "ok":
             if row["status"] == "ok":
                 result.both += 1
-                if differing := differences(present, row):
+                if differing := find_differences(present, row):
                     name, (here, there) = next(iter(differing.items()))
                     what = f"{row['trial_id']}: {name} {here:.6g} here, {there:.6g} in {folder}"
                     result.differ.append(what)
@@ -143,7 +143,9 @@ def _add(
             result.added += 1
 
 
-def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+def find_differences(
+    then: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, tuple[float, float]]:
     """Return the metrics of a row that are not the same in another of its trial: both values.
 
     A metric that the first row does not have came with a later version, and is not compared.

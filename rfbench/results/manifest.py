@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results.lines import opened, sealed
+from rfbench.results.lines import seal, unseal
 
 MANIFEST = "manifest.json"
-NEEDED = ("config", "settings", "trials")
+REQUIRED_KEYS = ("config", "settings", "trials")
 MACHINE = "machine"  # of manifests that have one machine alone, without its identity
 MACHINES = "machines"  # by identity; also of a row on its way to the file, where it is known
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
@@ -98,7 +98,7 @@ class _Manifest(_Part):
 def write(folder: Path, content: Mapping[str, Any]) -> None:
     """Write the manifest, the old one staying until the new one is whole."""
     plain = json.loads(json.dumps(content, default=str))
-    text = json.dumps(sealed(plain), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(seal(plain), indent=1, ensure_ascii=False) + "\n"
     files.replace(folder / MANIFEST, text.encode(errors="backslashreplace"))
 
 
@@ -109,7 +109,7 @@ def read(folder: Path) -> dict[str, Any]:
     """
     notes: list[str] = []
     content = read_if_sound(folder, notes)
-    if absent := [key for key in NEEDED if key not in content]:
+    if absent := [key for key in REQUIRED_KEYS if key not in content]:
         raise ResultsError(
             f"The manifest {folder / MANIFEST} cannot be read.",
             notes[0] if notes else f"It has no {', '.join(absent)}.",
@@ -131,7 +131,7 @@ def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
     return {}
 
 
-def describes(folder: Path, content: Mapping[str, Any]) -> bool:
+def matches_manifest(folder: Path, content: Mapping[str, Any]) -> bool:
     """Tell whether the manifest of a folder is of this configuration and these data.
 
     Then a run that measures nothing leaves it, with the machine that did measure.
@@ -140,7 +140,7 @@ def describes(folder: Path, content: Mapping[str, Any]) -> bool:
     return all(manifest.get(key) == content[key] for key in WHAT)
 
 
-def machine_id(facts: Mapping[str, Any]) -> str:
+def hash_machine(facts: Mapping[str, Any]) -> str:
     """Return the identity of a machine: processor, cores, memory, system, BLAS; no name.
 
     Two machines with the same ones are one. What varies from run to run (free memory, threads) and
@@ -156,31 +156,31 @@ def machine_id(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the machines of a manifest by identity; older manifests have one, without it."""
     only = content.get(MACHINE)
     if isinstance(only, dict) and only:
-        return {machine_id(only): only}
+        return {hash_machine(only): only}
     return dict(content.get(MACHINES, {}))
 
 
-def machine_of_older_rows(content: Mapping[str, Any]) -> str:
+def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
     """Return the machine of rows that were written before rows had one: the manifest's first.
 
     An empty text if the manifest names none.
     """
-    return next(iter(machines(content)), "")
+    return next(iter(list_machines(content)), "")
 
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
     """Add machines to the manifest of a folder, where it does not have them."""
     content = read_if_sound(folder, [])
-    if content and not more.keys() <= machines(content).keys():
-        every = machines(content) | dict(more)
+    if content and not more.keys() <= list_machines(content).keys():
+        every = list_machines(content) | dict(more)
         write(folder, {k: v for k, v in content.items() if k != MACHINE} | {MACHINES: every})
 
 
-def data_key(name: str, parameters: Mapping[str, Any]) -> str:
+def make_data_key(name: str, parameters: Mapping[str, Any]) -> str:
     """Return the key of a data set in ``manifest["data"]``: its name, and parameters if any."""
     return f"{name} {json.dumps(parameters, sort_keys=True)}" if parameters else name
 
@@ -190,7 +190,7 @@ def _load(folder: Path) -> dict[str, Any]:
         content = json.loads(files.read(folder / MANIFEST))
         if not isinstance(content, dict):
             raise ValueError("It is no object of JSON.")
-        content = opened(content)
+        content = unseal(content)
         _Manifest.model_validate(content)
     except ValidationError as error:
         wrong = error.errors()[0]

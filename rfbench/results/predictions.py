@@ -22,31 +22,32 @@ from numpy.typing import NDArray
 from rfbench import files
 from rfbench.errors import ResultsError
 
-KEY = "predictions"
+PREDICTIONS_KEY = "predictions"
 
 
-def encoded(arrays: Mapping[str, NDArray[Any]]) -> str:
+def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return arrays as text, which a row carries to the process that writes them."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return base64.b64encode(stream.getvalue()).decode()
 
 
-def file_of(folder: Path, trial_id: str) -> Path:
+def find_file(folder: Path, trial_id: str) -> Path:
     """Return where the arrays of a trial lie."""
-    return folder / KEY / f"{trial_id}.npz"
+    return folder / PREDICTIONS_KEY / f"{trial_id}.npz"
 
 
 def write(folder: Path, trial_id: str, text: str) -> None:
     """Write the arrays of a trial from their text; those that it had are replaced.
 
-    Raises WriteError: the folder cannot be written. ResultsError: the text is none of `encoded`.
+    Raises WriteError: the folder cannot be written. ResultsError: the text is none of
+    `encode_arrays`.
     """
     try:
         content = base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise ResultsError("A trial returned no predictions.", f"{error}.") from error
-    files.replace(file_of(folder, trial_id), content, folder)
+    files.replace(find_file(folder, trial_id), content, folder)
 
 
 def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
@@ -54,7 +55,7 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
 
     Raises ResultsError: there are none, or the file is torn. Nothing is unpickled.
     """
-    file = file_of(folder, trial_id)
+    file = find_file(folder, trial_id)
     try:
         with np.load(io.BytesIO(files.read(file, folder)), allow_pickle=False) as arrays:
             return dict(arrays)
@@ -66,6 +67,6 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
     """Copy the arrays of a trial from another folder, if it has some."""
-    file = file_of(source, trial_id)
+    file = find_file(source, trial_id)
     if file.exists():
-        files.replace(file_of(folder, trial_id), files.read(file, source), folder)
+        files.replace(find_file(folder, trial_id), files.read(file, source), folder)

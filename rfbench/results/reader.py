@@ -14,25 +14,20 @@ import numpy as np
 import pandas as pd
 
 from rfbench import files
+from rfbench.arrays import EXACT
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
-from rfbench.results.lines import CHECK, cells_of, fits
-from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, SCHEMA, STRING, TEXT, TIMES
+from rfbench.results.lines import CHECK, has_valid_check, parse_cells
+from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
 NAMED_LINES = 5
 PIECE = 1 << 22
 LONGEST_LINE = 1 << 24  # bytes; a row of rfbench has some hundred thousand at most
-# Numbers are read to the last bit; from pandas 3.1 on they are without being asked.
-EXACT: dict[str, Any] = (
-    {}
-    if [*map(int, pd.__version__.split(".")[:2])] >= [3, 1]
-    else {"float_precision": "round_trip"}
-)
 # Looked up once: by its name it takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
 NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # not so the data set banana
-CHANGED = "The row does not fit its checksum: it was changed after it was written."
+CHECKSUM_DIFFERS = "The row does not fit its checksum: it was changed after it was written."
 
 
 @dataclass(frozen=True)
@@ -74,12 +69,12 @@ class Results:
     @property
     def machines(self) -> dict[str, dict[str, Any]]:
         """What the manifest says of the machines that the column ``machine`` names."""
-        return manifests.machines(self.manifest)
+        return manifests.list_machines(self.manifest)
 
     @property
     def machine(self) -> dict[str, Any]:
         """What the manifest says of the machine of most rows, or an empty dictionary."""
-        older = manifests.machine_of_older_rows(self.manifest)
+        older = manifests.find_machine_of_older_rows(self.manifest)
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
 
@@ -101,10 +96,10 @@ class TrialRows:
 
     def named(self) -> Iterator[dict[str, str]]:
         """Yield the rows by column name."""
-        return (dict(zip(self.header, cells_of(line), strict=True)) for line in self.lines)
+        return (dict(zip(self.header, parse_cells(line), strict=True)) for line in self.lines)
 
 
-def what_is_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
+def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     """Say which lines are left out, and why."""
     lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
@@ -160,10 +155,10 @@ def read(folder: str | Path) -> Results:
     notes: list[str] = []
     rows = read_rows(folder, notes)
     manifest = manifests.read_if_sound(folder, notes)
-    older = manifests.machine_of_older_rows(manifest)
+    older = manifests.find_machine_of_older_rows(manifest)
     rows["machine"] = rows["machine"].mask(rows["machine"] == "", older)
     rows = _of_the_last_configuration(rows, manifest, notes)
-    timed = rows[rows.columns.intersection(list(TIMES))].notna().any(axis=1)
+    timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
     if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
         notes.append(f"The rows are of {machines} machines: their times cannot be compared.")
     name = manifest.get("config", {}).get("name") or folder.resolve().name
@@ -182,10 +177,10 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     """
     broken: dict[int, tuple[bytes, str]] = {}
     parts = []
-    for piece in pieces(folder / TRIALS):
+    for piece in iterate_pieces(folder / TRIALS):
         broken |= piece.broken
         parts.append(pd.DataFrame(piece.values, copy=False))
-    notes += what_is_broken(broken)
+    notes += describe_broken(broken)
     rows = pd.concat(parts, ignore_index=True)
     unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
@@ -207,18 +202,18 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as text, without `values`; see `pieces`."""
+    """Return all rows of a ``trials.csv`` as text, without `values`; see `iterate_pieces`."""
     header: list[str] = []
     lines: list[bytes] = []
     broken: dict[int, tuple[bytes, str]] = {}
-    for piece in pieces(file):
+    for piece in iterate_pieces(file):
         header = piece.header
         lines += piece.lines
         broken |= piece.broken
     return TrialRows(header, lines, {}, broken)
 
 
-def pieces(file: Path) -> Iterator[TrialRows]:
+def iterate_pieces(file: Path) -> Iterator[TrialRows]:
     """Yield the rows of a ``trials.csv`` piece by piece, at least one; the broken ones set apart.
 
     A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
@@ -234,7 +229,7 @@ def pieces(file: Path) -> Iterator[TrialRows]:
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
     """Yield the header, some lines without their ends, and whether the last of them has one."""
     try:
-        with files.opened(file) as stream:
+        with files.open_checked(file) as stream:
             header = _header(file, stream.readline(LONGEST_LINE))
             rest, empty = b"", True
             while block := stream.read(PIECE):
@@ -264,14 +259,17 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
     for number, line in enumerate(lines, first):
         if line.endswith(b"\r"):
             line = line.rstrip(b"\r")
-        if complete and fits(line):
+        if complete and has_valid_check(line):
             sound[number] = line
         elif line.strip():
-            broken[number] = (line, CHANGED if complete else "The row was cut in the middle.")
+            broken[number] = (
+                line,
+                CHECKSUM_DIFFERS if complete else "The row was cut in the middle.",
+            )
     values = _values(header, list(sound.values()))
     if values is None:  # a line is none of ours: they are looked at one by one
         for number, line in list(sound.items()):
-            if why := _fault(header, cells_of(line)):
+            if why := _fault(header, parse_cells(line)):
                 broken[number] = (line, why)
                 del sound[number]
         values = _values(header, list(sound.values()), looked_at=True)

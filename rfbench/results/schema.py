@@ -16,12 +16,12 @@ import pandas as pd
 
 from rfbench.results.lines import CHECK
 
-TRUTH = ("true", "false", "")
+BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
 # The type of texts in a table: "str" of pandas 3, which in pandas 2.3 is a name of object.
 STRING = pd.StringDtype(na_value=np.nan)
 TRIAL_ID = re.compile("[0-9a-f]{16}")  # it names files: nothing else may be in it
-PLAIN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Column:
                 raise ValueError("A text is not of its column's form.")
             return values
         if self.kind == BOOLEAN:
-            true, false, missing = (np.asarray(values == text, bool) for text in TRUTH)
+            true, false, missing = (np.asarray(values == text, bool) for text in BOOLEAN_TEXTS)
             if not (true | false | missing).all():
                 raise ValueError("A truth value is true or false.")
             return pd.arrays.BooleanArray(true, missing)
@@ -88,8 +88,8 @@ class Column:
         if self.kind == TEXT or not cell:
             return True
         if self.kind == BOOLEAN:
-            return cell in TRUTH
-        if not PLAIN.fullmatch(cell):  # 1_000, NaN and infinity are no numbers here
+            return cell in BOOLEAN_TEXTS
+        if not DECIMAL_NUMBER.fullmatch(cell):  # 1_000, NaN and infinity are no numbers here
             return False
         number = float(cell)
         if self.kind == NUMBER:
@@ -99,7 +99,7 @@ class Column:
 
 # What a sampler is in a comparison; a model has no features, and is the same at every M. The test
 # rows of a trial of role validation choose something: they are held out from no choice.
-ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
+ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
     Column(
@@ -212,14 +212,14 @@ SCHEMA = {column.name: column for column in (*_WHAT, *_METRICS, *_TIMES, *_REFIT
 COLUMNS = tuple(SCHEMA)
 REQUIRED = tuple(column.name for column in SCHEMA.values() if column.required)
 METRICS = {column.name: column.title for column in _METRICS}
-TIMES = tuple(column.name for column in _TIMES)
+ROW_TIMES = tuple(column.name for column in _TIMES)
 assert COLUMNS[-1] == CHECK, "the check stands last: add your column before it"
 
 
 # By how much metrics may differ, relative to 1 or their size if that is larger, by the type of the
 # features. On two other cores of the BLAS 50 rows in float32 differed by up to 3e-6, and 30 in
 # float64 by up to 2e-13.
-TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def close(then: float, now: float, dtype: str) -> bool:
@@ -227,4 +227,4 @@ def close(then: float, now: float, dtype: str) -> bool:
 
     A metric without a value now, NaN, did not.
     """
-    return abs(then - now) <= TOLERANCE.get(dtype, 1e-9) * max(1.0, abs(then))
+    return abs(then - now) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(1.0, abs(then))

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import files
-from rfbench.errors import ResultsError, WriteError, writing
+from rfbench.errors import ResultsError, WriteError, raise_as_write_error
 from rfbench.results import manifest as manifests
-from rfbench.results.lines import CHECK, encoded, with_check
-from rfbench.results.reader import TRIALS, parse, pieces, what_is_broken
+from rfbench.results.lines import CHECK, encode_cells, with_check
+from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, parse
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
 LOG = "rfbench.log"  # what the runs of the folder did, one dated line per event
 BEGUN = ".begun"  # a line for each trial that the run has begun, until it ends
-LONGEST = 100_000  # characters of a cell; the csv module reads 131,072
+MAX_MESSAGE_LENGTH = 100_000  # characters of a cell; the csv module reads 131,072
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Store:
         held = ExitStack()
         try:
             files.make_folder(self.folder)
-            held.enter_context(files.locked(lock))
+            held.enter_context(files.lock_file(lock))
         except BlockingIOError:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
@@ -113,17 +113,17 @@ class Store:
         check_columns(self.csv, table.header)
         if table.broken:
             self._set_aside([line for line, _ in table.broken.values()])
-            for what in what_is_broken(table.broken):
+            for what in describe_broken(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, what, TORN)
                 note(self.folder, f"mended: {what} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.named())
-            files.replace(self.csv, b"".join([_HEADER, *(line_of(row) + b"\n" for row in rows)]))
+            files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))
 
     def _has_header(self) -> bool:
         if not self.csv.exists():
             return False
-        with files.opened(self.csv) as file:
+        with files.open_checked(self.csv) as file:
             return file.readline().endswith(b"\n")
 
     def _set_aside(self, lines: Sequence[bytes]) -> None:
@@ -141,24 +141,24 @@ class Store:
     def done(self) -> dict[str, str]:
         """Return the status of each trial that has a row, by trial_id; see `rows`."""
         done: dict[str, str] = {}
-        for piece in pieces(self.csv) if self._has_header() else ():
+        for piece in iterate_pieces(self.csv) if self._has_header() else ():
             done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
         """Return rows with the machine of those that were written before there was a column."""
-        older = manifests.machine_of_older_rows(manifests.read_if_sound(self.folder, []))
+        older = manifests.find_machine_of_older_rows(manifests.read_if_sound(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row and force it to the disk before it counts."""
-        with writing(
+        with raise_as_write_error(
             f"A row could not be written to {self.csv}",
             "The rows before it are on the disk.",
             "Make room, or give another --out, and run the same command again.",
         ):
             files.make_folder(self.folder)
-            files.append(self.csv, line_of(row) + b"\n", _HEADER)
+            files.append(self.csv, encode_row(row) + b"\n", _HEADER)
 
 
 def check_columns(file: Path, names: Iterable[str]) -> None:
@@ -172,7 +172,7 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
             )
 
 
-def line_of(row: Mapping[str, Any]) -> bytes:
+def encode_row(row: Mapping[str, Any]) -> bytes:
     """Return a row as in the file, with its checksum and without the end of the line.
 
     A value that is not of its column's type, or that has no column, is left out, and its trial
@@ -199,7 +199,7 @@ def _cell(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(float(value))
-    return " ".join(str(value).replace("\0", " ").split())[:LONGEST]
+    return " ".join(str(value).replace("\0", " ").split())[:MAX_MESSAGE_LENGTH]
 
 
-_HEADER = encoded(COLUMNS) + b"\n"
+_HEADER = encode_cells(COLUMNS) + b"\n"

@@ -27,9 +27,9 @@ from rfbench.parameters import (
     RANDOM_STATE,
     Checked,
     estimator,
+    make_rule_metadata,
     one_of,
     parameter,
-    ruled,
     whole,
 )
 from rfbench.registry import KERNELS
@@ -82,7 +82,7 @@ class Shared:
         None: each fit learns its metric.
     keeps_columns : bool
         Hold in `formed_` the features of the rows where scoring makes them all, and where they fit
-        (see `rfbench.memory.may_hold`). A solver that is fitted on the same rows reads them there.
+        (see `rfbench.memory.can_hold`). A solver that is fitted on the same rows reads them there.
     delays_root : bool
         Leave the inverse root of a kernel matrix, O(m^3), until rows go through.
     """
@@ -208,7 +208,7 @@ class RandomFeatures(
     # taken for those of the new one.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
-    n_components: int = field(default=100, kw_only=False, metadata=ruled(whole(1)))
+    n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
     kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     feature_map: str = parameter(OFFSET, one_of(OFFSET, PAIRED))
@@ -237,7 +237,7 @@ class RandomFeatures(
         ----------
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,) or (n, k), optional
-            Class labels, a real target, or target columns (see `target_columns`).
+            Class labels, a real target, or target columns (see `make_target_columns`).
         """
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
@@ -258,10 +258,10 @@ class RandomFeatures(
                     f"{type(self).__name__} requires y to be passed, but the target y is None.",
                     "It chooses its features with the target.",
                 )
-            targets = target_columns(y, X.shape[0])
+            targets = make_target_columns(y, X.shape[0])
         random = streams(self.random_state)
         rule = self.bandwidth if self.has_bandwidth else 1.0
-        self.kernel_: Any = bandwidths.kernel_on(X, self.kernel, rule, random.bandwidth)
+        self.kernel_: Any = bandwidths.make_kernel(X, self.kernel, rule, random.bandwidth)
         self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
         self.formed_: FormedFeatures | None = None
@@ -351,7 +351,7 @@ class RandomFeatures(
         return tags
 
 
-def looks_at_target(transformer: Any) -> bool:
+def uses_target(transformer: Any) -> bool:
     """Tell whether a transformer's `fit` looks at the target, as far as it says so.
 
     It says so by an attribute `needs_target`, by scikit-learn's tag `target_tags.required`, or by a
@@ -367,10 +367,10 @@ def looks_at_target(transformer: Any) -> bool:
         if isinstance(transformer, SelectorMixin) or get_tags(transformer).target_tags.required:
             return True
         parts = transformer.get_params()
-    return any(looks_at_target(part) for part in parts.values() if hasattr(part, "fit"))
+    return any(uses_target(part) for part in parts.values() if hasattr(part, "fit"))
 
 
-def target_columns(y: Any, n: int) -> Array:
+def make_target_columns(y: Any, n: int) -> Array:
     """Return the target as columns, shape (n, k).
 
     Labels (integers, strings, booleans) become -1 and +1 when there are two of them, otherwise

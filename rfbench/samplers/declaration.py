@@ -11,7 +11,7 @@ from rfbench.parameters import estimator
 from rfbench.registry import KERNELS
 
 Class = TypeVar("Class")
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 # Kernels by what a sampler asks of them.
 GAUSSIAN = ("gaussian", "gaussian-unhalved")
@@ -27,8 +27,8 @@ class Form(NamedTuple):
     `contract` has attributes of the checks' `MapSubject` that differ for this form alone.
     """
 
-    options: Mapping[str, Any] = NOTHING
-    contract: Mapping[str, Any] = NOTHING
+    options: Mapping[str, Any] = NO_OPTIONS
+    contract: Mapping[str, Any] = NO_OPTIONS
 
 
 class Declaration(NamedTuple):
@@ -54,8 +54,8 @@ class Declaration(NamedTuple):
     name: str
     kernels: Sequence[str]
     about: str = ""
-    labels: Mapping[str, str] = NOTHING
-    contract: Mapping[str, Any] = NOTHING
+    labels: Mapping[str, str] = NO_OPTIONS
+    contract: Mapping[str, Any] = NO_OPTIONS
     forms: Sequence[Form] = (Form(),)
 
 

@@ -19,9 +19,9 @@ from rfbench.samplers.pool import (
     SCORE_ROWS,
     PooledFeatures,
     PoolScores,
-    centres,
-    decreasing,
-    fold_pairs,
+    argsort_descending,
+    centers_target,
+    sum_cos_sin,
 )
 
 
@@ -93,15 +93,15 @@ class EERF(PooledFeatures):
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
         scored = PoolScores.of(pool, *self.scoring_rows(X, targets, random))
-        centred = centres(self.center_target, targets)
+        centred = centers_target(self.center_target, targets)
         moments = scored.target_moments(centred=centred) / scored.n
-        energy = np.stack([fold_pairs(pool, column**2) for column in moments.T], axis=1)
+        energy = np.stack([sum_cos_sin(pool, column**2) for column in moments.T], axis=1)
         errors = scored.rounding / scored.n
         joined = np.sqrt(energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1))
         if self.multiclass == "per-class":
             order = _best_of_each_class_in_turn(np.sqrt(energy), errors)
         else:
-            order = decreasing(joined, float(np.linalg.norm(errors)))
+            order = argsort_descending(joined, float(np.linalg.norm(errors)))
         chosen = order[: self.n_components]
         self.scores_ = joined[chosen]
         return pool.take(chosen).times(self.n_components**-0.5)
@@ -109,7 +109,7 @@ class EERF(PooledFeatures):
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
     """Order the candidates: the best of class 0, of class 1, ..., then the second best of each."""
-    orders = [decreasing(*of) for of in zip(scores.T, errors, strict=True)]
+    orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)
     return np.asarray(ranking[np.sort(first)], dtype=np.intp)

@@ -21,15 +21,15 @@ from sklearn.base import clone
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import dense
-from rfbench.parameters import build, estimator, resolve_parameters, taken_by
+from rfbench.kernels import to_dense
+from rfbench.parameters import build, estimator, list_taken_parameters, resolve_parameters
 from rfbench.rows import RowSource
-from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams, looks_at_target
-from rfbench.samplers.feature_map import FittedMap, check_columns, matrix_of
+from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams, uses_target
+from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 
 # The usual names of the number of features and of the seed; the first one that is taken counts.
 SIZES = ("n_components", "n_features", "M")
-SEEDS = ("random_state", "seed")
+SEED_NAMES = ("random_state", "seed")
 # How the person states that the bandwidth is a parameter of the method: its name, and its value
 # at a bandwidth s. In the place of the name: the rows are left as they are, or divided by s.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
@@ -39,10 +39,10 @@ TO_STATE = (
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
 _SIZE = re.compile(r"(.*\*\s*)?M")
-_NUMBER = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
+_COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
 _POWER = r"s(?:\s*(?:\^|\*\*)\s*([0-9.]+))?"
-_PRODUCT = re.compile(rf"(?:{_NUMBER}\s*\*\s*)?{_POWER}")
-_QUOTIENT = re.compile(rf"{_NUMBER}\s*/\s*(\(?)\s*(?:{_NUMBER}\s*\*\s*)?{_POWER}\s*(\)?)")
+_PRODUCT = re.compile(rf"(?:{_COEFFICIENT}\s*\*\s*)?{_POWER}")
+_QUOTIENT = re.compile(rf"{_COEFFICIENT}\s*/\s*(\(?)\s*(?:{_COEFFICIENT}\s*\*\s*)?{_POWER}\s*(\)?)")
 
 ADAPTER = (
     "Write two lines, `from rfbench.samplers.elsewhere import adapted` and "
@@ -167,14 +167,14 @@ class Method:
         if (text := self.parameters.get(FORMULA)) is not None:
             return Formula.parsed(text)
         value = self.own.get(self.varied, self.default(self.varied))
-        return Formula(float(value), measured_power(self, self.varied, value))
+        return Formula(float(value), measure_power(self, self.varied, value))
 
     @property
     def taken(self) -> list[str]:
         """The names of the parameters that it takes."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
-            return [name for name in taken_by(cls.__init__) if name != "self"]
+            return [name for name in list_taken_parameters(cls.__init__) if name != "self"]
         if hasattr(self.thing, "get_params"):
             return list(self.thing.get_params(deep=False))
         return list(inspect.signature(self.thing).parameters)[3:] if self.is_function else []
@@ -196,7 +196,7 @@ class Method:
             if (fault := _fault_of_call(self.thing, words)) is not None:
                 raise MethodError(f"{self.name} has no such parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
-        for names, value in ((SIZES, M), (SEEDS, seed)):
+        for names, value in ((SIZES, M), (SEED_NAMES, seed)):
             if first := next((name for name in names if name in self.taken), None):
                 words.setdefault(first, value)
         if isinstance(self.thing, type):
@@ -222,7 +222,7 @@ class Method:
             The method's own parameters, with their numbers in the place of M, d and n.
         """
         if self.is_sampler:
-            taken = taken_by(self.thing.__init__)
+            taken = list_taken_parameters(self.thing.__init__)
             words = {word: value for word, value in shared.items() if word in taken}
             sampler: RandomFeatures = build(self.thing, self.name, {**words, **own})
             return sampler
@@ -291,7 +291,7 @@ class ForeignFeatures(RandomFeatures):
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
         """Whether it looks at the target, as far as it says so."""
-        return looks_at_target(self.unfitted())
+        return uses_target(self.unfitted())
 
     def unfitted(self, **own: Any) -> Any:
         """Return the method's own object, new for each fit."""
@@ -331,9 +331,9 @@ class ForeignMap(FittedMap):
         Rows go through in blocks of any size.
         """
         some = _divided(X[:16], scale)
-        width = matrix_of(fitted.transform(some[:1]), 1).shape[1]
-        whole = matrix_of(fitted.transform(some), some.shape[0])
-        alone = matrix_of(fitted.transform(some[:5]), some[:5].shape[0])
+        width = to_matrix(fitted.transform(some[:1]), 1).shape[1]
+        whole = to_matrix(fitted.transform(some), some.shape[0])
+        alone = to_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
         tolerance = 1e-4 * np.abs(whole).max()  # a float32 product depends on its shape
@@ -356,7 +356,7 @@ class ForeignMap(FittedMap):
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
-        block = matrix_of(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
+        block = to_matrix(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
         check_columns(block.shape[1], self.width)
         out[...] = block
 
@@ -409,11 +409,11 @@ class adapted:
 # Measurements of a method: is there a bandwidth, and how does a parameter vary it?
 
 PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
-ROWS = np.random.default_rng(11).standard_normal((2 * PAIRS, COLUMNS))
-LABELS = (np.linalg.norm(ROWS, axis=1) > 2.0).astype(int)
+PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * PAIRS, COLUMNS))
+LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 UNCHANGED = 1e-5  # of the largest product: the rounding of float32
-OF_SAMPLERS = {"n_components": FEATURES, "random_state": 0}
+PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 ERRORS = 4.0  # standard errors that a mean may be off: 1 of 16,000 at a pair
 
 
@@ -426,12 +426,12 @@ def _products(fitted: Callable[[], Any], rows: Array) -> Array:
     made = fitted()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made.fit(rows, *((LABELS,) if looks_at_target(made) else ()))
-        Z = np.asarray(dense(made.transform(rows)), dtype=np.float64)
+        made.fit(rows, *((LABELS,) if uses_target(made) else ()))
+        Z = np.asarray(to_dense(made.transform(rows)), dtype=np.float64)
     return np.asarray((Z[:PAIRS] * Z[PAIRS:]).sum(axis=1))
 
 
-def heeds_rows(method: Method) -> bool:
+def depends_on_scale(method: Method) -> bool:
     """Tell whether the products of features change if all rows are divided by 4.
 
     A method whose products do not has no bandwidth. The method runs on rows of its own.
@@ -440,13 +440,13 @@ def heeds_rows(method: Method) -> bool:
     def made() -> Any:
         if not method.is_sampler:
             return method.make(FEATURES, 0, **_resolved(method))
-        return method.build({**OF_SAMPLERS, "bandwidth": 1.0}, _resolved(method))
+        return method.build({**PROBE_PARAMETERS, "bandwidth": 1.0}, _resolved(method))
 
-    before, after = (_products(made, rows) for rows in (ROWS, ROWS / 4))
+    before, after = (_products(made, rows) for rows in (PROBE_ROWS, PROBE_ROWS / 4))
     return bool((np.abs(after - before) > UNCHANGED * np.abs(before).max()).any())
 
 
-def measured_power(method: Method, name: str, value: Any) -> float:
+def measure_power(method: Method, name: str, value: Any) -> float:
     """Return the p of a parameter that is proportional to s^p if s is the bandwidth.
 
     The parameter times 2^p on rows times 2 has to give the mean products that it gives on the rows
@@ -465,7 +465,7 @@ def measured_power(method: Method, name: str, value: Any) -> float:
 
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
         raise unknown(f"It is {value!r}, which is no number above 0.")
-    if looks_at_target(method.make(FEATURES, 0, **_resolved(method))):
+    if uses_target(method.make(FEATURES, 0, **_resolved(method))):
         raise unknown("The method looks at the target.")
 
     def mean_products(rows: Array, times: float = 1.0, count: int = SEED_COUNT) -> Array:
@@ -475,11 +475,11 @@ def measured_power(method: Method, name: str, value: Any) -> float:
 
     # Rows at distances at which the kernel is about half of what it is at 0.
     def off(scale: float) -> float:
-        pairs, itself = scale * ROWS, scale * np.tile(ROWS[:PAIRS], (2, 1))
+        pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
         return abs(near / same - 0.5) if same > 0 else np.inf
 
-    rows = min(4.0 ** np.arange(-12, 13), key=off) * ROWS
+    rows = min(4.0 ** np.arange(-12, 13), key=off) * PROBE_ROWS
     base = mean_products(rows)
 
     def fits(other: Array) -> bool:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Feature, dense
+from rfbench.kernels import Feature, to_dense
 
 if TYPE_CHECKING:
     from rfbench.compute.ridge import NormalEquations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
-def matrix_of(features: Any, n: int) -> FloatArray:
+def to_matrix(features: Any, n: int) -> FloatArray:
     """Return what a transformer made of n rows as an array of shape (n, columns)."""
-    block: FloatArray = np.asarray(dense(features))
+    block: FloatArray = np.asarray(to_dense(features))
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
             f"A transformer made an array of shape {block.shape} of {n} rows.",
@@ -267,7 +267,7 @@ class FeatureMap(FittedMap):
                 # Without "clip" numpy gathers into a copy of `out`.
                 np.take(rows, columns, axis=1, out=out, mode="clip")
             else:
-                out[...] = dense(rows[:, columns])
+                out[...] = to_dense(rows[:, columns])
             out *= self.scale
         else:
             from rfbench.compute import waves
@@ -292,7 +292,7 @@ class FeatureMap(FittedMap):
         """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
         # A subclass that computes something else has no such form, unless it writes one.
         own = type(self).transform_into is not FeatureMap.transform_into
-        return super().as_torch() if own else torch_map(self)
+        return super().as_torch() if own else make_torch_map(self)
 
     def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
         """Return the normal equations of the features of the rows; targets have shape (n, k)."""
@@ -319,7 +319,7 @@ class FeatureMap(FittedMap):
         return out
 
 
-def torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
+def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
     """Return features, times a matrix of shape (n_columns, l), as a module of torch."""
     try:
         from rfbench.samplers.torch_map import TorchMap

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.parameters import TRUTH, one_of, parameter
+from rfbench.parameters import BOOLEAN, one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import PooledFeatures, fold_pairs
+from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
 
 
 @sampler(
@@ -78,7 +78,7 @@ class Greedy(PooledFeatures):
     approximates_kernel: ClassVar[bool] = False
 
     normalize: bool = parameter(False, one_of(False))
-    center_target: bool = parameter(False, TRUTH)
+    center_target: bool = parameter(False, BOOLEAN)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         assert targets is not None
@@ -95,7 +95,7 @@ class Greedy(PooledFeatures):
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
-            energy = fold_pairs(pool, pursuit.energies())
+            energy = sum_cos_sin(pool, pursuit.energies())
             sizes = np.where(free, np.sqrt(energy), -np.inf)
             taken = int(np.flatnonzero(sizes >= sizes.max() - 2 * rounding)[0])
             for column in pool.columns_of(np.array([taken])):

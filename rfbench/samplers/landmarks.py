@@ -10,37 +10,37 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from rfbench.arrays import Array, Rows
-from rfbench.kernels import Kernel, dense, doubles
+from rfbench.kernels import Kernel, to_dense, to_float64
 from rfbench.memory import check_fits
-from rfbench.rows import some
-from rfbench.samplers.projected import row_blocks
+from rfbench.rows import select_rows
+from rfbench.samplers.projected import iterate_row_blocks
 
 DIAGONAL_ROWS = 128
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-LEAST_PENALTY = 1e-12
+MIN_RELATIVE_MEAN = 1e-12
 # Of the trace: what is left then is rounding.
 LEAST_RESIDUAL = 1e-13
 FACTOR_BYTES = 2**31
 
 
-def diagonal(kernel: Kernel, X: Rows) -> Array:
+def compute_diagonal(kernel: Kernel, X: Rows) -> Array:
     """Return k(x, x) of the rows, shape (n,)."""
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
     return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
 
 
-def unexplained(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
+def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
     """Return k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti of the rows X and a sample T, shape (n,)."""
     n, size = X.shape[0], sample.shape[0]
     shifted = kernel(sample, sample)
     shifted[np.diag_indices_from(shifted)] += shifts
     factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True)
     explained = np.empty(n)
-    for block in row_blocks(n, size):
+    for block in iterate_row_blocks(n, size):
         seen = kernel(X[block], sample)
         explained[block] = np.einsum("ij,ji->i", seen, linalg.cho_solve(factor, seen.T))
-    return diagonal(kernel, X) - explained
+    return compute_diagonal(kernel, X) - explained
 
 
 def recursive_leverage(
@@ -65,7 +65,10 @@ def recursive_leverage(
     for level in range(len(sizes) - 2, -1, -1):
         rows = order[: sizes[level]]
         penalty = _penalty(kernel(X[sample], X[sample]) * np.outer(weights, weights), k)
-        scores = unexplained(kernel, some(X, rows), X[sample], penalty / weights**2) / penalty
+        scores = (
+            compute_schur_diagonal(kernel, select_rows(X, rows), X[sample], penalty / weights**2)
+            / penalty
+        )
         if level:
             chances = np.clip(oversampling * scores, 0.0, 1.0)
             kept = np.flatnonzero(generator.uniform(size=len(rows)) < chances)
@@ -86,10 +89,10 @@ def _penalty(weighted: Array, k: int) -> float:
         return 1e-5
     largest = linalg.eigvalsh(weighted, subset_by_index=[size - k, size - 1])
     trace = float(np.trace(weighted))
-    return max(trace - float(largest.sum()), LEAST_PENALTY * trace) / k
+    return max(trace - float(largest.sum()), MIN_RELATIVE_MEAN * trace) / k
 
 
-def centroids(
+def compute_centroids(
     X: Rows, m: int, rows: np.random.Generator, selection: np.random.Generator
 ) -> tuple[Array, int]:
     """Return at most m centroids, dense, shape (k, d), and of how many rows they are.
@@ -102,12 +105,12 @@ def centroids(
 
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
-    points: Any = doubles(X[taken])
+    points: Any = to_float64(X[taken])
     if not isinstance(points, np.ndarray):  # scikit-learn's k-means takes 32-bit indices alone
         parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
         points = sparse.csr_array(parts, shape=points.shape)
     if points.shape[0] <= m:
-        return np.asarray(dense(points)), points.shape[0]
+        return np.asarray(to_dense(points)), points.shape[0]
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
@@ -115,16 +118,16 @@ def centroids(
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
     if len(labels) < m:  # each is a row; scikit-learn's centroids may be moved off them
-        return np.asarray(dense(points[first])), points.shape[0]
+        return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
 
 
-def most_rows(m: int) -> int:
+def count_pivot_rows(m: int) -> int:
     """Return among how many rows m pivots are sought: the factor takes 2 GiB, or 16 m^2 bytes."""
     return max(2 * m, FACTOR_BYTES // (8 * m))
 
 
-def pivots(
+def choose_pivots(
     kernel: Kernel, X: Rows, m: int, block_size: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
     r"""Return numbers of at most m rows, in the order of their choice.
@@ -153,7 +156,7 @@ def pivots(
         "Take fewer landmarks, or another kind.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
-    residual = diagonal(kernel, X)
+    residual = compute_diagonal(kernel, X)
     least = LEAST_RESIDUAL * residual.sum()
     while count < m and (total := residual.sum()) > least:
         proposed = generator.choice(n, size=block_size, p=residual / total)

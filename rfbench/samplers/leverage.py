@@ -11,12 +11,12 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.memory import may_hold
-from rfbench.parameters import NOTHING, TRUTH, estimator, number, one_of, parameter, whole
+from rfbench.memory import can_hold
+from rfbench.parameters import BOOLEAN, NONE, estimator, number, one_of, parameter, whole
 from rfbench.samplers.base import NOTHING_SHARED, Shared, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
-from rfbench.samplers.pool import ScoredFeatures, fold_pairs, target_moments
+from rfbench.samplers.pool import ScoredFeatures, sum_cos_sin, target_moments
 
 INVERSE = "inverse"
 
@@ -62,11 +62,11 @@ class WeightedPool(ScoredFeatures):
 
     revision: ClassVar[int] = 2
 
-    pool_size: int | None = parameter(None, whole(1) | NOTHING)
+    pool_size: int | None = parameter(None, whole(1) | NONE)
     replace: bool = parameter(True, one_of(True))
     reweight: bool | str = parameter(True, one_of(True, INVERSE))
-    resample: bool = parameter(True, TRUTH)
-    per_column: bool = parameter(False, TRUTH)
+    resample: bool = parameter(True, BOOLEAN)
+    per_column: bool = parameter(False, BOOLEAN)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
@@ -81,7 +81,7 @@ class WeightedPool(ScoredFeatures):
         formed = self._room_for(pool, X) if rows is X and shared.keeps_columns else None
         scores = self._column_scores(pool, rows, own, formed)
         if not self.per_column:
-            scores = fold_pairs(pool, scores)
+            scores = sum_cos_sin(pool, scores)
         floor = np.finfo(float).eps * scores.mean()
         self.scores_ = np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
         self.pool_weights_ = q = self.scores_ / self.scores_.sum()
@@ -104,7 +104,7 @@ class WeightedPool(ScoredFeatures):
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
         """Return an array for all features of the rows, None where it would be too large."""
         shape = (X.shape[0], pool.n_columns)
-        if may_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
+        if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
         self.notes_.append("the scored features do not fit into memory and are made again")
         return None
@@ -249,7 +249,7 @@ class SurrogateLeverage(WeightedPool):
     needs_target: ClassVar[bool] = True
 
     equation: int = parameter(14, one_of(12, 14))
-    center_target: bool = parameter(False, TRUTH)
+    center_target: bool = parameter(False, BOOLEAN)
 
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None

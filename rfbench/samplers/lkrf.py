@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
-from rfbench.parameters import NOTHING, TRUTH, number, one_of, parameter
-from rfbench.rows import some
+from rfbench.parameters import BOOLEAN, NONE, number, one_of, parameter
+from rfbench.rows import select_rows
 from rfbench.samplers.base import Streams, streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
@@ -20,13 +20,13 @@ from rfbench.samplers.pool import (
     CENTRING,
     PooledFeatures,
     PoolScores,
-    centres,
-    fold_pairs,
-    ridge_fits,
+    centers_target,
+    iterate_ridge_fits,
+    sum_cos_sin,
 )
 
 VALIDATION = "validation"
-PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
+DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
 
@@ -121,9 +121,9 @@ class LKRF(PooledFeatures):
     keeps_some: ClassVar[bool] = True
 
     rho: float = parameter(10.0, number(least=0) | one_of(np.inf))
-    penalty: float | str | None = parameter(None, number(above=0) | one_of(VALIDATION) | NOTHING)
+    penalty: float | str | None = parameter(None, number(above=0) | one_of(VALIDATION) | NONE)
     estimator: str = parameter("top", one_of("draw", "top", "all", "paper"))
-    weighted: bool = parameter(True, TRUTH)
+    weighted: bool = parameter(True, BOOLEAN)
     center_target: bool | str = parameter("auto", CENTRING)
 
     @property
@@ -150,8 +150,8 @@ class LKRF(PooledFeatures):
         return self._taken(pool, v, q, random.selection)
 
     def _alignments(self, scored: PoolScores) -> Array:
-        centred = centres(self.center_target, scored.moments)
-        return fold_pairs(scored.pool, (scored.target_moments(centred=centred) ** 2).sum(axis=1))
+        centred = centers_target(self.center_target, scored.moments)
+        return sum_cos_sin(scored.pool, (scored.target_moments(centred=centred) ** 2).sum(axis=1))
 
     def _taken(
         self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
@@ -174,17 +174,17 @@ class LKRF(PooledFeatures):
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
             self.notes_.append("too few rows to choose the penalty by validation")
-            return PENALTIES[-1]
-        validation, training = ((some(rows, p), targets[p]) for p in (held, used))
+            return DIVERGENCE_PENALTIES[-1]
+        validation, training = ((select_rows(rows, p), targets[p]) for p in (held, used))
         v = self._alignments(scored.less(PoolScores.of(scored.pool, *validation)))
 
         def error(penalty: float) -> float:
             q = self._distribution(v, penalty)
             taken = self._taken(scored.pool, v, q, deepcopy(generator))
-            fits = ridge_fits(taken, training, validation, RIDGE_ALPHAS)
+            fits = iterate_ridge_fits(taken, training, validation, RIDGE_ALPHAS)
             return min((loss for loss, _ in fits), default=np.inf)
 
-        best = min(reversed(PENALTIES), key=error)
+        best = min(reversed(DIVERGENCE_PENALTIES), key=error)
         self.notes_.append(f"penalty {best:g} by validation")
         return best
 

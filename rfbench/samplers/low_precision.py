@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.kernels import dense
+from rfbench.kernels import to_dense
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
@@ -46,7 +46,7 @@ class RoundedMap(FeatureMap):
         streams = split_mix(numbers + np.uint64(self.key))
         for start in range(0, rows.shape[0], _KEY_ROWS):
             part = out[start : start + _KEY_ROWS]
-            keys = _row_keys(dense(rows[start : start + _KEY_ROWS]))
+            keys = _row_keys(to_dense(rows[start : start + _KEY_ROWS]))
             uniform = (split_mix(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
             levels = np.floor((part + abs(self.scale)) / step + uniform)
             part[...] = np.clip(levels, 0, 2**self.bits - 1) * step - abs(self.scale)

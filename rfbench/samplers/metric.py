@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from rfbench import kernels
 from rfbench.arrays import Array, Rows
-from rfbench.kernels import Kernel, dense, doubles
+from rfbench.kernels import Kernel, to_dense, to_float64
 from rfbench.memory import check_fits
-from rfbench.parameters import RANDOM_STATE, TRUTH, Checked, estimator, one_of, parameter, whole
+from rfbench.parameters import BOOLEAN, RANDOM_STATE, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
 from rfbench.samplers.base import (
@@ -24,14 +24,14 @@ from rfbench.samplers.base import (
     RandomState,
     Shared,
     Streams,
+    make_target_columns,
     streams,
-    target_columns,
 )
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.nystroem import NystroemMap
-from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures, ridge_fits
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures, iterate_ridge_fits
+from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
@@ -46,7 +46,7 @@ ONE_THREAD = 600
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
 # Columns whose entries differ by less, relative to the largest, are constant but for rounding.
-CONSTANT = 1e-12
+CONSTANT_SPREAD = 1e-12
 
 METRIC_BYTES = 2**26  # of the metrics that a search remembers; one more may go beyond
 
@@ -55,7 +55,7 @@ METRIC_BYTES = 2**26  # of the metrics that a search remembers; one more may go 
 class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     r"""A metric of the rows in which the target varies alike in all directions.
 
-    Kernels of the rows :math:`A^{1/2} x` (see `into`) are kernels of the metric A. At
+    Kernels of the rows :math:`A^{1/2} x` (see `apply_metric`) are kernels of the metric A. At
     first A = I. Every round fits a kernel ridge regression f on landmarks in the metric so far,
     its bandwidth and its penalty chosen on rows held out, and takes the average gradient outer
     product (AGOP)
@@ -128,7 +128,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     kind: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
     kernel: str = parameter("gaussian", one_of(*LEARNT_KERNELS))
     rounds: int = parameter(3, whole(1))
-    early_stopping: bool = parameter(False, TRUTH)
+    early_stopping: bool = parameter(False, BOOLEAN)
     n_landmarks: int = parameter(300, whole(1))
     n_rows: int = parameter(3000, whole(2))
     random_state: RandomState = parameter(None, RANDOM_STATE)
@@ -150,7 +150,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             The rows have too many columns for a full metric.
         """
         self.check_parameters()
-        (n, d), targets = X.shape, target_columns(y, X.shape[0])
+        (n, d), targets = X.shape, make_target_columns(y, X.shape[0])
         if self.kind == FULL:  # the rows are dense, and the outer product has all columns squared
             check_fits(
                 8.0 * d * (4.0 * min(n, self.n_rows) + 5.0 * d),
@@ -161,9 +161,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         taken = np.arange(n)
         if n > self.n_rows:
             taken = np.sort(random.rows.choice(n, self.n_rows, replace=False))
-        rows = doubles(X[taken])
+        rows = to_float64(X[taken])
         if self.kind == FULL:
-            rows = dense(rows)
+            rows = to_dense(rows)
         targets = targets[taken]
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
@@ -182,10 +182,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         losses: list[float] = []
         for number in range(self.rounds + 1):
             # f of the rows A^(1/2) x is a kernel regression in the metric A; A = I at first.
-            inside = into(root, rows)
+            inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
-            fit = best_fit(self.kernel, inside, targets, into(root, held_rows), held, m)
-            if fit is None or not varies(targets):
+            fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
+            if fit is None or not has_variation(targets):
                 self.notes_.append("the target or the rows do not vary: no metric was learnt")
                 break
             loss, kernel, landmarks, coef = fit
@@ -203,7 +203,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             )
             # Scaled to the spread of the rows as they are. Unscaled, a bandwidth would mean another
             # length in every round, and a search of it would find the scale of G.
-            following = metric_of(outer, rows)
+            following = compute_metric(outer, rows)
             if following is None:
                 break
             metric, root = following
@@ -220,7 +220,7 @@ def _stalls(losses: list[float]) -> bool:
     return len(losses) > 2 and min(losses[-2:]) >= min(losses[:-2])
 
 
-def into(root: Array, rows: Rows) -> Any:
+def apply_metric(root: Array, rows: Rows) -> Any:
     """Return the rows times the root of a metric, shape (d,) or (d, d)."""
     if root.ndim == 2:
         return rows @ root
@@ -230,13 +230,13 @@ def into(root: Array, rows: Rows) -> Any:
     return rows * root
 
 
-def varies(targets: Array) -> bool:
+def has_variation(targets: Array) -> bool:
     """Tell whether a column of the target varies by more than rounding; their shape is (n, k)."""
     spread = np.ptp(targets, axis=0)
-    return bool(np.any(spread > CONSTANT * np.abs(targets).max(axis=0)))
+    return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
 
-def best_fit(
+def fit_best(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
     """Fit kernel ridge regressions on the first m rows as landmarks; return the best one.
@@ -248,7 +248,7 @@ def best_fit(
         coefficients; None where all landmarks are the same.
     """
     landmarks = rows[:m]
-    squares = kernels.rounded_squares(*kernels.centred(landmarks, landmarks))
+    squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
@@ -257,13 +257,13 @@ def best_fit(
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
         kernel = kernels.make(name, multiple * median)
         features = NystroemMap(kernel, landmarks)
-        for loss, coef in ridge_fits(features, (rows, targets), (held_rows, held), ALPHAS):
+        for loss, coef in iterate_ridge_fits(features, (rows, targets), (held_rows, held), ALPHAS):
             if best is None or loss < best[0]:
                 best = loss, kernel, landmarks, features.matrix @ coef
     return best
 
 
-def metric_of(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
+def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """Return the metric that follows from an outer product, and its root.
 
     The outer product itself where it is the diagonal, shape (d,), or its root where it is all,
@@ -294,12 +294,12 @@ def total_variance(rows: Rows, root: Array | None = None) -> float:
     root = np.ones(d) if root is None else root
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
-    for block in row_blocks(n, d):
+    for block in iterate_row_blocks(n, d):
         part: Any = rows[block].astype(np.float64)
         part = part if sparse.issparse(part) else part - shift
         sums += np.asarray(part.sum(axis=0)).ravel()
-        squares += float(row_norms(into(root, part), squared=True).sum())
-    mean = into(root, sums / n)
+        squares += float(row_norms(apply_metric(root, part), squared=True).sum())
+    mean = apply_metric(root, sums / n)
     return float(squares / n - mean @ mean)
 
 
@@ -325,9 +325,9 @@ def gradient_outer_product(
     """
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
-    for block in row_blocks(rows.shape[0], k * d):
+    for block in iterate_row_blocks(rows.shape[0], k * d):
         for gradients in kernel.gradients(rows[block], landmarks, coef):
-            by_rows = into(root, gradients)
+            by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
     return np.asarray(total / rows.shape[0])
 
@@ -430,7 +430,7 @@ class RFMFeatures(ScoredFeatures):
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
         # w'A^(1/2)x is a plain feature of the row A^(1/2) x, and the root is symmetric.
-        turned = into(learned.root_, drawn.frequencies.T).T
+        turned = apply_metric(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5
         )

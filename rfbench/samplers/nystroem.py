@@ -16,8 +16,13 @@ from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import FittedMap
-from rfbench.samplers.landmarks import centroids, most_rows, pivots, recursive_leverage
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.landmarks import (
+    choose_pivots,
+    compute_centroids,
+    count_pivot_rows,
+    recursive_leverage,
+)
+from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
@@ -50,7 +55,7 @@ class KernelColumns(FittedMap):
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, m)."""
-        for block in row_blocks(rows.shape[0], self.n_columns):
+        for block in iterate_row_blocks(rows.shape[0], self.n_columns):
             out[block] = self._columns(rows[block])
 
     def _columns(self, rows: Rows) -> Array:
@@ -111,8 +116,8 @@ class Nystroem(RandomFeatures):
         scores, see `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
 
         'rpcholesky': rows drawn one after the other, by what the others leave of them, see
-        `rfbench.samplers.landmarks.pivots`. Costs O(n m^2) and 8 n m bytes; of more rows than
-        fit into 2 GiB (but at least 2m), a uniform sample is used.
+        `rfbench.samplers.landmarks.choose_pivots`. Costs O(n m^2) and 8 n m bytes; of more rows
+        than fit into 2 GiB (but at least 2m), a uniform sample is used.
 
         'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
         section 4). They are dense, and means of the rows as they are for every kernel. Costs at
@@ -168,7 +173,7 @@ class Nystroem(RandomFeatures):
                 f"{X.shape[0]} rows give {X.shape[0]} landmarks; the other columns repeat them"
             )
         if self.landmarks == KMEANS:
-            points, seen = centroids(X, self.n_components, random.rows, random.selection)
+            points, seen = compute_centroids(X, self.n_components, random.rows, random.selection)
             self._note(points.shape[0], seen, X.shape[0])
             points = points[np.resize(np.arange(len(points)), self.n_components)].astype(X.dtype)
         else:
@@ -193,11 +198,13 @@ class Nystroem(RandomFeatures):
     def _pivots(self, X: Rows, random: Streams) -> NDArray[np.intp]:
         n, m = X.shape[0], self.n_components
         sample = np.arange(n)
-        if n > most_rows(m):
-            sample = np.sort(random.rows.choice(n, most_rows(m), replace=False))
+        if n > count_pivot_rows(m):
+            sample = np.sort(random.rows.choice(n, count_pivot_rows(m), replace=False))
         rows = X[:] if len(sample) == n else X[sample]
         m = min(m, len(sample))
-        found = pivots(self.kernel_, rows, m, max(10, self.n_components // 10), random.selection)
+        found = choose_pivots(
+            self.kernel_, rows, m, max(10, self.n_components // 10), random.selection
+        )
         self._note(len(found), len(sample), n)
         return np.asarray(sample[found])
 

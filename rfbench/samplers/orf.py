@@ -8,7 +8,7 @@ import numpy as np
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import GaussianMeasure
-from rfbench.parameters import TRUTH, parameter
+from rfbench.parameters import BOOLEAN, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ISOTROPIC, sampler
 from rfbench.samplers.feature_map import FeatureMap
@@ -54,7 +54,7 @@ class ORF(RandomFeatures):
 
     kernels_served: ClassVar[Any] = GaussianMeasure
 
-    padded: bool = parameter(False, TRUTH)
+    padded: bool = parameter(False, BOOLEAN)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         from rfbench.compute.hadamard import padded_length

@@ -59,19 +59,19 @@ def target_moments(
     return total
 
 
-def fold_pairs(unit: FeatureMap, columns: Array) -> Array:
+def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
     """Add the values of a frequency's cos and sin columns; shape (n_columns,) to (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
 
 
-def centres(choice: bool | str, targets: Array) -> bool:
+def centers_target(choice: bool | str, targets: Array) -> bool:
     """Tell whether to subtract the target's mean; 'auto' does so for several target columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
-def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
+def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
     """Return the order of decreasing scores, that rounding does not decide.
 
     Ties have the order of their index.
@@ -96,7 +96,7 @@ def decreasing(scores: Array, error: float) -> NDArray[np.intp]:
     return order[np.lexsort((order, tied, group))]
 
 
-def ridge_fits(
+def iterate_ridge_fits(
     features: FittedMap, training: tuple[Rows, Array], held: tuple[Rows, Array], alphas: Array
 ) -> Iterator[tuple[float, Array]]:
     """Yield the mean squared loss on rows held out and the coefficients, by penalty.

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.kernels import Gaussian, dense
+from rfbench.kernels import Gaussian, to_dense
 from rfbench.parameters import one_of, parameter
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, PLAIN, FeatureMap
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.projected import iterate_row_blocks
 
 BASES = ("rks", "orf", "simrf")
 
@@ -37,8 +37,8 @@ class PositiveMap(FeatureMap):
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         assert self.offsets is not None
-        for block in row_blocks(rows.shape[0], rows.shape[1]):
-            part, exponents = dense(rows[block]), out[block]
+        for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
+            part, exponents = to_dense(rows[block]), out[block]
             if self.centre is not None:
                 part = part - self.centre.astype(part.dtype)
             self._project(part, exponents)
@@ -95,7 +95,7 @@ class PositiveFeatures(RandomFeatures):
         base.kernel_ = self.kernel_
         drawn = base._draw(X, None, random)
         assert isinstance(drawn, FeatureMap)
-        centre, variance = moments(X)
+        centre, variance = compute_moments(X)
         A = self._curvature(variance, X.shape[1])
         squares = np.sum(drawn.frequencies**2, axis=0) / spread**2
         return PositiveMap(
@@ -157,13 +157,13 @@ class OptimalPositiveFeatures(PositiveFeatures):
         return self.curvature_
 
 
-def moments(X: Rows) -> tuple[Array, float]:
+def compute_moments(X: Rows) -> tuple[Array, float]:
     """Return the mean of the rows, shape (d,), and the mean squared distance from it."""
     n, d = X.shape
-    blocks = list(row_blocks(n, d))
+    blocks = list(iterate_row_blocks(n, d))
     total = np.zeros(d)
     for block in blocks:
         total += np.asarray(X[block].astype(np.float64).sum(axis=0)).ravel()
     mean = total / n
-    squares = (row_norms(dense(X[block]) - mean, squared=True).sum() for block in blocks)
+    squares = (row_norms(to_dense(X[block]) - mean, squared=True).sum() for block in blocks)
     return mean, float(sum(squares)) / n

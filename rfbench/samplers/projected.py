@@ -11,17 +11,17 @@ import numpy as np
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.parameters import NOTHING, estimator, parameter, whole
+from rfbench.parameters import NONE, estimator, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, torch_map
+from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-BLOCK_BYTES = 2**23
+PROJECTED_BLOCK_BYTES = 2**23
 
 
-def row_blocks(n: int, n_columns: int) -> Iterator[slice]:
+def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
     """Yield slices of rows whose features in float64 take about 8 MiB."""
-    step = max(16, BLOCK_BYTES // (8 * n_columns))
+    step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
@@ -55,12 +55,12 @@ class ProjectedMap(FittedMap):
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
         matrix = self.matrix.astype(rows.dtype, copy=False)
-        for block in row_blocks(rows.shape[0], self.inner.n_columns):
+        for block in iterate_row_blocks(rows.shape[0], self.inner.n_columns):
             np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
     def as_torch(self) -> Any:
         """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
-        return torch_map(self.inner, self.matrix)
+        return make_torch_map(self.inner, self.matrix)
 
 
 @estimator
@@ -80,7 +80,7 @@ class ProjectedFeatures(RandomFeatures):
     Other parameters: those of `RandomFeatures`.
     """
 
-    base_size: int | None = parameter(None, whole(1) | NOTHING)
+    base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
         """Check that F has at least as many columns as are returned."""

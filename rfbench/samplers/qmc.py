@@ -11,7 +11,7 @@ from scipy.stats import qmc
 from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
-from rfbench.parameters import TRUTH, one_of, parameter
+from rfbench.parameters import BOOLEAN, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import PRODUCT, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
@@ -85,7 +85,7 @@ class QMC(RandomFeatures):
         return super().serves(kernel) and kernel.coordinate is not None
 
     sequence: str = parameter("sobol", one_of("sobol", "halton", "generalized-halton"))
-    scramble: bool = parameter(True, TRUTH)
+    scramble: bool = parameter(True, BOOLEAN)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components

@@ -18,7 +18,7 @@ from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
 BLOCK_PAIRS = 128
-PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
+SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
 @sampler(
@@ -83,10 +83,10 @@ class SES(RandomFeatures):
         size = (self.pairs_per_feature * self.n_components, 2)
         pairs = random.rows.integers(0, X.shape[0], size=size)
         held = len(pairs) // 5
-        held_out = some_pairs(unit, self.kernel_, X, pairs[:held])
-        training = some_pairs(unit, self.kernel_, X, pairs[held:])
+        held_out = make_pair_equations(unit, self.kernel_, X, pairs[:held])
+        training = make_pair_equations(unit, self.kernel_, X, pairs[held:])
         solve = training.solver()
-        self.penalty_ = min(PENALTIES, key=lambda penalty: held_out.error(solve(penalty)))
+        self.penalty_ = min(SPARSE_PENALTIES, key=lambda penalty: held_out.error(solve(penalty)))
         every = PairEquations(*map(operator.add, held_out, training))
         self.beta_ = every.solver()(self.penalty_)
         return unit.weighted_by(np.sqrt(self.beta_))
@@ -136,7 +136,9 @@ class PairEquations(NamedTuple):
         return solve
 
 
-def some_pairs(unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]) -> PairEquations:
+def make_pair_equations(
+    unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]
+) -> PairEquations:
     """Return the equations of given pairs of row numbers, shape (r, 2)."""
     m = unit.n_frequencies
     gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0

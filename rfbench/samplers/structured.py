@@ -13,7 +13,7 @@ from scipy import fft
 from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.kernels import GaussianMeasure, dense
+from rfbench.kernels import GaussianMeasure, to_dense
 from rfbench.parameters import parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
@@ -81,7 +81,7 @@ class Stacked(Projection):
         for start in range(0, rows.shape[0], step):
             part = rows[start : start + step]
             padded = np.zeros((part.shape[0], p), dtype=out.dtype)
-            padded[:, : self.n_features] = dense(part)
+            padded[:, : self.n_features] = to_dense(part)
             target = out[start : start + step]
             for number, columns, own in pieces:
                 target[:, columns] = self.through(self.blocks[number], padded)[:, own]

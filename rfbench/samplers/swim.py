@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
-from rfbench.kernels import dense
-from rfbench.parameters import NOTHING, number, one_of, parameter, whole
+from rfbench.kernels import to_dense
+from rfbench.parameters import NONE, number, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.projected import iterate_row_blocks
 
 # tanh of it is one half.
 HALF = float(np.arctanh(0.5))
@@ -161,16 +161,16 @@ class SWIM(DataPairs):
 
 def pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
     """Return w, shape (d, m), and b, shape (m,), of pairs of rows, shape (m, 2)."""
-    start = np.asarray(dense(X[pairs[:, 0]]), np.float64)
-    step = np.asarray(dense(X[pairs[:, 1]]), np.float64) - start
+    start = np.asarray(to_dense(X[pairs[:, 0]]), np.float64)
+    step = np.asarray(to_dense(X[pairs[:, 1]]), np.float64) - start
     frequencies = 2.0 * scale * step / np.sum(step**2, axis=1, keepdims=True)
     return np.ascontiguousarray(frequencies.T), -np.sum(frequencies * start, axis=1) - scale
 
 
 def _distances(X: Rows, pairs: Numbers) -> Array:
     found = np.empty(len(pairs))
-    for block in row_blocks(len(pairs), X.shape[1]):
-        start, end = (np.asarray(dense(X[side]), np.float64) for side in pairs[block].T)
+    for block in iterate_row_blocks(len(pairs), X.shape[1]):
+        start, end = (np.asarray(to_dense(X[side]), np.float64) for side in pairs[block].T)
         found[block] = np.linalg.norm(end - start, axis=1)
     return found
 
@@ -221,13 +221,13 @@ class ELM(RandomFeatures):
 
     scale: float = parameter(1.0, number(above=0))
     weights: str = parameter("uniform", one_of("uniform"))
-    torch_seed: int | None = parameter(None, whole(0) | NOTHING)
+    torch_seed: int | None = parameter(None, whole(0) | NONE)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         bound = self.scale / np.sqrt(d)
         if self.torch_seed is not None:
-            drawn = bound * torch_uniform(self.torch_seed, d * m + m)
+            drawn = bound * draw_torch_uniform(self.torch_seed, d * m + m)
             frequencies, offsets = drawn[: d * m].reshape(m, d).T, drawn[d * m :]
         else:
             frequencies = random.frequencies.uniform(-bound, bound, (m, d)).T
@@ -235,7 +235,7 @@ class ELM(RandomFeatures):
         return FeatureMap("tanh", PLAIN, np.ascontiguousarray(frequencies), offsets, scale=m**-0.5)
 
 
-def torch_uniform(seed: int, count: int) -> Array:
+def draw_torch_uniform(seed: int, count: int) -> Array:
     """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after a seed.
 
     Its generator on the CPU is numpy's of old, MT19937, and a number is made of the last 24 bits.

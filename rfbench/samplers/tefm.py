@@ -13,7 +13,7 @@ from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.projected import ProjectedFeatures, row_blocks
+from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
 STRIP_BYTES = 2**27
@@ -65,7 +65,7 @@ class TEFMG(ProjectedFeatures):
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
         base = base.astype(X.dtype)
         sketch = np.zeros((base.n_columns, self.n_components))
-        for block in row_blocks(X.shape[0], base.n_columns):
+        for block in iterate_row_blocks(X.shape[0], base.n_columns):
             features = base.transform(X[block])
             theta = random.selection.standard_normal((len(features), self.n_components))
             sketch += features.T @ theta.astype(X.dtype, copy=False)
@@ -129,7 +129,7 @@ class TEFMS(ProjectedFeatures):
         for piece in base.astype(X.dtype).pieces(frequencies):
             columns = base.columns_of(np.arange(first, first + piece.n_frequencies))
             strip = np.zeros((length, piece.n_columns), dtype=X.dtype)
-            for rows in row_blocks(n, piece.n_columns):
+            for rows in iterate_row_blocks(n, piece.n_columns):
                 piece.transform_into(X[rows], strip[rows])
             strip[:n] *= signs
             fwht_inplace(strip, 0)

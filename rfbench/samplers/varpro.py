@@ -11,14 +11,14 @@ from scipy import optimize
 from rfbench.arrays import Array, Rows
 from rfbench.compute.gram import accumulate
 from rfbench.compute.ridge import solve_ridge
-from rfbench.kernels import doubles
+from rfbench.kernels import to_float64
 from rfbench.parameters import number, parameter, whole
-from rfbench.rows import some
+from rfbench.rows import select_rows
 from rfbench.samplers.base import Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
-from rfbench.samplers.projected import row_blocks
+from rfbench.samplers.projected import iterate_row_blocks
 
 
 @sampler(
@@ -103,7 +103,7 @@ class VariableProjection(ScoredFeatures):
         def objective(point: Array) -> tuple[float, Array]:
             nonlocal best
             tried = map_of(point)
-            coef, intercept = ridge(tried, *known, self.alpha)
+            coef, intercept = fit_ridge(tried, *known, self.alpha)
             losses.append(held_out_loss(tried, *unknown, coef, intercept))
             if losses[-1] <= min(losses):
                 best = tried
@@ -139,10 +139,15 @@ def hold_out(
     held = np.sort(order[: len(targets) // 10])
     training = np.sort(order[len(held) :])
     judged = held if len(held) else training
-    return (some(rows, training), targets[training]), (some(rows, judged), targets[judged])
+    return (select_rows(rows, training), targets[training]), (
+        select_rows(rows, judged),
+        targets[judged],
+    )
 
 
-def ridge(features: FeatureMap, rows: Rows, targets: Array, alpha: float) -> tuple[Array, Array]:
+def fit_ridge(
+    features: FeatureMap, rows: Rows, targets: Array, alpha: float
+) -> tuple[Array, Array]:
     """Return the coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
     equations = accumulate(features.transform_into, rows, targets, features.n_columns)
     path = solve_ridge(equations, rows.shape[0] * alpha, intercept=True)
@@ -154,8 +159,8 @@ def held_out_loss(
 ) -> float:
     """Return the mean squared residual."""
     total = 0.0
-    for block in row_blocks(len(targets), features.n_columns):
-        fitted = features.transform(doubles(rows[block])) @ coef + intercept
+    for block in iterate_row_blocks(len(targets), features.n_columns):
+        fitted = features.transform(to_float64(rows[block])) @ coef + intercept
         total += float(np.sum((targets[block] - fitted) ** 2))
     return total / len(targets)
 
@@ -169,8 +174,8 @@ def reduced_loss(
     """
     n, apart = len(targets), features.columns_apart()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
-    for block in row_blocks(n, apart.n_columns):
-        X = doubles(rows[block])
+    for block in iterate_row_blocks(n, apart.n_columns):
+        X = to_float64(rows[block])
         columns, moved = apart.with_slopes(X)
         residual = targets[block] - columns @ coef - intercept
         moved *= residual @ coef.T

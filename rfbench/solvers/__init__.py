@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__getattr__("__all__")})
 
 
-def solver_class(name: str, task: str = "classification") -> type[Any]:
+def find_class(name: str, task: str = "classification") -> type[Any]:
     """Return the class of a solver for a task ('classification' or 'regression')."""
     declared = SOLVERS.find(name)
     if task not in declared:
@@ -35,7 +35,7 @@ def solver_class(name: str, task: str = "classification") -> type[Any]:
     return cls
 
 
-def revision(name: str) -> int:
+def get_revision(name: str) -> int:
     """Return the revision of a solver of rfbench, 1 for any other."""
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
@@ -49,5 +49,5 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     >>> solvers.make("ridge", task="regression", alphas=[0.1, 1.0], selection="cv5")
     RidgeRegressor(alphas=[0.1, 1.0], selection='cv5')
     """
-    solver: Solver = build(solver_class(name, task), name, parameters)
+    solver: Solver = build(find_class(name, task), name, parameters)
     return solver

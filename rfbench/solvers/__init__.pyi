@@ -7,9 +7,9 @@ from rfbench.parameters import build
 from rfbench.registry import SOLVERS
 from rfbench.solvers.base import Solver as Solver
 from rfbench.solvers.external import ExternalSolver as ExternalSolver
-def solver_class(name: str, task: str='classification') -> type[Any]:
+def find_class(name: str, task: str='classification') -> type[Any]:
     ...
-def revision(name: str) -> int:
+def get_revision(name: str) -> int:
     ...
 def make(name: str, task: str='classification', **parameters: Any) -> Solver:
     ...

@@ -22,24 +22,24 @@ from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.parameters import (
-    NOTHING,
+    BOOLEAN,
+    NONE,
     RANDOM_STATE,
-    TRUTH,
     Checked,
     Rule,
     estimator,
+    make_rule_metadata,
     number,
     one_of,
     parameter,
-    ruled,
 )
-from rfbench.rows import RowSource, some
-from rfbench.samplers.base import RandomState, looks_at_target
+from rfbench.rows import RowSource, select_rows
+from rfbench.samplers.base import RandomState, uses_target
 from rfbench.solvers.coding import Targets
-from rfbench.solvers.design import Design, design_of
+from rfbench.solvers.design import Design, make_design
 from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
-from rfbench.solvers.folds import NESTED, ONCE, Refit, refit_of, whole_groups
+from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
 VALIDATION_SHARE = 0.2
 LOO = "loo"
@@ -53,11 +53,11 @@ def _is_folds(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"cv([2-9]|[1-9]\d)", value) is not None
 
 
-FOLDS = Rule("another cvK", _is_folds)
-SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLDS | NOTHING
+FOLD_COUNTS = Rule("another cvK", _is_folds)
+SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NONE
 
 
-def grid_of(rule: Rule) -> Rule:
+def make_grid_rule(rule: Rule) -> Rule:
     """Return the rule of one value, or a list of values, that each hold a rule."""
 
     def holds(values: Any) -> bool:
@@ -155,11 +155,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     positive_alphas: ClassVar[bool] = False
 
     alphas: float | Sequence[float] = field(
-        default=1.0, kw_only=False, metadata=ruled(grid_of(number(least=0)))
+        default=1.0, kw_only=False, metadata=make_rule_metadata(make_grid_rule(number(least=0)))
     )
     alpha_convention: str = parameter("absolute", one_of("absolute", "per-sample"))
     selection: str | None = parameter(None, SELECTION)
-    intercept: bool = parameter(True, TRUTH)
+    intercept: bool = parameter(True, BOOLEAN)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     # A real target, of one or several columns; otherwise labels.
@@ -251,7 +251,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             A real target may have several columns, (n, t).
         features : fitted transformer, optional
         features_in_folds : {'nested', 'once'} or function
-            Features that look at the target (`rfbench.samplers.base.looks_at_target`) are copied
+            Features that look at the target (`rfbench.samplers.base.uses_target`) are copied
             and fitted anew without the rows of each fold, or taken as they are, though they have
             seen the targets of the rows that then choose. A function fits those of a fold, see
             `rfbench.solvers.folds.Refit`.
@@ -278,12 +278,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         self._check_selection(selection, groups, evaluation)
         targets = self._targets(y)
         self.features_ = features if self.uses_features else None
-        design = design_of(X, self.features_)
+        design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
         # Make folds. Before anything is fitted: features that look at the target must not see the
         # rows that choose, and all samplers of a trial get the same folds, whatever they draw.
         folds = self._groups(selection, design.n, groups, targets.codes, notes)
-        refit = None if folds is None else refit_of(features_in_folds, self.features_)
+        refit = None if folds is None else make_refit(features_in_folds, self.features_)
         # Fit the whole grid at once, on all rows and on all but each fold: what the penalties have
         # in common, a Gram matrix or an eigendecomposition, is computed once.
         fits = self._fits(design, targets, None if refit else folds, clock)
@@ -297,7 +297,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Keep the fit of all rows at the chosen penalty. The others are dropped: a path takes as
         # many times the memory as there are penalties.
         self._keep(fits.path, choice.best)
-        in_folds = None if folds is None or not looks_at_target(self.features_) else ONCE
+        in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
             selection=selection,
@@ -343,7 +343,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
             # A subject whose rows are on both sides would be recognised, and not predicted.
-            folds = whole_groups(groups, codes, count, int(generator.integers(2**31)))
+            folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds: the training rows are of {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
@@ -373,13 +373,13 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
-            rows = some(X, rest)
+            rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
-            part = design_of(rows, features)
+            part = make_design(rows, features)
             part.clock = spent
             fitted = self._fits(part, targets.take(folds != g), None, spent).path
             with spent.part("train"):
-                decisions = fitted.decisions(design_of(some(X, held), features))
+                decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
         clock.charge(spent, to="train")
@@ -390,7 +390,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
         The decision values are those that the row of the trial is scored by, and are computed once.
         """
-        design = design_of(self._rows(evaluation[0]), self.features_)
+        design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.part("test"):
             decisions = fits.path.decisions(design)
             losses = self._losses(decisions, self._truth(evaluation[1]))
@@ -505,5 +505,5 @@ class LinearModel(Solver):
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
         check_is_fitted(self, "coef_")
-        values = design_of(self._rows(X), self.features_).multiply(self.coef_.T)
+        values = make_design(self._rows(X), self.features_).multiply(self.coef_.T)
         return np.asarray(values + self.intercept_)

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 from rfbench.arrays import Array, Rows
 
 # What is drawn from, each value as likely as any other; around scikit-learn's defaults.
-GRID: dict[str, list[Any]] = {
+BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
     "max_leaf_nodes": [7, 15, 31, 63],
@@ -23,7 +23,9 @@ GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-PATIENCE = 20  # trees without a smaller loss on the rows held out, after which a fit stops
+ROUNDS_WITHOUT_GAIN = (
+    20  # trees without a smaller loss on the rows held out, after which a fit stops
+)
 
 
 class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
@@ -37,7 +39,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         How many folds choose, or the rows of each that are fitted and held out.
     trees : int
         The most trees; each fit of a fold stops by the loss on its rows held out, and the final
-        one takes the mean number of the folds. With 0 their number is drawn, as in `GRID`.
+        one takes the mean number of the folds. With 0 their number is drawn, as in `BOOSTING_GRID`.
     random_state : int
         Of the settings drawn, the folds and the fits.
 
@@ -68,7 +70,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
 
     def settings(self) -> list[dict[str, Any]]:
         """Return the settings that are tried."""
-        grid = {k: v for k, v in GRID.items() if not self.trees or k != TREES}
+        grid = {k: v for k, v in BOOSTING_GRID.items() if not self.trees or k != TREES}
         drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]
 
@@ -91,7 +93,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         if self.trees:
             self.best_params_[TREES] = round(trees[best].mean())
         self.best_estimator_ = self._model(self.best_params_).fit(X, y)
-        tried = {**GRID, TREES: [1, self.trees]} if self.trees else GRID
+        tried = {**BOOSTING_GRID, TREES: [1, self.trees]} if self.trees else BOOSTING_GRID
         self.at_edge_ = sorted(
             name
             for name, value in self.best_params_.items()
@@ -103,7 +105,11 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         """Fit a setting on the rows of a fold; where trees stop, by the loss on those held out."""
         if not self.trees:
             return self._model(setting).fit(X, y)
-        stopping = {"early_stopping": True, "n_iter_no_change": PATIENCE, TREES: self.trees}
+        stopping = {
+            "early_stopping": True,
+            "n_iter_no_change": ROUNDS_WITHOUT_GAIN,
+            TREES: self.trees,
+        }
         return self._model(setting).set_params(**stopping).fit(X, y, X_val=X_val, y_val=y_val)
 
     def predict(self, X: Rows) -> Array:

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 
 from rfbench.arrays import Array
 
-ROWS = 1000  # of which the kernel's values are in memory at a time
+BATCH_ROWS = 1000  # of which the kernel's values are in memory at a time
 
 
 class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,7 +45,7 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.bandwidth is None:
             return np.asarray(X @ self.sums_)
         gamma = 0.5 / self.bandwidth**2
-        blocks = gen_batches(len(X), ROWS)
+        blocks = gen_batches(len(X), BATCH_ROWS)
         return np.vstack([rbf_kernel(X[each], self.rows_, gamma) @ self.sums_ for each in blocks])
 
     def predict(self, X: Any) -> Any:

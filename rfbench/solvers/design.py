@@ -15,15 +15,15 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
-from rfbench.rows import some
+from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import (
     FittedMap,
     FormedFeatures,
     check_columns,
-    matrix_of,
+    to_matrix,
 )
 
-BLOCK_BYTES = 2**19
+DESIGN_BLOCK_BYTES = 2**19
 
 
 class Design:
@@ -52,7 +52,7 @@ class Design:
         elif self._map is not None:
             self.n_columns = self._map.n_columns
         else:
-            self.n_columns = matrix_of(features.transform(X[:1]), 1).shape[1]
+            self.n_columns = to_matrix(features.transform(X[:1]), 1).shape[1]
 
     @property
     def n(self) -> int:
@@ -76,14 +76,14 @@ class Design:
             self._map.transform_into(rows, out)
         else:
             features = rows if self.features is None else self.features.transform(rows)
-            block = matrix_of(features, rows.shape[0])
+            block = to_matrix(features, rows.shape[0])
             check_columns(block.shape[1], self.n_columns)
             out[...] = block
         check_finite(out, "The features")
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of some of the rows; it has no clock yet."""
-        return Design(some(self.X, chosen), self.features)
+        return Design(select_rows(self.X, chosen), self.features)
 
     def matrix(self) -> FloatArray:
         """Return all features at once, shape (n, n_columns)."""
@@ -134,7 +134,7 @@ class Design:
         return result
 
     def _block_rows(self) -> int:
-        return max(16, BLOCK_BYTES // (8 * self.n_columns))
+        return max(16, DESIGN_BLOCK_BYTES // (8 * self.n_columns))
 
 
 class FormedDesign(Design):
@@ -190,7 +190,7 @@ def check_finite(values: FloatArray, what: str) -> None:
         )
 
 
-def design_of(X: Rows, features: Any) -> Design:
+def make_design(X: Rows, features: Any) -> Design:
     """Return the design of rows: the features' own, or of columns that are formed already."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:

@@ -13,7 +13,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
-from rfbench.solvers.probabilities import calibrated
+from rfbench.solvers.probabilities import calibrate
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
@@ -100,7 +100,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         Scores of least squares are no logits. Each half of the rows is calibrated by the other
         one, so that no row's own class says something of it.
         """
-        return calibrated(
+        return calibrate(
             self.coding_.scores(decisions) if self.coding_.by_pairs else decisions, codes
         )
 

@@ -14,18 +14,18 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.base import uses_target
 from rfbench.samplers.feature_map import check_columns, check_real
-from rfbench.solvers.design import design_of
+from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitReport, FittedModel
-from rfbench.solvers.folds import ONCE, whole_groups
+from rfbench.solvers.folds import ONCE, assign_group_folds
 
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
 # by itself does not.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
-def chooses(estimator: Any, n: int) -> bool:
+def holds_out_rows(estimator: Any, n: int) -> bool:
     """Tell whether an estimator holds out rows of n to choose by: its folds, or to stop early."""
     return _has_folds(estimator) or _stops_early(estimator, n)
 
@@ -84,14 +84,14 @@ class ExternalSolver(FittedModel):
         """
         clock = clock or Clock()
         self.features_ = features
-        design = design_of(X, features)
+        design = make_design(X, features)
         check_fits(
             16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Take the solver ridge, which streams its rows, or fewer rows or features.",
         )
         notes, in_folds = [], None
-        if looks_at_target(features) and chooses(self.estimator, design.n):
+        if uses_target(features) and holds_out_rows(self.estimator, design.n):
             in_folds = ONCE
             name = type(self.estimator).__name__
             notes.append(f"{name} chooses by rows whose targets the features have seen")
@@ -100,7 +100,7 @@ class ExternalSolver(FittedModel):
         choice: dict[str, Any] = {}
         if evaluation is not None and getattr(self.estimator, "chooses_by_evaluation", False):
             with clock.part("features"):
-                held = design_of(evaluation[0], features).matrix()
+                held = make_design(evaluation[0], features).matrix()
             choice = self._choose_by_evaluation(Z, np.asarray(y), held, evaluation[1], clock)
         else:
             with clock.part("train"):
@@ -132,7 +132,7 @@ class ExternalSolver(FittedModel):
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
         """Fit the estimator; where it holds out rows and there are groups, whole ones."""
-        if groups is None or not chooses(self.estimator, len(y)):
+        if groups is None or not holds_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
         own = self.estimator.get_params(deep=False)
@@ -141,7 +141,7 @@ class ExternalSolver(FittedModel):
             share = own.get("validation_fraction") or 1 / USUAL_FOLDS
             count = max(2, round(1 / share)) if share < 1 else max(2, round(len(y) / share))
         codes = y.astype(np.intp) if self.classification else None
-        folds = whole_groups(groups, codes, count, self.random_state)
+        folds = assign_group_folds(groups, codes, count, self.random_state)
         if stops:
             first = folds == 0
             self.estimator.fit(Z[~first], y[~first], X_val=Z[first], y_val=y[first])
@@ -150,7 +150,7 @@ class ExternalSolver(FittedModel):
 
     def decisions(self, X: Rows) -> Array:
         """Return the predictions, shape (n, 1)."""
-        design = design_of(X, self.features_)
+        design = make_design(X, self.features_)
         check_columns(design.n_columns, self.n_columns_)
         values = np.asarray(self.estimator.predict(design.matrix()))
         if len(values) != X.shape[0] or values.ndim > 2:
@@ -170,7 +170,7 @@ class ExternalSolver(FittedModel):
             return self._shares
         if not hasattr(self.estimator, "predict_proba"):
             return None
-        return np.asarray(self.estimator.predict_proba(design_of(X, self.features_).matrix()))
+        return np.asarray(self.estimator.predict_proba(make_design(X, self.features_).matrix()))
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
         """Return the class codes of `decisions`."""
@@ -181,8 +181,8 @@ class ExternalSolver(FittedModel):
         return "fixed"
 
     def holds_out_rows(self, n: int) -> bool:
-        """Tell whether the estimator holds out rows of n to choose by, see `chooses`."""
-        return chooses(self.estimator, n)
+        """Tell whether the estimator holds out rows of n to choose by, see `holds_out_rows`."""
+        return holds_out_rows(self.estimator, n)
 
     def with_choice(self) -> ExternalSolver:
         """Return an unfitted copy of the best estimator of a search, or of the estimator."""

@@ -174,7 +174,7 @@ class Fits:
 Solve = Callable[[NormalEquations], LinearPath]
 
 
-def gram_fits(
+def fit_from_gram(
     design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
 ) -> Fits:
     """Fit from normal equations, accumulated in one pass over the rows.
@@ -259,7 +259,7 @@ def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
     )
 
 
-def matrix_fits(
+def fit_from_matrix(
     design: Design,
     targets: Targets,
     groups: Groups,

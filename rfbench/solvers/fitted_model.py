@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.solvers.design import design_of
+from rfbench.solvers.design import make_design
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,7 +168,7 @@ class NoSolver(FittedModel):
         clock: Clock | None = None,
     ) -> Self:
         """Compute the features of rows X, shape (n, d): their time is that of the features."""
-        design = design_of(X, features)
+        design = make_design(X, features)
         with (clock or Clock()).part("features"):
             design.matrix()
         self.report_ = FitReport(n_columns=design.n_columns)

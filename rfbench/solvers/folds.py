@@ -13,7 +13,7 @@ from sklearn.base import clone
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.base import uses_target
 
 # Features that look at the target are fitted without the rows of the fold that then chooses, or
 # once, on all rows.
@@ -24,7 +24,7 @@ FEATURES_IN_FOLDS = (NESTED, ONCE)
 Refit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
-def refit_of(asked: str | Refit, features: Any) -> Refit | None:
+def make_refit(asked: str | Refit, features: Any) -> Refit | None:
     """Return how features are fitted in folds; None: they are the same in all of them.
 
     Nested, a copy of theirs, with their own parameters, is fitted on the rest of the rows.
@@ -36,7 +36,7 @@ def refit_of(asked: str | Refit, features: Any) -> Refit | None:
         raise MethodError(
             f"features_in_folds is {asked!r}.", "", f"Choose {' or '.join(FEATURES_IN_FOLDS)}."
         )
-    if asked != NESTED or features is None or not looks_at_target(features):
+    if asked != NESTED or features is None or not uses_target(features):
         return None
 
     def refit(rows: Rows, targets: NDArray[Any], clock: Clock) -> Any:
@@ -48,7 +48,7 @@ def refit_of(asked: str | Refit, features: Any) -> Refit | None:
     return refit
 
 
-def whole_groups(
+def assign_group_folds(
     groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
 ) -> NDArray[np.intp]:
     """Return the number of the fold of each row, shape (n,); a group is in one fold.

@@ -17,7 +17,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, matrix_fits
+from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
 TO_THE_BOUNDARY = 0.95
 POSITIVE = ("q", "a", "z", "over", "under", "mu")  # parts of a `_Point`
@@ -344,7 +344,7 @@ class JointClassifier(Classifier, LinearModel):
     max_iter: int = parameter(200, whole(1))
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return matrix_fits(design, targets, groups, clock, self._path, matrices=6.0)
+        return fit_from_matrix(design, targets, groups, clock, self._path, matrices=6.0)
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]

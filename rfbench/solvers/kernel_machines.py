@@ -68,7 +68,7 @@ class KernelModel(Solver):
         )
         with clock.part("pp"):
             generator = streams(self.random_state).bandwidth
-            self.kernel_ = bandwidths.kernel_on(design.X, self.kernel, self.bandwidth, generator)
+            self.kernel_ = bandwidths.make_kernel(design.X, self.kernel, self.bandwidth, generator)
             self.bandwidth_ = self.kernel_.bandwidth
         with clock.part("features"):
             K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)

@@ -21,9 +21,9 @@ from rfbench.arrays import Array
 from rfbench.compute.ridge import solve_shifted
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
-from rfbench.samplers.metric import LearnedMetric, into
+from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
-from rfbench.solvers.probabilities import Link, fitted_link, linked
+from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
 ROWS_AT_ONCE = 4096
 JITTER = 1e-9  # added to the diagonal of the landmarks' kernel matrix, relative to its mean
@@ -54,7 +54,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     metric_landmarks : int
         That it is learnt with.
     link : pair of float
-        Of classes, see `rfbench.solvers.probabilities.linked`.
+        Of classes, see `rfbench.solvers.probabilities.apply_link`.
     random_state : int
 
     Attributes
@@ -135,7 +135,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         which = _best(np.stack([each[-1] for each in found]), Y_held, codes)
         loss, self.factor_, best, self.map_, self.coef_, scores = found[which]
         self.alpha_, self.evaluation_loss_ = self.alphas[best], loss
-        self.link_ = self.link if codes is None else fitted_link(scores, codes)
+        self.link_ = self.link if codes is None else fit_link(scores, codes)
         self.evaluation_ = self._said(scores)
         self.arrays_["chosen"] = np.array([self.factor_, self.alpha_, *self.link_])
         return self
@@ -178,7 +178,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         return Nystroem(M, landmarks=self.features, **keys)
 
     def _in_metric(self, X: Array) -> Array:
-        return X if self.root_ is None else np.asarray(into(self.root_, X))
+        return X if self.root_ is None else np.asarray(apply_metric(self.root_, X))
 
     def _scores_path(self, map_: Any, X: Array, path: Array) -> Array:
         """Return the scores of the rows for each penalty, shape (a, n, k)."""
@@ -231,7 +231,7 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
         return self._fit(X, coding.columns(codes).astype(np.float64), X_val, held, columns)
 
     def _said(self, scores: Array) -> Array:
-        return linked(scores, self.link_)
+        return apply_link(scores, self.link_)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, shape (n, K)."""

@@ -14,7 +14,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, matrix_fits
+from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, fit_from_matrix
 from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClasses
 
 
@@ -62,7 +62,7 @@ class LogisticClassifier(Classifier, LinearModel):
             first = first or (path, hessian)
             return path
 
-        return matrix_fits(design, targets, groups, clock, fit, matrices=2.0)
+        return fit_from_matrix(design, targets, groups, clock, fit, matrices=2.0)
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None

@@ -21,7 +21,7 @@ from rfbench.compute import gram
 
 Linear = Callable[[Array], Array]
 
-PATIENCE = 10
+PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
@@ -185,7 +185,7 @@ class Newton:
             if precondition is None:
                 precondition = self._factor(alpha)
             step, products = self._step(slope, gradient, alpha, precondition, min(0.1, size**0.5))
-            slow = products > PATIENCE
+            slow = products > PRODUCTS_PER_FACTORIZATION
             promised = -float(np.vdot(gradient, step)) / 2
             along, length = self._decisions(step), 1.0
             while True:

@@ -12,7 +12,7 @@ from rfbench.metrics import SMALLEST
 Link = tuple[float, float]
 
 
-def linked(scores: Array, link: Link) -> Array:
+def apply_link(scores: Array, link: Link) -> Array:
     """Return probabilities, shape (n, K), in proportion to softplus(c score)^a of each class.
 
     The scores, shape (n, K) or of two classes (n, 1), are of targets coded as -1 and 1; the link is
@@ -28,7 +28,7 @@ def linked(scores: Array, link: Link) -> Array:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def fitted_link(scores: Array, codes: NDArray[np.int64]) -> Link:
+def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
     """Return the scale and power with the smallest log-loss on rows that were not fitted.
 
     With a scale near 0 the link is the logistic function, whose slope is the product of the two.
@@ -40,7 +40,7 @@ def fitted_link(scores: Array, codes: NDArray[np.int64]) -> Link:
         return float(f"{scale:.4g}"), float(f"{slope / scale:.4g}")
 
     def log_loss(point: Array) -> float:
-        right = linked(scores, link(point))[rows, codes]
+        right = apply_link(scores, link(point))[rows, codes]
         return float(-np.log(np.maximum(right, SMALLEST)).mean())
 
     start, bounds = np.log([2.0, 6.0]), [(-3.0, 3.0), (-3.0, 6.0)]
@@ -50,10 +50,10 @@ def fitted_link(scores: Array, codes: NDArray[np.int64]) -> Link:
     return link(best.x)
 
 
-def calibrated(scores: Array, codes: NDArray[np.int64]) -> Array:
+def calibrate(scores: Array, codes: NDArray[np.int64]) -> Array:
     """Return probabilities, shape (n, K): each half of the rows by the link of the other one."""
     made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
     for part in (slice(0, n, 2), slice(1, n, 2)):
         rest = slice(1 - (part.start or 0), n, 2) if n > 1 else part
-        made[part] = linked(scores[part], fitted_link(scores[rest], codes[rest]))
+        made[part] = apply_link(scores[part], fit_link(scores[rest], codes[rest]))
     return made

@@ -19,7 +19,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.fits import Fits, Groups, LinearPath, gram_fits
+from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
 
 # The products of the rows, those of a fold, their factor or eigenvectors and what these take.
 ROW_SIDE_MATRICES = 5
@@ -40,7 +40,7 @@ class _Ridge(LinearModel):
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
-        return gram_fits(design, targets, groups, clock, self._solve, self.intercept)
+        return fit_from_gram(design, targets, groups, clock, self._solve, self.intercept)
 
     def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
@@ -61,7 +61,7 @@ class _Ridge(LinearModel):
             Z = design.matrix()
         with clock.part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
-            shift = gram.centre(Z) if self.intercept else np.zeros(p)
+            shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are added up in float64
             K = wide @ wide.T
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean

@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from rfbench.choosing.choice import choose
-from rfbench.choosing.losses import difference, loss
-from rfbench.choosing.table import LabelledTable, table_of
+from rfbench.choosing.losses import compare_losses, loss
+from rfbench.choosing.table import LabelledTable, make_table
 from rfbench.datasets.preparation import Preparation
 
 
@@ -44,7 +44,7 @@ def main() -> None:
         file, target, *task = name.split(":")
         reading: dict[str, Any] = {"header": False} if args.no_header else {}
         column = int(target) if target.lstrip("-").isdigit() else target
-        table = table_of(file, target=column, task=(task or [None])[0], **reading)
+        table = make_table(file, target=column, task=(task or [None])[0], **reading)
         print(line(table, args.budget, args.jobs, args.seed), flush=True)
 
 
@@ -75,7 +75,7 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     best = min(rivals, key=lambda each: each.value)
     reported = choice.card["take"]
     taken, boosting = losses["taken"], losses["boosting"]
-    apart = difference(taken, best, metric)
+    apart = compare_losses(taken, best, metric)
     error = np.hypot(taken.standard_error, reported["standard_error"]) or 1.0  # no error at all
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"

@@ -69,7 +69,7 @@ def measure(n: int, d: int, frequencies: int, threads: int) -> dict[str, Any]:
 
     from rfbench import samplers
     from rfbench.compute import waves
-    from rfbench.platforms import peak_rss_mb
+    from rfbench.platforms import read_peak_rss_mb
     from rfbench.solvers import RidgeClassifier
 
     waves.warm_up()
@@ -88,7 +88,7 @@ def measure(n: int, d: int, frequencies: int, threads: int) -> dict[str, Any]:
         )
         model.fit(X, labels, features=features.fit(X))
         seconds = time.perf_counter() - start
-    return {"data": data, "seconds": seconds, "gigabytes": peak_rss_mb() / 1e3}
+    return {"data": data, "seconds": seconds, "gigabytes": read_peak_rss_mb() / 1e3}
 
 
 def _main() -> None:

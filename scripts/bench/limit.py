@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from rfbench.compute import wave_kernels
-from rfbench.compute.blocks import default_block_rows
+from rfbench.compute.blocks import choose_block_rows
 from scripts.bench.timing import rate
 
 IN_CACHE = 2**15
@@ -37,7 +37,7 @@ class Limit:
 
     def __init__(self, n: int, n_new: int, d: int, M: int, penalties: int) -> None:
         self.n, self.n_new, self.d, self.M, self.penalties = n, n_new, d, M, penalties
-        self.rows = default_block_rows(M)
+        self.rows = choose_block_rows(M)
         self.rates = dict.fromkeys(("project", "gram", "predict", "cosine"), math.inf)
 
     def measure(self) -> None:

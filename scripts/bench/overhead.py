@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from rfbench.clock import PARTS
+from rfbench.clock import CLOCK_PARTS
 from rfbench.experiment import runner
 from scripts.bench.runs import work_of
 
@@ -33,7 +33,7 @@ def main(trials: int = 5000) -> None:
     own: list[float] = []
 
     def note(row: dict[str, Any]) -> None:
-        own.append(sum(row[f"cpu_{part}"] for part in PARTS))
+        own.append(sum(row[f"cpu_{part}"] for part in CLOCK_PARTS))
 
     with tempfile.TemporaryDirectory() as name:
         for count, folder in ((20, Path(name) / "warm"), (trials, Path(name) / "real")):

@@ -27,8 +27,8 @@ HEAD = (
 
 def conditions() -> str:
     """Return what the numbers depend on, and how the limit is defined."""
-    machine = environment.machine()
-    versions = environment.versions()
+    machine = environment.describe_machine()
+    versions = environment.read_versions()
     libraries = {f"{b['library']} {b['version']} ({b['core']})": None for b in machine["blas"]}
     names = ("python", "numpy", "scipy", "scikit-learn", "numba")
     lines = [
@@ -37,7 +37,7 @@ def conditions() -> str:
         f"{', '.join(libraries)}; {', '.join(f'{name} {versions[name]}' for name in names)}",
         "environment, for the reference too: "
         + (
-            " ".join(f"{name}={value}" for name, value in environment.blas_variables().items())
+            " ".join(f"{name}={value}" for name, value in environment.read_blas_variables().items())
             or "unchanged"
         ),
         DEFINITION,
@@ -84,9 +84,9 @@ def write(cases: Sequence[Case], folder: Path) -> None:
     """Write the numbers, the table and the machine."""
     write_json(cases, folder / "bench.json")
     facts: dict[str, Any] = {
-        "machine": environment.machine(),
-        "versions": environment.versions(),
-        "git": environment.git_commit(),
+        "machine": environment.describe_machine(),
+        "versions": environment.read_versions(),
+        "git": environment.read_git_commit(),
     }
     (folder / "machine.json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
     parts = [TITLE, table(cases), conditions().replace("\n", "  \n")]

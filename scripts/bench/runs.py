@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.api import read_config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import RunPlan, plan_run
-from rfbench.results.maintenance import rows_of
+from rfbench.results.maintenance import read_whole_rows
 from rfbench.results.schema import METRICS
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import seconds_of
@@ -63,4 +63,4 @@ def workers_case(n: int, d: int, M: int, trials: int) -> Case:
 
 def _results(folder: Path) -> list[tuple[str, ...]]:
     keys = ["trial_id", "status", "alpha", *METRICS]
-    return sorted(tuple(row.get(key, "") for key in keys) for row in rows_of(folder))
+    return sorted(tuple(row.get(key, "") for key in keys) for row in read_whole_rows(folder))

@@ -18,9 +18,9 @@ import numpy as np
 import yaml
 
 from rfbench.checking.bias import Draw, MapClaim
-from rfbench.checking.closed_forms import kernel_of
-from rfbench.checking.page import FOLDER, row_of, write
-from rfbench.checking.samplers import subject_of
+from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.page import MAPS_FOLDER, make_row, write
+from rfbench.checking.samplers import make_subject
 from rfbench.registry import SAMPLERS
 from scripts.foreign import transcribed
 
@@ -69,7 +69,7 @@ def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
 
 def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
     """Return what a map of the sources claims; its rows are in bandwidths."""
-    kernel = kernel_of(map_["kernel"], 1.0, **map_.get("parameters", {}))
+    kernel = find_kernel(map_["kernel"], 1.0, **map_.get("parameters", {}))
     return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
@@ -83,7 +83,9 @@ def of_package(name: str, folder: str | None, by_size: bool) -> Rows:
             if by_size:
                 sizes = ({"sizes": (M, 2 * M)} for M in each.get("by_size", ()))
                 claims = [(each | size, {"option": each["option"]}) for size in sizes]
-            rows += [row_of(claim(map_, draw), {**facts(name), **known}) for map_, known in claims]
+            rows += [
+                make_row(claim(map_, draw), {**facts(name), **known}) for map_, known in claims
+            ]
     return rows
 
 
@@ -94,7 +96,7 @@ def transcriptions() -> Rows:
         if source["how"] == "transcribed":
             for each in source["maps"]:
                 draw = getattr(transcribed, each["call"])
-                rows.append(row_of(claim(each, draw), {**facts(name), **each}))
+                rows.append(make_row(claim(each, draw), {**facts(name), **each}))
     return rows
 
 
@@ -117,7 +119,7 @@ def own(most: int | None, first: bool) -> Rows:
     for name, cls in SAMPLERS.items():
         for form in cls.declaration.forms:
             kernels = cls.declaration.kernels[: 1 if first else None]
-            subject = subject_of(cls, form.options, kernels_served=kernels, **form.contract)
+            subject = make_subject(cls, form.options, kernels_served=kernels, **form.contract)
             option = ", ".join(f"{key}={value}" for key, value in form.options.items())
             known = {"code": name, "option": option, "how": "own", "version": cls.revision}
             if not cls.approximates_kernel or cls.needs_target:
@@ -125,7 +127,7 @@ def own(most: int | None, first: bool) -> Rows:
                 continue
             said = "says that it has a bias" if subject.claims_none else ""
             for each in subject.claims():
-                rows.append(row_of(each, {**known, "map": each.name, "said": said}, most))
+                rows.append(make_row(each, {**known, "map": each.name, "said": said}, most))
                 print(name, option, each.kernel.name, each.name, rows[-1]["z"], flush=True)
     return rows
 
@@ -149,7 +151,7 @@ def main() -> None:
         name = words.name
         rows = made[name]() if name in made else of_package(name, words.environment, words.sizes)
     file = "own" if name == "own" else "by_size" if words.sizes else "others"
-    write(FOLDER / f"{file}.csv", rows)
+    write(MAPS_FOLDER / f"{file}.csv", rows)
     for row in rows:
         print({key: row.get(key) for key in ("code", "option", "kernel", "bias", "z", "cause")})
 

@@ -111,7 +111,7 @@ def of_config(text: str, stem: str) -> Mapping[str, tuple[str, Mapping[str, str]
     """Return the runs of a configuration by name: the paper, and the form of each key."""
     try:
         document = yamlfile.parse(text.encode(), stem)
-        runs = matrix.runs(document, stem)
+        runs = matrix.expand_runs(document, stem)
     except (RfbenchError, AttributeError, TypeError):
         return {}
     return {

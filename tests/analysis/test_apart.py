@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from rfbench.analysis.findings import side_by_side
-from rfbench.analysis.frame import of
+from rfbench.analysis.findings import pair_splits
+from rfbench.analysis.frame import build_collection
 from rfbench.results import Results
 from tests.support.frames import results
 
@@ -27,7 +27,9 @@ def folder(split: dict[str, Any], errors: list[float], name: str, **changes: Any
 
 
 def test_the_interval_of_the_difference_is_welchs() -> None:
-    table = side_by_side(of([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")]))
+    table = pair_splits(
+        build_collection([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")])
+    )
     assert list(table["method"]) == ["rks", "orf"]
     line = table.iloc[0]
     assert line["difference"] == 32.5
@@ -41,4 +43,4 @@ def test_only_results_that_differ_in_the_split_alone_are_held_together() -> None
     smoke = Results(Path("s"), "s", other.rows, other.manifest | {"smoke": True})
     blocks = folder(BLOCKS, HIGH, "blocks")
     for every in ([other, blocks], [blocks], [other], [smoke, blocks], []):
-        assert side_by_side(of(every)).empty
+        assert pair_splits(build_collection(every)).empty

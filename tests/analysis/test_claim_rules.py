@@ -7,7 +7,13 @@ import pytest
 from scipy import stats
 
 from rfbench import papers
-from rfbench.analysis.claims import interval, judge, one_sided, one_sided_share, outcomes_of
+from rfbench.analysis.claims import (
+    compute_interval,
+    compute_one_sided_p,
+    compute_share_p,
+    judge,
+    judge_claim,
+)
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from tests.support.claims import bounded
@@ -64,23 +70,23 @@ def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
     """And its ends are where the one-sided tests are at their level."""
     rng, truth = np.random.default_rng(0), 0.3
     made = truth + rng.standard_normal((2000, 8))
-    ends = np.array([interval(values) for values in made])
+    ends = np.array([compute_interval(values) for values in made])
     covered = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
     assert covered == pytest.approx(0.9, abs=4 * (0.09 / 2000) ** 0.5)
-    assert one_sided(made[0] - ends[0, 0])[0] == pytest.approx(0.05)
-    assert one_sided(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
+    assert compute_one_sided_p(made[0] - ends[0, 0])[0] == pytest.approx(0.05)
+    assert compute_one_sided_p(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
 
 
 def test_values_that_do_not_vary_are_tested_by_their_signs() -> None:
-    assert one_sided(np.full(3, 2.0)) == (0.125, 1.0)
-    assert one_sided(np.full(3, -2.0)) == (1.0, 0.125)
-    assert one_sided(np.array([2.0])) == (1.0, 1.0)
+    assert compute_one_sided_p(np.full(3, 2.0)) == (0.125, 1.0)
+    assert compute_one_sided_p(np.full(3, -2.0)) == (1.0, 0.125)
+    assert compute_one_sided_p(np.array([2.0])) == (1.0, 1.0)
 
 
 def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
     """Of ten zeros it ends where ten zeros have a probability of 5 %."""
-    assert interval(np.zeros(10), share=True) == pytest.approx((0.0, 1 - 0.05**0.1))
-    assert np.isnan(interval(np.ones(1))).all()
+    assert compute_interval(np.zeros(10), share=True) == pytest.approx((0.0, 1 - 0.05**0.1))
+    assert np.isnan(compute_interval(np.ones(1))).all()
 
 
 @pytest.mark.parametrize(("p", "side"), [(0.05, 0), (0.05, 1)])
@@ -90,11 +96,11 @@ def test_a_share_is_tested_exactly(p: float, side: int) -> None:
         rejected = sum(
             float(stats.binom.pmf(ones, n, p))
             for ones in range(n + 1)
-            if one_sided_share(np.repeat([1.0, 0.0], [ones, n - ones]), p)[side] <= 0.05
+            if compute_share_p(np.repeat([1.0, 0.0], [ones, n - ones]), p)[side] <= 0.05
         )
         assert rejected <= 0.05
         assert rejected > 0.0 or (n, side) == (10, 0)
-    assert one_sided_share(np.repeat([1.0, 0.0], [3, 7]), 0.05)[1] == pytest.approx(
+    assert compute_share_p(np.repeat([1.0, 0.0], [3, 7]), 0.05)[1] == pytest.approx(
         0.0115, abs=1e-4
     )
 
@@ -102,10 +108,10 @@ def test_a_share_is_tested_exactly(p: float, side: int) -> None:
 def printed_tables() -> dict[str, Outcome]:
     """Hold the claims against what the papers print: each number as six equal trials."""
     folders = []
-    for paper, item in dict.fromkeys((one.paper, one.item) for one in papers.published()):
-        known = papers.paper(paper)
+    for paper, item in dict.fromkeys((one.paper, one.item) for one in papers.list_published()):
+        known = papers.find_paper(paper)
         cells: dict[tuple[str, str, str], dict[str, Any]] = {}
-        for one in papers.published():
+        for one in papers.list_published():
             if (one.paper, one.item) != (paper, item):
                 continue
             metric = known.measured_as.get(one.metric, one.metric)
@@ -125,7 +131,7 @@ def printed_tables() -> dict[str, Outcome]:
             ]  # fmt: skip
         folders.append(results(made, f"{paper}-{item}", paper=paper, item=item))
     found = selection(*folders)
-    every = [one for claim in papers.claims() for one in outcomes_of(claim, found)]
+    every = [one for claim in papers.list_claims() for one in judge_claim(claim, found)]
     return {one.claim.id: one for one in every if one.comparisons}
 
 

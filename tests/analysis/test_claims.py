@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rfbench.analysis import claims
-from rfbench.analysis.claims import outcomes_of
+from rfbench.analysis.claims import judge_claim
 from rfbench.analysis.outcomes import Outcome
 from rfbench.papers.models import Claim, Part
 from tests.support.claims import METHODS, PAPER, Mean, rows, verdict
@@ -25,7 +25,7 @@ def claim_of(id: str = "X1", **part: Any) -> Claim:
 
 
 OWNERS = {"S": "liu2020", "E": "eerf2018", "L": "lkrf2016", "T": "tefm2015"}
-own_of_its_paper = claims.own
+own_of_its_paper = claims.find_own_function
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def _own_functions_of_every_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     def own(claim: Claim) -> Any:
         return own_of_its_paper(claim.model_copy(update={"paper": OWNERS[claim.id[0]]}))
 
-    monkeypatch.setattr(claims, "own", own)
+    monkeypatch.setattr(claims, "find_own_function", own)
 
 
 def gain(points: float) -> Mean:
@@ -119,11 +119,11 @@ def test_every_protocol_has_its_verdict() -> None:
         for protocol, points in (("tuned", 0.0), ("printed", -2.0), ("matched", 2.0))
     ]
     few = results(rows(gain(2), METHODS, 10, protocol="code"), smoke=True, name="few", **PAPER)
-    found = outcomes_of(claim_of(low=0), selection(*folders, few))
+    found = judge_claim(claim_of(low=0), selection(*folders, few))
     assert [(o.protocol, o.verdict) for o in found] == [
         ("printed", "fails"), ("matched", "holds"), ("tuned", "shown"),
     ]  # fmt: skip
-    only = outcomes_of(claim_of(low=0, protocols=["tuned"]), selection(*folders))
+    only = judge_claim(claim_of(low=0, protocols=["tuned"]), selection(*folders))
     assert [o.protocol for o in only] == ["tuned"]
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.faults import Fault, faults, wall_over_cpu
+from rfbench.analysis.faults import Fault, find_faults, wall_over_cpu
 from rfbench.results import read
 from tests.support.results import Write
 
@@ -17,14 +17,14 @@ def test_wall_over_cpu_is_that_of_the_sums(write: Write) -> None:
     found = read(rows(write, 0.25))
     ratio = (0.25 + 0.5 + 1.25 + 0.125) / (4 * 0.25)
     assert wall_over_cpu(found.rows) == pytest.approx(ratio)
-    assert faults(found) == [Fault("busy", pytest.approx(ratio))]
+    assert find_faults(found) == [Fault("busy", pytest.approx(ratio))]
 
 
 @pytest.mark.parametrize("changes", [{"threads": 4}, {"status": "failed"}])
 def test_only_one_thread_rows_that_ended_well_count(write: Write, changes: dict[str, str]) -> None:
     found = read(rows(write, 0.25, **changes))
     assert math.isnan(wall_over_cpu(found.rows))
-    assert "busy" not in {fault.kind for fault in faults(found)}
+    assert "busy" not in {fault.kind for fault in find_faults(found)}
 
 
 def test_rows_without_times_beside_others_with_them_are_counted(write: Write) -> None:
@@ -32,10 +32,10 @@ def test_rows_without_times_beside_others_with_them_are_counted(write: Write) ->
     timed = {f"cpu_{name}": 0.5 for name in parts}
     untimed = {f"{kind}_{name}": "" for kind in ("cpu", "t") for name in parts}
     made = [{**timed}, {**untimed, "sampler": "orf"}, {**untimed, "sampler": "orf", "trial": 1}]
-    assert Fault("untimed", 2, "orf") in faults(read(write(made, name="some")))
-    assert faults(read(write([untimed], name="none"))) == []
+    assert Fault("untimed", 2, "orf") in find_faults(read(write(made, name="some")))
+    assert find_faults(read(write([untimed], name="none"))) == []
 
 
 def test_an_idle_machine_and_old_rows_need_no_note(write: Write) -> None:
-    assert faults(read(rows(write, 0.5))) == []
-    assert faults(read(rows(write, ""))) == []
+    assert find_faults(read(rows(write, 0.5))) == []
+    assert find_faults(read(rows(write, ""))) == []

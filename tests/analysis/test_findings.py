@@ -11,7 +11,7 @@ from rfbench import papers
 from rfbench.analysis import findings, ledger, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
-from rfbench.pages.findings import statements, text
+from rfbench.pages.findings import render_statements, render_text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 APART = ["tuned_apart_har_random", "tuned_apart_har"]
@@ -26,7 +26,9 @@ def test_the_published_rows_carry_what_is_said_of_splits():
                     means.setdefault((name, row["label"]), []).append(float(row["error"]))
     means = {key: sum(values) / len(values) for key, values in means.items()}
     collection = collect([PUBLISHED / name for name in APART])
-    found = findings.splits(SimpleNamespace(selection=SimpleNamespace(collection=collection)))
+    found = findings.build_splits_finding(
+        SimpleNamespace(selection=SimpleNamespace(collection=collection))
+    )
     assert found is not None
     bars = {bar.name.rpartition(", ")[2]: bar for bar in found.bars}
     assert len(bars) == len(means) / 2
@@ -34,9 +36,9 @@ def test_the_published_rows_carry_what_is_said_of_splits():
         random, apart = (means[name, method] for name in APART)
         assert bar.value == pytest.approx(apart - random)
         assert bar.low > 0
-    (statement,) = statements([found])
+    (statement,) = render_statements([found])
     assert statement.sentence.endswith(".")
-    printed = text([statement], "splits", 200)
+    printed = render_text([statement], "splits", 200)
     assert statement.sentence[:60] in printed
     assert all(f"{bar.value:.3g}" in printed for bar in found.bars)
 
@@ -65,7 +67,7 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
     table["by_interval"] = table["verdict"].replace({verdicts.NOT_JUDGED: verdicts.DIFFERS})
     usps = table.loc[[2]].assign(paper="quadrature2018", dataset="USPS", stand_in=True)
     made = SimpleNamespace(own=table, numbers=pd.concat([table, usps], ignore_index=True))
-    found = findings.numbers(made)
+    found = findings.build_numbers_finding(made)
     counts = [
         (each.of, each.compared, each.near, each["differs"]) for each in found.facts["counts"]
     ]
@@ -83,11 +85,11 @@ def test_numbers_are_counted_by_their_verdicts_class_by_class():
         ("liu2020, printed in tables, text and our readings: 1 of 3", pytest.approx(100 / 3)),
         ("liu2020, printed in tables, tuned to match: 1 of 2", 50),
     ]
-    sentence = statements([found])[0].sentence
+    sentence = render_statements([found])[0].sentence
     assert sentence.count("1 of 2") == 1
     assert sentence.count("after results were known 1 of 4, 0 are undecided and 3 differ") == 1
     nothing = table.assign(verdict="not judged")
-    assert findings.numbers(SimpleNamespace(own=nothing, numbers=nothing)) is None
+    assert findings.build_numbers_finding(SimpleNamespace(own=nothing, numbers=nothing)) is None
 
 
 def outcome(claim, protocol, verdict, differing=()):
@@ -98,7 +100,7 @@ def outcome(claim, protocol, verdict, differing=()):
 
 def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
-    by_id = {claim.id: claim for claim in papers.claims()}
+    by_id = {claim.id: claim for claim in papers.list_claims()}
     every = (
         outcome(by_id["E2"], "printed", verdicts.HOLDS),
         outcome(by_id["L5"], "printed", verdicts.FAILS),
@@ -110,13 +112,13 @@ def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
         outcome(by_id["Q1"], "code", verdicts.HOLDS_TESTED),
     )
     assert [o.claim.id for o in every if ledger.holds(o)] == ["E2", "O2", "Q1"]
-    found = findings.claims(SimpleNamespace(outcomes=every))
+    found = findings.build_claims_finding(SimpleNamespace(outcomes=every))
     assert {each.of[1:]: each.tested for each in found.facts["counts"]} == {
         ("before", "readings"): 3, ("after", "readings"): 2, ("before", "code"): 1,
     }  # fmt: skip
     assert found.facts["holding"] == {
         ("before", "readings"): ["E2"], ("after", "readings"): ["O2"], ("before", "code"): ["Q1"],
     }  # fmt: skip
-    sentence = statements([found])[0].sentence
+    sentence = render_statements([found])[0].sentence
     varied = "where unstated settings were not varied 1 more holds and 0 fail at least in part"
     assert sentence.count(f": E2; 1 fails at least in part; {varied} (settings") == 1

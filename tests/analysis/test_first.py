@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from rfbench.analysis.best import answers
-from rfbench.analysis.frame import of
-from rfbench.analysis.naming import shown_name
+from rfbench.analysis.best import list_answers
+from rfbench.analysis.frame import build_collection
+from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.summary import summarise
-from rfbench.pages.first import sentences
+from rfbench.pages.first import write_sentences
 from rfbench.results import Results
 from tests.support.frames import results
 
@@ -23,14 +23,14 @@ def run(values: dict[str, list[float]], **facts: Any) -> Results:
 
 
 def said(read: Results) -> str:
-    (text,) = sentences(of([read]), read)
+    (text,) = write_sentences(build_collection([read]), read)
     return text
 
 
 def test_the_best_stands_beside_plain_features_over_the_whole_curve() -> None:
     """At M = 50 the difference is 20 and certain; at 200 it is half as large."""
     read = run({"rks": [40.0, 41.0, 42.5], "orf": [50.0] * 3, "nystroem": [20.0, 21.0, 22.0]})
-    (answer,) = answers(of([read]), read)
+    (answer,) = list_answers(build_collection([read]), read)
     assert (answer.method, answer.other, answer.axis, answer.trials) == ("nystroem", "rks", "M", 3)
     assert [(point.x, point.verdict) for point in answer.points] == [
         (50, "better"),
@@ -81,7 +81,7 @@ def test_a_larger_accuracy_is_better() -> None:
         for name in ("rks", "orf")
     ]
     read = results(rows, metric="r2")
-    (answer,) = answers(of([read]), read)
+    (answer,) = list_answers(build_collection([read]), read)
     assert (answer.method, answer.points[0].verdict) == ("orf", "better")
 
 
@@ -94,13 +94,13 @@ def test_one_trial_one_method_and_none() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
     assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
-    (answer,) = answers(of([alone]), alone)
+    (answer,) = list_answers(build_collection([alone]), alone)
     assert answer.other == ""
     assert said(alone) == (
         "test error (%): rks has 20.50 ± 0.50 at M = 50, 10.25 ± 0.25 at M = 200. 2 trials."
     )
     failed = run({"rks": [20.0]}, status="memory", error="")
-    assert answers(of([failed]), failed) == []
+    assert list_answers(build_collection([failed]), failed) == []
 
 
 def test_every_data_set_has_a_sentence_and_a_smoke_run_none() -> None:
@@ -111,13 +111,16 @@ def test_every_data_set_has_a_sentence_and_a_smoke_run_none() -> None:
         for t in (0, 1, 2)
     ]
     read = results(rows)
-    assert [line.partition(":")[0] for line in sentences(of([read]), read)] == ["digits", "eeg"]
+    assert [line.partition(":")[0] for line in write_sentences(build_collection([read]), read)] == [
+        "digits",
+        "eeg",
+    ]
     smoke = results(rows, smoke=True)
-    assert sentences(of([smoke]), smoke) == []
+    assert write_sentences(build_collection([smoke]), smoke) == []
 
 
 def test_rows_are_named_only_where_they_were_cut() -> None:
     facts = {"dataset": "wine[500 rows]"}
     for n_train, n_test, name in ((125, 53, "wine"), (350, 150, "wine[500 rows]")):
         read = results([facts | {"n_train": n_train, "n_test": n_test}])
-        assert shown_name(summarise(read)) == name
+        assert format_dataset_name(summarise(read)) == name

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from rfbench.analysis.frame import collect
-from rfbench.analysis.naming import parameters_of
+from rfbench.analysis.naming import parse_parameters
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verdicts import CANNOT
 from rfbench.errors import ResultsError
-from rfbench.papers import claims
+from rfbench.papers import list_claims
 from tests.support.results import Write
 
 
@@ -45,11 +45,11 @@ def test_of_rows_of_one_trial_the_last_that_ended_well_counts(write: Write) -> N
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])
 def test_a_cell_that_is_no_object_has_no_parameters(text: str) -> None:
-    assert parameters_of(text) == {}
-    assert parameters_of('{"pool_size": 5}') == {"pool_size": 5}
+    assert parse_parameters(text) == {}
+    assert parse_parameters('{"pool_size": 5}') == {"pool_size": 5}
 
 
 def test_reasons_stand_in_the_order_of_the_data_sets() -> None:
     undecided = (("eeg", "chance"), ("year", "nothing learnt"), ("b", "chance"))
-    outcome = Outcome(claims()[0], "printed", CANNOT, undecided=undecided)
+    outcome = Outcome(list_claims()[0], "printed", CANNOT, undecided=undecided)
     assert outcome.reason == "chance, nothing learnt"

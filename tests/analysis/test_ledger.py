@@ -39,10 +39,10 @@ def test_a_sum_over_two_classes_is_refused() -> None:
 
 
 def test_numbers_are_counted_of_the_named_papers_alone() -> None:
-    assert ledger.published(set()) == {}
-    of_one = ledger.published({"liu2020"})
+    assert ledger.count_published(set()) == {}
+    of_one = ledger.count_published({"liu2020"})
     assert {name for by in of_one.values() for name in by} == {"liu2020"}
-    every = ledger.published(papers.papers())
+    every = ledger.count_published(papers.list_papers())
     assert every["table"]["liu2020"] == of_one["table"]["liu2020"]
 
 
@@ -57,11 +57,11 @@ def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() ->
         config = json.loads(file.read_text())["config"]
         if paper := config.get("paper"):
             run.setdefault(paper, set()).add(config["protocol"])
-    for name in papers.papers():
-        provenance = papers.paper(name).provenance
+    for name in papers.list_papers():
+        provenance = papers.find_paper(name).provenance
         assert run[name] <= set(provenance.settings), name
         assert provenance.strongest_answer, name
-        items = {number.item for number in papers.folder(name).published}
+        items = {number.item for number in papers.find_folder(name).published}
         assert set(provenance.sources) == items, name
         for protocol in provenance.settings:
             if protocol == "matched":
@@ -70,7 +70,11 @@ def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() ->
 
 def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> None:
     """Where rows were added to some sizes, the paper's folder has the number that counts."""
-    written = {name for paper in papers.papers() for name in papers.paper(paper).provenance.trials}
+    written = {
+        name
+        for paper in papers.list_papers()
+        for name in papers.find_paper(paper).provenance.trials
+    }
     uneven = []
     for file in MANIFESTS:
         config = json.loads(file.read_text())["config"]
@@ -90,7 +94,7 @@ def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> Non
     collection = collect([PUBLISHED / name for name in uneven])
     for setting, rows in collection.rows[collection.rows["counts"]].groupby("setting"):
         assert rows.groupby("M")["trial"].nunique().nunique() == 1, setting
-    added = [line for line in ledger.added_trials(collection) if line["paper"] == "eerf2018"]
+    added = [line for line in ledger.list_added_trials(collection) if line["paper"] == "eerf2018"]
     assert {(line["M"], line["counted"], line["added"]) for line in added} == {(450, 10, 104)}
 
 
@@ -99,11 +103,11 @@ def test_trials_beyond_the_written_number_are_left_out_where_some_sizes_have_the
     more: int, added: int
 ) -> None:
     """A run of one's own with 12 trials at every size counts whole."""
-    written = papers.paper("eerf2018").provenance.trials
+    written = papers.find_paper("eerf2018").provenance.trials
     name = next(name for name, n in written.items() if n == 10)
     for sizes, expected in (({100: 10, 450: more}, added), ({100: 12, 450: 12}, 0)):
         rows = [{"M": M, "trial": t} for M, n in sizes.items() for t in range(n)]
-        made = frame.of([results(rows, name, paper="eerf2018")]).rows
+        made = frame.build_collection([results(rows, name, paper="eerf2018")]).rows
         assert made["added"].sum() == expected
         assert made.loc[made["added"], "trial"].ge(10).all()
 
@@ -125,7 +129,7 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
     held = verify([PUBLISHED])
     lines = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
     lines = lines[(lines["same_as"] == "") & (lines["protocol"] != "tuned")]
-    every = papers.published()
+    every = papers.list_published()
     expected: dict[tuple[str, str], dict[str, list[bool]]] = {}
     for line in lines.to_dict("records"):
         low, high = (line["difference"] + s * line["half_width"] for s in (-1, 1))
@@ -138,7 +142,7 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
         near, apart = max(abs(low), abs(high)) <= close, low > close or high < -close
         verdict = "near" if near else "different" if apart else "undecided"
         number, of_rows = every[line["number"]], 0.0
-        if papers.paper(line["paper"]).provenance.one_draw_of_rows:
+        if papers.find_paper(line["paper"]).provenance.one_draw_of_rows:
             config = json.loads((Path(line["folder"]) / "manifest.json").read_text())["config"]
             repeats = config["kernel_error_repeats"]
             features = (line["published_spread"] / line["published"]) ** 2 / repeats
@@ -146,7 +150,7 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
             of_rows = max(0.0, own - features) ** 0.5
         of_class = expected.setdefault((line["source"], line["settings"]), {})
         of_class.setdefault(verdict, []).append(decidable(number, of_rows))
-    counts = {each.of: each for each in ledger.of_numbers(held)}
+    counts = {each.of: each for each in ledger.count_numbers(held)}
     assert counts.keys() == expected.keys()
     for key, each in counts.items():
         found = expected[key]
@@ -158,7 +162,7 @@ def test_every_number_that_was_measured_is_near_undecided_or_different() -> None
         without = [every[line["number"]].standard_error is None for line in lines.to_dict("records")
                    if (line["source"], line["settings"]) == key]  # fmt: skip
         assert each.unspread == sum(without)
-    tables = ledger.tables(held)[list(verdicts.COMPARED)].to_numpy().sum()
+    tables = ledger.count_by_table(held)[list(verdicts.COMPARED)].to_numpy().sum()
     assert tables == sum(each.compared for each in counts.values())
 
 
@@ -166,12 +170,12 @@ def test_the_numbers_that_left_a_total_are_counted_with_their_verdicts() -> None
     """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
     folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
     held = verify(folders)
-    groups = {(each.group, each.count.of[1]): each for each in ledger.left_out(held)}
+    groups = {(each.group, each.count.of[1]): each for each in ledger.list_left_out(held)}
     usps = groups.pop((ledger.OTHER_DATA, "code"))
     assert not groups
     assert usps.places == ("quadrature2018 USPS",)
     assert sum(usps.count.verdicts.values()) == 90
-    assert ledger.of_numbers(held) == []
+    assert ledger.count_numbers(held) == []
     rows = pd.concat([pd.read_csv(folder / "trials.csv") for folder in folders])
     means = rows.groupby(["kernel", "label", "M"])["kernel_error_frobenius"].mean()
     names = {"figure2-gaussian": "gaussian"} | {
@@ -179,13 +183,13 @@ def test_the_numbers_that_left_a_total_are_counted_with_their_verdicts() -> None
     }
     far = [
         number
-        for number in papers.folder("quadrature2018").published
+        for number in papers.find_folder("quadrature2018").published
         if number.dataset == "USPS"
         and abs(np.log(means[names[number.item], number.method, number.size] / number.value))
         > np.log(1.1)
     ]
     assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
-    back = ledger.restored(held)[usps.count.of]
+    back = ledger.count_with_left_out(held)[usps.count.of]
     assert (back.near, back.compared, back["differs"]) == (
         usps.count.near, usps.count.compared, usps.count["differs"],
     )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rfbench.analysis import frame
-from rfbench.analysis.claims import outcomes_of
+from rfbench.analysis.claims import judge_claim
 from rfbench.analysis.compare import compare
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
@@ -32,7 +32,7 @@ def test_a_mean_of_times_is_of_the_machine_of_most_rows() -> None:
     (line,) = summarise(one).to_dict("records")
     assert (line["trials"], line["mean"]) == (5, 12.0)
     assert (line["t_train"], line["cpu_total"], line["t_total"]) == (1.0, 3.0, 3.0)
-    collection = frame.of([one])
+    collection = frame.build_collection([one])
     assert list(collection.groups["machine"]) == ["fast"]
     assert collection.means("t_train")[0] == 1.0
     assert collection.means("error_percent")[0] == 12.0
@@ -52,9 +52,9 @@ def test_a_claim_on_times_compares_on_one_machine() -> None:
         return results([row | {"t_pp": 1.0 + row["trial"] / 100} for row in rows], name, **PAPER)
 
     apart = [timed("a", "one", METHODS[:1], 6), timed("b", "two", METHODS[1:], 6)]
-    (outcome,) = outcomes_of(claim(), selection(*apart))
+    (outcome,) = judge_claim(claim(), selection(*apart))
     assert (outcome.verdict, outcome.comparisons) == ("not run", ())
-    (outcome,) = outcomes_of(claim(), selection(*apart, timed("b", "three", METHODS[:1], 6)))
+    (outcome,) = judge_claim(claim(), selection(*apart, timed("b", "three", METHODS[:1], 6)))
     assert len(outcome.comparisons) == 1
 
 

@@ -11,7 +11,7 @@ from scipy.stats import t
 from rfbench import papers
 from rfbench.analysis import verification
 from rfbench.analysis.frame import collect
-from rfbench.analysis.published import COLUMNS, published
+from rfbench.analysis.published import PUBLISHED_COLUMNS, compare_published
 from rfbench.analysis.selection import Selection, is_subset
 from rfbench.papers.models import Source
 from tests.support.frames import results, selection
@@ -29,14 +29,14 @@ def line(table: pd.DataFrame, **where: Any) -> pd.Series:
 
 @pytest.mark.parametrize("every", [[], [results([], **PAPER)]])
 def test_without_rows_every_number_is_not_run(every: list[Any]) -> None:
-    table = published(selection(*every))
-    assert list(table.columns[: len(COLUMNS)]) == COLUMNS
-    assert len(table) == 3 * len(papers.published())
+    table = compare_published(selection(*every))
+    assert list(table.columns[: len(PUBLISHED_COLUMNS)]) == PUBLISHED_COLUMNS
+    assert len(table) == 3 * len(papers.list_published())
     assert set(table["verdict"]) == {"not run"}
 
 
 def test_a_measured_number() -> None:
-    table = published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
+    table = compare_published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
     one = line(table)
     assert (one["verdict"], one["trials"]) == ("close", 10)
     assert one["measured"] == pytest.approx(68.6)
@@ -53,24 +53,24 @@ def test_a_measured_number() -> None:
     "changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}, {"n_test": 100}]
 )
 def test_a_subset_is_shown_apart_and_never_judged(changes: dict[str, Any]) -> None:
-    table = published(selection(results(trials(68.6, **changes), **PAPER)))
+    table = compare_published(selection(results(trials(68.6, **changes), **PAPER)))
     assert line(table)["verdict"] == "not run"
     assert line(table, stand_in=True)["verdict"] == "not judged"
 
 
 def test_of_two_folders_the_one_with_the_most_trials_counts() -> None:
     few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
-    assert line(published(selection(few, many)))["measured"] == pytest.approx(68.5)
+    assert line(compare_published(selection(few, many)))["measured"] == pytest.approx(68.5)
 
 
 def test_a_control_does_not_stand_for_its_sampler() -> None:
     control = trials(80, label="rks-2s")
     both = results(trials(68.5, label="rks") + control, **PAPER)
-    assert line(published(selection(both)))["measured"] == pytest.approx(68.5)
+    assert line(compare_published(selection(both)))["measured"] == pytest.approx(68.5)
     two = results(control + trials(70, label="rks-4s"), **PAPER)
-    assert line(published(selection(two)))["verdict"] == "not run"
+    assert line(compare_published(selection(two)))["verdict"] == "not run"
     alone = results(trials(68.5, label="plain"), **PAPER)
-    assert line(published(selection(alone)))["trials"] == 10
+    assert line(compare_published(selection(alone)))["trials"] == 10
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_claim_says_where_its_numbers_are_not_the_papers(
 ) -> None:
     """Both methods 8 points off may keep the paper's order, and the reader ought to know."""
     made = results(eeg(leverage_rff=68.78, surrogate_leverage=surrogate, ses=50.0), **PAPER)
-    every = verification.of(selection(made)).outcomes
+    every = verification.build_verification(selection(made)).outcomes
     (outcome,) = (one for one in every if (one.claim.id, one.protocol) == ("S5", "matched"))
     assert [(name, round(size, 6), unit) for name, size, unit in outcome.differing] == list(
         differing
@@ -112,7 +112,7 @@ def test_a_claim_says_where_its_numbers_are_not_the_papers(
 def test_a_single_draw_of_the_papers_rows_adds_the_variance_of_one_of_our_trials() -> None:
     """By hand, from the numbers of a published folder: what features explain of it is taken off."""
     folder = FOLDERS / "quadrature2018_figure2_letter-gaussian.code"
-    found = published(Selection(collect([folder])), "quadrature2018")
+    found = compare_published(Selection(collect([folder])), "quadrature2018")
     one = found[(found["method"] == "rks") & (found["trials"] > 0)].iloc[0]
     rows = pd.read_csv(folder / "trials.csv")
     rows = rows[(rows["label"] == "rks") & (rows["M"] == int(one["M"]))]
@@ -123,6 +123,6 @@ def test_a_single_draw_of_the_papers_rows_adds_the_variance_of_one_of_our_trials
     own = ours.var() / mean**2 / n + of_rows
     variance = features / 500 + own
     freedom = variance**2 / (own**2 / (n - 1) + (features / 500) ** 2 / 499)
-    digit = papers.published()[int(one["number"])].half_digit
+    digit = papers.list_published()[int(one["number"])].half_digit
     half = t.ppf(0.95, freedom) * math.sqrt(variance) + digit / theirs
     assert one["half_width"] == pytest.approx(half * mean, rel=1e-6)

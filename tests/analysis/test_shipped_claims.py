@@ -16,7 +16,7 @@ from tests.support.frames import results
 
 
 def shipped(name: str) -> Claim:
-    return next(claim for claim in papers.claims() if claim.id == name)
+    return next(claim for claim in papers.list_claims() if claim.id == name)
 
 
 def test_l1_judges_draws_and_not_their_mean() -> None:
@@ -70,8 +70,8 @@ BASELINES = ("rks", "qmc")
 def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
     """Rows in which all cells come out as marked, but for the first few marked ones of EEG."""
     rng = np.random.default_rng(0)
-    sources = papers.sources()["liu2020"]
-    cells = [c for c in papers.published() if c.paper == "liu2020" and c.metric == "accuracy"]
+    sources = papers.list_sources()["liu2020"]
+    cells = [c for c in papers.list_published() if c.paper == "liu2020" and c.metric == "accuracy"]
     made, flipped = [], 0
     for c in cells:
         better = c.mark == "significant"
@@ -91,7 +91,7 @@ def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
 
 def test_s1_judges_the_cells_that_are_marked() -> None:
     """Each of the 33 against both baselines; those that are not marked come out better too."""
-    marked = papers.paper("liu2020"), sum(one.mark != "" for one in papers.published())
+    marked = papers.find_paper("liu2020"), sum(one.mark != "" for one in papers.list_published())
     outcome = verdict(shipped("S1"), results(table3(0), **PAPER))
     assert outcome.verdict == "holds"
     assert len(outcome.comparisons) == 2 * marked[1] == 66

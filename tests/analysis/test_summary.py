@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from rfbench.analysis.faults import Fault, checks, faults
-from rfbench.analysis.summary import axis, metrics, summarise
+from rfbench.analysis.faults import Fault, evaluate_checks, find_faults
+from rfbench.analysis.summary import find_axis, find_metrics, summarise
 from rfbench.errors import ResultsError
 from rfbench.results import read
 from tests.support.results import Write
@@ -35,7 +35,7 @@ def test_an_infinite_error_counts_as_failed(write: Write) -> None:
     results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
     [line] = summarise(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
-    fault = faults(results)[0]
+    fault = find_faults(results)[0]
     assert fault.kind == "failed"
     assert "Column error cannot hold inf" in fault.message
 
@@ -44,7 +44,7 @@ def test_rows_whose_solver_stopped_early_are_counted_per_method(write: Write) ->
     rows = [{"trial": t, "converged": t > 1} for t in range(4)]
     rows += [{"sampler": "eerf"}, {"sampler": "lkrf", "converged": False, "status": "failed"}]
     results = read(write(rows))
-    found = [fault for fault in faults(results) if fault.kind == "not converged"]
+    found = [fault for fault in find_faults(results) if fault.kind == "not converged"]
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
 
 
@@ -71,11 +71,11 @@ def test_the_order_of_the_rows_plays_no_part(write: Write) -> None:
 def test_metric_by_configuration_by_argument_and_by_data_set(write: Write) -> None:
     rows = [{}, {"dataset": "cpu", "error": "", "relative_squared_error": 0.5}]
     results = read(write(rows, name="a"))
-    assert metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
-    assert set(metrics(results, "rmse").values()) == {"rmse"}
-    assert metrics(read(write([{}], name="b", metric="accuracy"))) == {"digits": "accuracy"}
+    assert find_metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
+    assert set(find_metrics(results, "rmse").values()) == {"rmse"}
+    assert find_metrics(read(write([{}], name="b", metric="accuracy"))) == {"digits": "accuracy"}
     with pytest.raises(ResultsError, match="Did you mean 'accuracy'"):
-        metrics(results, "acuracy")
+        find_metrics(results, "acuracy")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_metric_by_configuration_by_argument_and_by_data_set(write: Write) -> No
     ],
 )
 def test_axis(write: Write, rows: list[dict], config: dict, expected: str) -> None:  # type: ignore[type-arg]
-    assert axis(read(write(rows, **config))) == expected
+    assert find_axis(read(write(rows, **config))) == expected
 
 
 def test_where_M_follows_another_method_trials_stay_together(write: Write) -> None:
@@ -147,7 +147,7 @@ def test_what_is_swept_for_one_sampler_leaves_the_others_alone(write: Write) -> 
     assert set(table["method"]) == {"rks", "eerf, pool_size=1", "eerf, pool_size=2"}
     assert list(table["trials"]) == [2, 2, 1, 1, 1, 1]
     along = read(write([row for row in rows if row["M"] == 10], name="b"))
-    assert axis(along) == "pool_size"
+    assert find_axis(along) == "pool_size"
     table = summarise(along)[["method", "x", "trials"]]
     assert table.to_numpy().tolist() == [
         ["rks", 1, 2],
@@ -175,7 +175,7 @@ def test_checks(write: Write) -> None:
     check = {"column": "kept", "sampler": "lkrf", "at_each": "d", "source": "lkrf2016"}
     limits = [{"below": 302}, {"below": 301, "above": None}, {"above": 200}]
     other = [{"column": "kept", "sampler": "rks", "below": 1}]
-    found = checks(read(write(rows, checks=[check | one for one in limits] + other)))
+    found = evaluate_checks(read(write(rows, checks=[check | one for one in limits] + other)))
     assert [check.verdict for check in found] == ["holds", "fails", "fails", "not run"]
     assert [check.failing_at for check in found] == [(), (3,), (2,), ()]
     assert [check.failing for check in found] == [0, 1, 1, 0]
@@ -186,7 +186,7 @@ def test_checks(write: Write) -> None:
 def test_a_check_on_an_unknown_column(write: Write) -> None:
     results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
     with pytest.raises(ResultsError, match=r"no column 'keptt'.*Did you mean 'kept'"):
-        checks(results)
+        evaluate_checks(results)
 
 
 def test_warnings(write: Write) -> None:
@@ -197,7 +197,7 @@ def test_warnings(write: Write) -> None:
         {"trial": 1},
         {"trial": 2, "status": "timeout", "message": "longer than 60 s"},
     ]
-    assert faults(read(write(rows))) == [
+    assert find_faults(read(write(rows))) == [
         Fault("failed", 1, "rks", "timeout", "longer than 60 s"),
         Fault("repeated", 1),
         Fault("unpaired", 1),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rfbench.analysis.best import LEVEL, best_or_tied
-from rfbench.analysis.frame import of
+from rfbench.analysis.best import TIE_LEVEL, best_or_tied
+from rfbench.analysis.frame import build_collection
 from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import grouped, summarise
+from rfbench.analysis.summary import summarise, summarise_collection
 from tests.support.frames import results
 
 
@@ -21,17 +21,17 @@ def tied(errors: dict[str, list[float]], metric: str = "error") -> set[str]:
         for t, value in enumerate(values)
     ]
     read = results(rows, metric=metric)
-    collection = of([read])
-    table = grouped(collection, read)
+    collection = build_collection([read])
+    table = summarise_collection(collection, read)
     return set(table.loc[best_or_tied(collection, table), "method"])
 
 
 def test_the_interval_is_that_of_student() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 7))
-    reference = stats.ttest_rel(a, b).confidence_interval(LEVEL)
-    assert paired_t(a, b).interval(LEVEL) == pytest.approx((reference.low, reference.high))
-    assert all(map(math.isnan, paired_t(a[:1], b[:1]).interval(LEVEL)))
+    reference = stats.ttest_rel(a, b).confidence_interval(TIE_LEVEL)
+    assert paired_t(a, b).interval(TIE_LEVEL) == pytest.approx((reference.low, reference.high))
+    assert all(map(math.isnan, paired_t(a[:1], b[:1]).interval(TIE_LEVEL)))
 
 
 def test_pairs_tell_apart_what_the_spread_over_trials_would_not() -> None:
@@ -54,4 +54,6 @@ def test_nothing_is_best_alone_nor_after_one_trial() -> None:
 
 def test_lines_are_those_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
-    assert list(grouped(of([read]), read).drop(columns="group")) == list(summarise(read))
+    assert list(summarise_collection(build_collection([read]), read).drop(columns="group")) == list(
+        summarise(read)
+    )

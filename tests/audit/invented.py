@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.audit import choices
 from rfbench.audit.plan import Audit, Question, plan
-from rfbench.audit.ranking import table_of
+from rfbench.audit.ranking import tabulate_combinations
 from rfbench.audit.target import Target, find
 from rfbench.config import sweeps
 from rfbench.config.schema import Experiment
@@ -90,8 +90,8 @@ def ranked(
     **keywords: Any,
 ) -> tuple[Audit, pd.DataFrame]:
     """Rank combinations with the given differences to the numbers: an audit and its table."""
-    varied = dict(choices.given(text, {}) for text in texts)
-    grid = pd.DataFrame(sweeps.combinations(varied, 1000))
+    varied = dict(choices.parse_choice(text, {}) for text in texts)
+    grid = pd.DataFrame(sweeps.iterate_combinations(varied, 1000))
     cells = [
         {
             "combination": i,
@@ -114,7 +114,7 @@ def ranked(
     target = Target("p", ("t",), "D", numbers)
     question = Question(Path("made.yaml"), target)
     audit = Audit(question, target, varied, grid, [experiment] * len(grid), **keywords)
-    return audit, table_of(audit, pd.DataFrame(cells), in_folder)
+    return audit, tabulate_combinations(audit, pd.DataFrame(cells), in_folder)
 
 
 TIED = ((1.0, 4.0), (1.0, 2.0), (3.0, 3.0), (3.0, 1.0))

@@ -10,24 +10,24 @@ from tests.support.papers import read_from
 
 
 def grid(*texts):
-    return dict(choices.given(text, {}) for text in texts)
+    return dict(choices.parse_choice(text, {}) for text in texts)
 
 
 def test_every_combination_once():
     three_by_two = grid("a=1,2,3", "b=true,false")
-    found = sweeps.combinations(three_by_two, most=6)
+    found = sweeps.iterate_combinations(three_by_two, most=6)
     pairs = itertools.product(["1", "2", "3"], ["true", "false"])
     assert found == [{"a": a, "b": b} for a, b in pairs]
-    assert sweeps.size(three_by_two) == 6
+    assert sweeps.count_combinations(three_by_two) == 6
     assert three_by_two["b"]["false"] == {"b": False}
-    assert sweeps.combinations({}, most=5) == [{}]
+    assert sweeps.iterate_combinations({}, most=5) == [{}]
 
 
 def test_a_random_part_has_no_repetition_and_is_the_same_again():
     many = grid(*(f"{key}=1:10" for key in "abcd"))
-    part = sweeps.combinations(many, most=50)
+    part = sweeps.iterate_combinations(many, most=50)
     assert len({tuple(each.values()) for each in part}) == 50
-    assert part == sweeps.combinations(many, most=50)
+    assert part == sweeps.iterate_combinations(many, most=50)
     assert {option for each in part for option in each.values()} == {str(i) for i in range(1, 11)}
 
 
@@ -37,33 +37,35 @@ def test_what_cannot_be_run_is_left_out_before_the_draw():
     def runs(combination):
         return combination["a"] == "1"
 
-    every = sweeps.combinations(many, 100, runs)
+    every = sweeps.iterate_combinations(many, 100, runs)
     assert every == [{"a": "1", "b": str(i)} for i in range(1, 11)]
-    part = sweeps.combinations(many, 6, runs)
+    part = sweeps.iterate_combinations(many, 6, runs)
     assert len(part) == 6
     assert [each for each in every if each in part] == part
-    assert part == sweeps.combinations(many, 6, runs)
-    assert sweeps.combinations(many, 20, runs) == every
-    assert sweeps.combinations(many, 5, lambda combination: False) == []
+    assert part == sweeps.iterate_combinations(many, 6, runs)
+    assert sweeps.iterate_combinations(many, 20, runs) == every
+    assert sweeps.iterate_combinations(many, 5, lambda combination: False) == []
 
 
 def test_the_more_special_place_wins():
-    mnist = choices.known(target.find("eerf2018/table3,table5/mnist"))
-    adult = choices.known(target.find("eerf2018/table3/adult"))
+    mnist = choices.list_choices(target.find("eerf2018/table3,table5/mnist"))
+    adult = choices.list_choices(target.find("eerf2018/table3/adult"))
     assert "solver.multiclass" in mnist
     assert "solver.multiclass" not in adult
     assert list(mnist["scaling"]) == ["standard", "none", "/255"]
     assert list(adult["scaling"]) == ["standard", "none"]
-    letter = choices.known(target.find("eerf2018/table5/letter"))
+    letter = choices.list_choices(target.find("eerf2018/table5/letter"))
     assert "bandwidth" not in letter  # an empty list takes it away
 
 
 def test_named_options_are_picked():
-    known = choices.known(target.find("liu2020/table3/EEG"))
-    name, picked = choices.given("weights=kept,drawn", known)
+    known = choices.list_choices(target.find("liu2020/table3/EEG"))
+    name, picked = choices.parse_choice("weights=kept,drawn", known)
     assert (name, list(picked)) == ("weights", ["kept", "drawn"])
     assert picked["kept"]["samplers.leverage-rff.resample"] is False
-    assert choices.given("scaling=standard", known)[1] == {"standard": {"scaling": "standard"}}
+    assert choices.parse_choice("scaling=standard", known)[1] == {
+        "standard": {"scaling": "standard"}
+    }
 
 
 def test_settings_of_absent_samplers_are_left_out():
@@ -71,19 +73,21 @@ def test_settings_of_absent_samplers_are_left_out():
         word: {"samplers.eerf.center_target": yes, "samplers.lkrf.penalty": 1}
         for word, yes in (("no", False), ("yes", True))
     }
-    assert choices.about(centred, ["eerf"]) == {
+    assert choices.select_options(centred, ["eerf"]) == {
         "no": {"samplers.eerf.center_target": False},
         "yes": {"samplers.eerf.center_target": True},
     }
-    assert list(choices.about(centred, ["lkrf"])) == ["no"]  # the two are then the same
-    assert choices.about(centred, ["rks"]) == {}
-    assert choices.about({"none": {"scaling": "none"}}, ["rks"]) == {"none": {"scaling": "none"}}
+    assert list(choices.select_options(centred, ["lkrf"])) == ["no"]  # the two are then the same
+    assert choices.select_options(centred, ["rks"]) == {}
+    assert choices.select_options({"none": {"scaling": "none"}}, ["rks"]) == {
+        "none": {"scaling": "none"}
+    }
 
 
 @pytest.mark.parametrize("text", ["scaling", "=none", "scaling="])
 def test_what_is_no_choice_is_refused(text):
     with pytest.raises(ConfigError, match="KEY.PATH=VALUES"):
-        choices.given(text, {})
+        choices.parse_choice(text, {})
 
 
 def test_open_choices_are_named_by_their_place(tmp_path):
@@ -93,7 +97,7 @@ def test_open_choices_are_named_by_their_place(tmp_path):
     )
     (root / "invented2026" / "open_choices.yaml").write_text(open_choices)
     with read_from(root):
-        known = choices.known(target.find(AIM))
+        known = choices.list_choices(target.find(AIM))
     assert {name: list(options) for name, options in known.items()} == {
         "scaling": ["none", "standard"],
         "feature_map": ["offset", "paired"],

@@ -7,7 +7,7 @@ import pytest
 
 from rfbench.audit import page
 from rfbench.audit.plan import Question
-from rfbench.audit.tables import MEASURES
+from rfbench.audit.tables import PLACE_COLUMNS
 from rfbench.audit.target import Target
 from tests.audit.invented import TWO, number, ranked, tied
 
@@ -70,7 +70,7 @@ def test_table_and_page_are_saved(folder):
         "protocol",
         "measured eerf 10 error", "measured lkrf 10 error",
     ]  # fmt: skip
-    assert set(MEASURES) <= set(table)
+    assert set(PLACE_COLUMNS) <= set(table)
     first = ["none", "top", 1.0, 4.0, 4.0, 2, 4, 9, False, False, "own", 11.0, 14.0]
     assert table.iloc[0].to_list()[1:] == first
     assert paths[1].read_text().endswith(f"\n\n    {COMMAND}\n")

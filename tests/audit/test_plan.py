@@ -17,8 +17,8 @@ def test_controls_and_kernel_errors_are_not_measured(invented):
 
 
 def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
-    known = dict([choices.given("scaling=none,sideways,standard", {})])
-    monkeypatch.setattr("rfbench.audit.plan.known", lambda target, gaps: known)
+    known = dict([choices.parse_choice("scaling=none,sideways,standard", {})])
+    monkeypatch.setattr("rfbench.audit.plan.list_choices", lambda target, gaps: known)
     audit = planned(invented, [], most=2)
     assert [experiment.scaling for experiment in audit.experiments] == ["none", "standard"]
     assert [line.partition(":")[0] for line in audit.refused] == ["scaling sideways"]
@@ -46,7 +46,7 @@ def test_a_fixed_key_is_no_open_choice():
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
-    assert sweeps.size(audit.choices) == 192
+    assert sweeps.count_combinations(audit.choices) == 192
 
 
 def test_gaps_leave_alone_what_the_paper_prints():
@@ -63,7 +63,7 @@ def test_gaps_leave_alone_what_the_paper_prints():
     assert {each.dataset[0].name for each in audit.experiments} == {"eeg", "eeg-clean"}
     assert audit.as_it_stands is not None
     assert audit.folder == "gaps_liu2020_table3_EEG"
-    assert not {"scaled", "rows"} & set(choices.known(target))
+    assert not {"scaled", "rows"} & set(choices.list_choices(target))
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_our_reading_is_among_the_gaps(name, aim, run, fixed):
     path = shipped.locate(name)
     audit = plan(Question(path, find(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None
-    assert len(audit.grid) == sweeps.size(audit.choices)
+    assert len(audit.grid) == sweeps.count_combinations(audit.choices)

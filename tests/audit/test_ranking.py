@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import papers, results
 from rfbench.audit import page
-from rfbench.audit.ranking import measured, rank
+from rfbench.audit.ranking import rank, tabulate_measured
 from rfbench.errors import ResultsError
 from tests.audit.invented import (
     HIDDEN,
@@ -35,10 +35,10 @@ def test_distances_are_those_of_the_rows(ranking, invented):
     best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
     line, audit = ranking.iloc[0], planned(invented)
     gaps = []
-    cells = measured(audit, results.read(found(invented)))
+    cells = tabulate_measured(audit, results.read(found(invented)))
     cells = cells[cells["combination"] == ranking.index[0]]
     cells = cells.sort_values("number").to_dict("records")
-    for published, cell in zip(papers.published(), cells, strict=True):
+    for published, cell in zip(papers.list_published(), cells, strict=True):
         here = best[best["label"].eq(published.method) & best["M"].eq(published.size)]["error"]
         assert (cell["method"], cell["M"]) == (published.method, published.M)
         assert cell["trials"] == len(here) == 2
@@ -73,7 +73,7 @@ def test_the_place_of_the_configuration_as_it_stands(ranking):
 
 
 def test_a_stand_in_is_not_judged(ranking, home, tmp_path):
-    published = {(n.method, n.size): n.value for n in papers.published()}
+    published = {(n.method, n.size): n.value for n in papers.list_published()}
     with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
         other = rank(planned(home), results.read(found(home)))
     assert other["stand_in"].all()

@@ -8,7 +8,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
-from rfbench.audit.tables import effect_range, ranges, read_all
+from rfbench.audit.tables import compute_effect_range, compute_ranges, read_all
 from rfbench.pages.templates import render
 from rfbench.papers.models import Claim
 
@@ -95,8 +95,8 @@ def test_a_range_is_of_paired_differences_over_gaps_of_the_text_alone(tmp_path):
     ]
     head += f",trials,tried,stand_in,as_configured,protocol,{PAIRED}"
     write(tmp_path, "audit_liu2020_table3_EEG", head, *lines)
-    (line,) = ranges(read_all([tmp_path])).to_dict("records")
-    number = papers.published()[line["number"]]
+    (line,) = compute_ranges(read_all([tmp_path])).to_dict("records")
+    number = papers.list_published()[line["number"]]
     assert (number.item, number.dataset, number.method, number.M) == ("table3", "EEG", "rks", "28")
     assert [line[name] for name in ("low", "half_low", "high", "half_high")] == [0, 0, 3.25, 0.5]
     assert (line["combinations"], line["trials"], line["varied"]) == (2, 4, ["solver.intercept"])
@@ -115,10 +115,10 @@ def test_there_is_no_range_without_the_reading_on_the_same_splits(tmp_path, old,
         "3,false,2,2,2,32,4,4,False,True,printed,55.25,0,0",
     ]
     write(tmp_path / "with", "audit_liu2020_table3_EEG", head, *lines)
-    assert len(ranges(read_all([tmp_path / "with"]))) == 1
+    assert len(compute_ranges(read_all([tmp_path / "with"]))) == 1
     changed = [line.replace(old, new) for line in (head, *lines)]
     write(tmp_path / "without", "audit_liu2020_table3_EEG", *changed)
-    assert ranges(read_all([tmp_path / "without"])).empty
+    assert compute_ranges(read_all([tmp_path / "without"])).empty
 
 
 def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
@@ -131,11 +131,13 @@ def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
     write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
     every = read_all([tmp_path])
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
-    assert effect_range(every, claim(), one) == EffectRange(-4.0, 0.0, 2, ("solver.intercept",))
-    assert effect_range(every, claim(), replace(one, against="c")) is None
-    assert effect_range(every, claim(), replace(one, x=14)) is None
-    assert effect_range(every, claim(items=["table4"]), one) is None
-    assert effect_range(every, claim(along="columns"), one) is None
+    assert compute_effect_range(every, claim(), one) == EffectRange(
+        -4.0, 0.0, 2, ("solver.intercept",)
+    )
+    assert compute_effect_range(every, claim(), replace(one, against="c")) is None
+    assert compute_effect_range(every, claim(), replace(one, x=14)) is None
+    assert compute_effect_range(every, claim(items=["table4"]), one) is None
+    assert compute_effect_range(every, claim(along="columns"), one) is None
 
 
 def claim(**changes):
@@ -156,7 +158,7 @@ def test_the_quotient_of_two_methods_changes_over_the_gaps(tmp_path):
         "3,none,false,1,1,1,2,4,4,False,False,printed,9.0,1.0",
     )  # fmt: skip
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
-    found = effect_range(read_all([tmp_path]), claim(scale="ratio"), one)
+    found = compute_effect_range(read_all([tmp_path]), claim(scale="ratio"), one)
     assert (found.low, found.high) == (0.0, pytest.approx(math.log(2 / 1.5)))
 
 
@@ -172,9 +174,9 @@ def test_an_audit_of_the_claim_has_the_range_of_any_comparison(tmp_path):
     every = read_all([tmp_path])
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
     columns = claim(along="columns", scale="ratio")
-    assert effect_range(every, columns, one).low == -2.0
+    assert compute_effect_range(every, columns, one).low == -2.0
     slope = ClaimComparison(np.zeros(3), joint="slope over d", against="b", target="EEG")
-    assert effect_range(every, claim(along="d", at="own"), slope).high == 0.5
-    assert effect_range(every, columns, replace(one, against="c")) is None
-    assert effect_range(every, columns, replace(one, target="magic04")) is None
-    assert ranges(every).empty
+    assert compute_effect_range(every, claim(along="d", at="own"), slope).high == 0.5
+    assert compute_effect_range(every, columns, replace(one, against="c")) is None
+    assert compute_effect_range(every, columns, replace(one, target="magic04")) is None
+    assert compute_ranges(every).empty

@@ -6,7 +6,7 @@ from rfbench import papers
 from rfbench.audit import target
 from rfbench.errors import ConfigError
 
-EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.published() if n.unit == "%"})
+EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.list_published() if n.unit == "%"})
 
 
 def test_halves_part_the_numbers():
@@ -61,6 +61,6 @@ def test_what_was_not_published_is_refused(text, said):
 def test_places_of_choices(monkeypatch):
     places = ["all", "table3", "table3/EEG", "figure1,table3", "table3/magic04", "figure1"]
     folder = SimpleNamespace(open_choices={place: {place: [1]} for place in places})
-    monkeypatch.setattr(papers, "folder", lambda name: folder)
-    left_open = papers.open_choices("liu2020", ["table3"], "EEG")
+    monkeypatch.setattr(papers, "find_folder", lambda name: folder)
+    left_open = papers.list_open_choices("liu2020", ["table3"], "EEG")
     assert list(left_open) == ["all", "table3", "figure1,table3", "table3/EEG"]

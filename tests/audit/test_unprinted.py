@@ -18,9 +18,9 @@ from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
-from rfbench.audit.tables import RANGES
-from rfbench.audit.unprinted import RANGE, Unprinted, finding, with_range
-from rfbench.pages.scoreboard import measured
+from rfbench.audit.tables import RANGE_COLUMNS
+from rfbench.audit.unprinted import RANGE, Unprinted, build_finding, with_range
+from rfbench.pages.scoreboard import arrange_parts
 from rfbench.papers.models import Claim
 from tests.support.claims import bounded
 from tests.support.frames import results, verification
@@ -34,7 +34,7 @@ def span_of(low: float, high: float) -> EffectRange:
 def ranged(lines: Sequence[tuple[Any, ...]]) -> Unprinted:
     """Return what audits say that have these ranges of numbers."""
     made = Unprinted(())
-    made.ranges = pd.DataFrame(lines, columns=list(RANGES))
+    made.ranges = pd.DataFrame(lines, columns=list(RANGE_COLUMNS))
     return made
 
 
@@ -117,7 +117,7 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     found = verification(results(made, **PAPER))
     place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
     line = (place, -0.5, 0.3, 0.2, 0.1, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
-    (one,) = measured(replace(found, unprinted=ranged([line])))
+    (one,) = arrange_parts(replace(found, unprinted=ranged([line])))
     assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
     rows = {row[0]: row for row in one.grids[0].rows}
     assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
@@ -125,14 +125,14 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     ((_, varied),) = one.remarks
     assert varied.varied == ["solver.intercept"]
     assert "rows" in varied.fixed
-    (alone,) = measured(found)
+    (alone,) = arrange_parts(found)
     assert alone.grids[0].head == ["accuracy", "published", "printed"]
     ((_, varied),) = alone.remarks
     assert varied.varied == []
 
 
 def test_ranges_are_those_of_the_papers_own_data() -> None:
-    value = [number.value for number in papers.published()]
+    value = [number.value for number in papers.list_published()]
     lines = [
         (0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),
         (3, -5.0, math.nan, 0.0, math.nan),
@@ -142,7 +142,7 @@ def test_ranges_are_those_of_the_papers_own_data() -> None:
     facts |= {"measured": ours, "published": value[:4]}
     table = pd.DataFrame({"number": range(4), "trials": (9, 9, 0, 9)}).assign(**facts)
     unprinted = ranged([(*line, 2, 9, [], "") for line in lines])
-    found = finding(cast(Any, SimpleNamespace(own=table, unprinted=unprinted)))
+    found = build_finding(cast(Any, SimpleNamespace(own=table, unprinted=unprinted)))
     place = [("liu2020", "t", "d")]
     expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
     assert found is not None

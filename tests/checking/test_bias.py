@@ -10,13 +10,13 @@ from rfbench.checking import bias
 from rfbench.checking.bias import (
     MapClaim,
     Measurement,
-    independent,
+    choose_pairs,
+    compute_independent_error,
     measure,
-    pairs_of,
 )
-from rfbench.checking.causes import cause_of
-from rfbench.checking.closed_forms import kernel_of
-from rfbench.checking.run import answer, explained
+from rfbench.checking.causes import find_cause
+from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.run import answer, list_causes
 from rfbench.kernels import Gaussian
 from scripts.foreign import transcribed
 from tests.checking import faulty_maps
@@ -41,30 +41,30 @@ from tests.support.nightly import at_night, nightly
 )
 def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
     s = 1.0 if draw.__module__.endswith("transcribed") else faulty_maps.S
-    found = measure(MapClaim("", draw, kernel_of(kernel, s)))
+    found = measure(MapClaim("", draw, find_kernel(kernel, s)))
     assert found.biased
     assert abs(found.largest_z) > 8
     assert found.seconds < 60
-    assert cause_of(found).what.startswith(cause)
+    assert find_cause(found).what.startswith(cause)
     assert answer(MapClaim("", draw, found.kernel), found).startswith(
         f"no {kernel} kernel: biased by"
     )
-    assert "to do: " in explained(found)[1]
+    assert "to do: " in list_causes(found)[1]
 
 
 def test_signs_mend_positive_features_and_cosines_do_not_need_them():
     def signed(X, M, seed):
         return transcribed.performer(X, M, seed, signs=True)
 
-    assert not measure(MapClaim("", signed, kernel_of("softmax", 1.0))).biased
-    assert not measure(MapClaim("", transcribed.pyrfm_orf, kernel_of("gaussian", 1.0))).biased
+    assert not measure(MapClaim("", signed, find_kernel("softmax", 1.0))).biased
+    assert not measure(MapClaim("", transcribed.pyrfm_orf, find_kernel("gaussian", 1.0))).biased
 
 
 def test_a_right_map_is_measured_to_the_end():
     found = measure(MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
-    assert found.seeds == bias.SEEDS
+    assert found.seeds == bias.N_SEEDS
     assert (found.biased, found.falls) == (False, True)
-    assert cause_of(found) is None
+    assert find_cause(found) is None
     assert found.seen == pytest.approx(0.1, rel=0.01)
     assert found.relative_error == pytest.approx(1.0, abs=0.1)
     assert found.rate == pytest.approx(-0.5, abs=0.1)
@@ -89,7 +89,7 @@ def test_time_ends_the_seeds_and_a_larger_bias_is_said():
 
 
 def test_the_error_of_independent_draws_is_the_closed_form():
-    pairs, s = pairs_of(3.0), 3.0
+    pairs, s = choose_pairs(3.0), 3.0
     kernel = Gaussian(s)
     squares = ((pairs.left - pairs.right) ** 2).sum(axis=1)
     k, twice = np.exp(-squares / 2 / s**2), np.exp(-4 * squares / 2 / s**2)
@@ -97,14 +97,14 @@ def test_the_error_of_independent_draws_is_the_closed_form():
     wave = (1 + twice) / 2 - k**2  # the variance of cos(w'(x - y))
     varies = np.random.default_rng(0).standard_normal((2, len(k)))
     offset = Measurement(kernel, 16, 16, pairs, varies)
-    np.testing.assert_allclose(independent(offset), (wave + 0.5) / 16, rtol=0.05)
+    np.testing.assert_allclose(compute_independent_error(offset), (wave + 0.5) / 16, rtol=0.05)
     paired = Measurement(kernel, 16, 32, pairs, np.ones_like(varies))
-    np.testing.assert_allclose(independent(paired), wave / 16, rtol=0.06, atol=1e-9)
+    np.testing.assert_allclose(compute_independent_error(paired), wave / 16, rtol=0.06, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["matern32", "matern52"])
 def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
-    kernel, pairs = kernel_of(name, 2.0), pairs_of(2.0)
+    kernel, pairs = find_kernel(name, 2.0), choose_pairs(2.0)
     W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
     waves = np.cos((pairs.left - pairs.right) @ W.T)
     z = (waves.mean(axis=1) - pairs.kernel(kernel)) / np.maximum(waves.std(axis=1) / 200, 1e-12)
@@ -112,9 +112,11 @@ def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
 
 
 def test_the_power_is_that_of_a_normal_test():
-    assert len(pairs_of(1.0).names[bias.TESTED]) == bias.TESTS == len(pairs_of(1.0).names) - 1
+    assert (
+        len(choose_pairs(1.0).names[bias.TESTED]) == bias.TESTS == len(choose_pairs(1.0).names) - 1
+    )
     score = stats.norm.isf(bias.LEVEL / 2 / 17)
-    assert stats.norm.sf(score - bias.SEEN * math.sqrt(bias.SEEDS)) == pytest.approx(
+    assert stats.norm.sf(score - bias.SEEN * math.sqrt(bias.N_SEEDS)) == pytest.approx(
         bias.POWER, abs=0.001
     )
 
@@ -126,14 +128,14 @@ class Simulated:
         self.generator, self.shift = np.random.default_rng(seed), shift
 
     def measured(self, pairs):
-        estimates = self.generator.standard_normal((bias.SEEDS, len(pairs.names)))
+        estimates = self.generator.standard_normal((bias.N_SEEDS, len(pairs.names)))
         estimates[:, 0] += self.shift
         exact = pairs.kernel(Gaussian(3.0))
         return Measurement(Gaussian(3.0), 16, 16, pairs, exact + 0.2 * estimates)
 
 
 def test_a_bias_of_a_tenth_of_the_error_is_found_in_nine_of_ten():
-    pairs = pairs_of(3.0)
+    pairs = choose_pairs(3.0)
     found = sum(Simulated(seed, bias.SEEN).measured(pairs).biased for seed in range(200))
     assert 160 <= found <= 194  # .9 of 200, within four standard errors
 
@@ -159,5 +161,5 @@ def test_of_40_positive_maps_with_heavy_tails_at_most_one_is_refused():
             W = np.random.default_rng([first, seed]).standard_normal((M, X.shape[1]))
             return transcribed.positive(X, W)
 
-        refused += measure(MapClaim("", draw, kernel_of("softmax", 1.0))).biased
+        refused += measure(MapClaim("", draw, find_kernel("softmax", 1.0))).biased
     assert refused <= 1

@@ -157,10 +157,10 @@ class Neither(Features):
 )
 def test_each_fault_of_a_sampler_fails_its_check(cls, check, words):
     function = getattr(samplers, check)
-    assert function in samplers.subject_of(cls).checks
-    function(samplers.subject_of(Features))
+    assert function in samplers.make_subject(cls).checks
+    function(samplers.make_subject(Features))
     with pytest.raises((CheckFailed, AttributeError, TypeError), match=words):
-        function(samplers.subject_of(cls))
+        function(samplers.make_subject(cls))
 
 
 def test_a_transformer_that_writes_into_rows_is_refused_with_its_line():

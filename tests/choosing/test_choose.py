@@ -11,7 +11,7 @@ import rfbench
 from rfbench.choosing import choice as choosing
 from rfbench.choosing import rounds
 from rfbench.choosing.choice import choose
-from rfbench.choosing.table import table_of
+from rfbench.choosing.table import make_table
 from rfbench.errors import ConfigError, DataError
 from rfbench.pages.templates import render
 from tests.choosing.conftest import FOREVER, shortened, towns
@@ -187,9 +187,9 @@ def test_classes_in_words_by_groups(short, tmp_path):
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
     assert choice.card["take"]["error"] < 20
-    shares = choice.model.predict_proba(table_of(X, y).X)
+    shares = choice.model.predict_proba(make_table(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.mean(choice.model.predict(table_of(X, y).X) != y) < 0.15
+    assert np.mean(choice.model.predict(make_table(X, y).X) != y) < 0.15
 
 
 def drifting(n=300):

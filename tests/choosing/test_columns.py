@@ -5,13 +5,15 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing.rounds import FEATURES, Candidate, Rounds
-from rfbench.choosing.table import parted, table_of
+from rfbench.choosing.table import make_table, split_without_rare_classes
 from rfbench.datasets.preparation import Preparation
 from tests.support.generated_tables import KINDS, generated, near_constant
 
 
 def rounds_of(X, y, folder, **changes):
-    table, splits, *_ = parted(table_of(X, y, groups="none", time="none"), 60.0)
+    table, splits, *_ = split_without_rare_classes(
+        make_table(X, y, groups="none", time="none"), 60.0
+    )
     return Rounds(table, splits, np.inf, folder, **changes)
 
 

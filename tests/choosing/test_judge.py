@@ -10,7 +10,7 @@ from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from rfbench.choosing.choice import average_of, decide, held_out, last_fit, weights_of
+from rfbench.choosing.choice import add_average, decide, fit_last, get_weights, measure_held_out
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.choosing.table import LabelledTable
 from tests.choosing.conftest import FOREVER
@@ -43,10 +43,10 @@ def test_weights_of_an_average_are_the_best_that_add_up_to_one():
         bounds=[(0, 1)] * 3,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
     )
-    weights = weights_of(scores[:, None], truth[:, None])
+    weights = get_weights(scores[:, None], truth[:, None])
     assert weights.sum() == pytest.approx(1)
     assert error(weights) == pytest.approx(best.fun, rel=1e-3)
-    assert weights_of(1e6 * scores[:, None], 1e6 * truth[:, None]) == pytest.approx(weights)
+    assert get_weights(1e6 * scores[:, None], 1e6 * truth[:, None]) == pytest.approx(weights)
 
 
 @pytest.mark.parametrize("tables", [40, *at_night(150)])
@@ -60,7 +60,7 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
         members = [
             by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
         ]
-        average_of(by, members, BLEND, "blend of")
+        add_average(by, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = list(average.members.values())
             new = random.standard_normal((5000, len(weights))) @ weights
@@ -74,13 +74,13 @@ def test_members_that_say_the_same_and_single_rows_make_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
-        average_of(by, members, BLEND, "blend of")
+        add_average(by, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
     one = rounds_of(np.r_[[0] * 5, 1, 1], classes=[0, 1], time=late)
     assert len(one.held) == 1
     members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
-    average_of(one, members, BLEND, "blend of")
+    add_average(one, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
 
@@ -175,7 +175,7 @@ def test_what_is_ahead_is_measured_whatever_the_time():
         return [None if deadline else said for _ in trials]
 
     rounds.measured = measured
-    assert set(held_out(rounds, 5.0)) == {CONSTANT, BOOSTING}
+    assert set(measure_held_out(rounds, 5.0)) == {CONSTANT, BOOSTING}
     assert calls == [({CONSTANT, BOOSTING}, None), ({LINEAR, FEATURES}, 5.0)]
 
 
@@ -192,7 +192,7 @@ def test_slow_models_are_measured_on_as_many_rows_as_two_fits_have_time_for(seco
         return [{"scores": np.zeros((3000, 1)), "fit": 5.0, "said": 0.0} for _ in trials]
 
     rounds.measured = measured
-    made = held_out(rounds, monotonic() + seconds)
+    made = measure_held_out(rounds, monotonic() + seconds)
     assert asked[LINEAR] == made[LINEAR].rows == pytest.approx(rows, abs=10)
     assert asked[CONSTANT] == 3000
 
@@ -223,7 +223,7 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, again):
     test, right = rounds.test, np.eye(2)[y]
     own = Candidate("own", BOOSTING, f"{__name__}.Diverges")
     taken = replace(own, scores=right[test], loss=rounds.loss("error", right[test], test))
-    model, rows = last_fit(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
+    model, rows = fit_last(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]
@@ -235,5 +235,5 @@ def test_the_last_fit_has_the_rows_of_the_model_that_was_measured():
     scores = np.eye(2)[y][rounds.test]
     own = Candidate("own", BOOSTING, f"{__name__}.Diverges", seconds=1.0, rows=40)
     taken = replace(own, scores=scores, loss=rounds.loss("error", scores, rounds.test))
-    model, rows = last_fit(rounds, taken, monotonic() - FOREVER)
+    model, rows = fit_last(rounds, taken, monotonic() - FOREVER)
     assert model[-1][-1].rows_ == rows == 40

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, difference, loss
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
 
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
 RANDOM = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
     losses = [loss(metric, truth, p) for p in (first, second)]
     for column, each in zip(values.T, losses, strict=True):
         assert each.standard_error == pytest.approx(column.std(), rel=0.15)
-    apart = difference(*losses, metric)
+    apart = compare_losses(*losses, metric)
     spread = (values[:, 0] - values[:, 1]).std()
     assert (apart.high - apart.low) / 2 == pytest.approx(1.966 * spread, rel=0.15)
     assert apart.value == pytest.approx(losses[0].value - losses[1].value)
@@ -68,7 +68,7 @@ def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
 
 def test_of_means_it_is_the_signed_rank_test_with_the_interval_of_t():
     first, second = numbers(0.5), numbers(0.6, seed=2)
-    apart = difference(*(loss("mae", NUMBERS, p) for p in (first, second)), "mae")
+    apart = compare_losses(*(loss("mae", NUMBERS, p) for p in (first, second)), "mae")
     expected = stats.ttest_rel(*(np.abs(p - NUMBERS) for p in (first, second)))
     assert (apart.low, apart.high) == pytest.approx(expected.confidence_interval())
     ranks = stats.wilcoxon(*(np.abs(p - NUMBERS) for p in (first, second)))
@@ -79,7 +79,7 @@ def test_ranks_that_point_the_other_way_decide_nothing():
     """Most rows are a little better, and a few so much worse that the mean is."""
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
-    apart = difference(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
+    apart = compare_losses(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
     assert apart.value > 0
     assert (apart.p, apart.verdict) == (1.0, "near")
 
@@ -89,7 +89,7 @@ def test_errors_are_compared_by_mcnemar():
     first, second = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
     first[:12] = 1  # 12 errors, 10 of which the second does not make
     second[10:15] = 1  # 5, 3 of which the first does not make
-    apart = difference(*(loss("error", truth, decided(p)) for p in (first, second)), "error")
+    apart = compare_losses(*(loss("error", truth, decided(p)) for p in (first, second)), "error")
     assert apart.p == pytest.approx(2 * stats.binom.cdf(3, 13, 0.5))
     assert apart.value == pytest.approx(7.0)
 
@@ -98,7 +98,7 @@ def test_rows_of_a_group_count_once():
     groups = np.repeat(np.arange(20), 20)
     own = np.random.default_rng(5).standard_normal(20)[groups]
     losses = [loss("mae", NUMBERS, p, groups) for p in (NUMBERS + own, NUMBERS + 0.9)]
-    together = difference(*losses, "mae")
+    together = compare_losses(*losses, "mae")
     means = np.array([np.abs(own[groups == g]).mean() - 0.9 for g in range(20)])
     expected = stats.ttest_1samp(means, 0.0)
     assert together.p == pytest.approx(stats.wilcoxon(means).pvalue)
@@ -114,7 +114,7 @@ def test_errors_of_groups_weigh_a_group_by_its_rows():
         rates = np.where(large, 0.3, 0.2), np.where(large, 0.2, 0.4)
         said = [decided((random.random(600) < rate).astype(int)) for rate in rates]
         losses = (loss("error", np.zeros(600, int), each, groups) for each in said)
-        verdicts.append(difference(*losses, "error").verdict)
+        verdicts.append(compare_losses(*losses, "error").verdict)
     assert sum(verdict != "near" for verdict in verdicts) <= 7
 
 
@@ -125,7 +125,7 @@ def test_four_groups_are_enough_for_a_large_difference(metric):
     right = np.c_[1 - truth, truth]
     good, bad = 0.96 * right + 0.02, np.full((200, 2), 0.5) + 0.01 * random.random((200, 2))
     said = [p[:, 1] if metric == "rmse" else p / p.sum(axis=1, keepdims=True) for p in (good, bad)]
-    apart = difference(*(loss(metric, truth, each, groups) for each in said), metric)
+    apart = compare_losses(*(loss(metric, truth, each, groups) for each in said), metric)
     assert apart.value < 0
     assert apart.p < 0.0125
 
@@ -133,7 +133,7 @@ def test_four_groups_are_enough_for_a_large_difference(metric):
 def test_the_same_predictions_are_too_near_to_call():
     for metric in METRICS:
         truth, said = case(metric, 0.6)
-        apart = difference(loss(metric, truth, said), loss(metric, truth, said), metric)
+        apart = compare_losses(loss(metric, truth, said), loss(metric, truth, said), metric)
         assert (apart.value, apart.p, apart.verdict) == (0.0, 1.0, "near")
 
 
@@ -143,6 +143,6 @@ def test_pure_noise_is_called_a_difference_in_one_of_twenty():
         random = np.random.default_rng(seed)
         truth = random.standard_normal(60)
         said = (truth + random.standard_normal(60) for _ in range(2))
-        verdicts.append(difference(*(loss("rmse", truth, p) for p in said), "rmse").verdict)
+        verdicts.append(compare_losses(*(loss("rmse", truth, p) for p in said), "rmse").verdict)
     wrong = sum(verdict != "near" for verdict in verdicts)
     assert 2 <= wrong <= 20  # 10 expected, 3 standard deviations are 9

@@ -18,7 +18,7 @@ from rfbench.choosing import table
 from rfbench.choosing.model import (
     LEVELS,
     Model,
-    half_widths,
+    compute_half_widths,
     load,
     save,
 )
@@ -34,7 +34,7 @@ def path(tmp_path, monkeypatch):
     rows = towns(200)
     model = Model([("prepare", Preparation()), ("predict", Ridge())])
     model.fit(rows.drop(columns="price"), rows["price"])
-    model.half_widths_, model.reading_ = half_widths(np.arange(150.0)), None
+    model.half_widths_, model.reading_ = compute_half_widths(np.arange(150.0)), None
     save(
         model, tmp_path / "m", data="towns.csv", data_sha256="0" * 64,
         classes=[], columns=["a", "b", "town", "day"], label="ridge", metric="rmse", error=0.5,
@@ -104,7 +104,7 @@ def test_rows_that_are_no_rows_of_the_model_are_refused(path, tmp_path, rows, me
 
 
 def test_of_few_rows_the_widest_intervals_have_no_bound():
-    widths = half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
+    widths = compute_half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
     assert widths == {0.5: 10.0, 0.8: 16.0, 0.9: 18.0, 0.95: 19.0, 0.99: np.inf}
     assert set(widths) == set(LEVELS)
 
@@ -126,7 +126,9 @@ def test_intervals_hold_ninety_percent(law):
         y = X[:, 0] + draw(1000)
         fitted = Ridge().fit(X[:300], y[:300])
         residuals = y - fitted.predict(X)
-        covered.append(np.mean(np.abs(residuals[600:]) <= half_widths(residuals[300:600])[0.9]))
+        covered.append(
+            np.mean(np.abs(residuals[600:]) <= compute_half_widths(residuals[300:600])[0.9])
+        )
     assert 0.885 < np.mean(covered) < 0.92
 
 

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyRegressor
 
 from rfbench.api import read_config
 from rfbench.choosing.model import Model
-from rfbench.choosing.table import held_out_by, read_new_rows, table_of
+from rfbench.choosing.table import infer_split, make_table, read_new_rows
 from rfbench.datasets import columns, files, own
 from rfbench.datasets.preparation import Preparation, describe
 from rfbench.errors import DataError
@@ -60,7 +60,7 @@ def seen(path, target="y", task=None, **reading):
     parameters = {"file": path.name, "task": task, "target": target, **reading}
     parameters = {key: value for key, value in parameters.items() if value is not None}
     entry, parsed, _ = own.read("d", parameters, path.parent)
-    table = table_of(path, target=target, task=task, groups="none", **reading)
+    table = make_table(path, target=target, task=task, groups="none", **reading)
     assert entry.rows == len(table.y) == len(parsed.y)
     if table.n_classes:
         assert sorted(entry.classes) == sorted(map(str, table.classes))
@@ -68,7 +68,7 @@ def seen(path, target="y", task=None, **reading):
         assert_array_equal(names[parsed.y], table.labels.astype(str))
     else:
         assert_array_equal(parsed.y, table.y)
-    mine = columns.dense(parsed.X)
+    mine = columns.to_dense_table(parsed.X)
     if isinstance(parsed.X, pd.DataFrame):
         assert list(mine) == list(table.X)
     prepare = Preparation().fit(table.X)
@@ -87,7 +87,7 @@ def seen(path, target="y", task=None, **reading):
     model = fitted(table)
     new, notes = read_new_rows(path, model)
     special = {"target": target} if target is not None else {}
-    there = files.table(path, special=special, **reading)[0].y.notna()
+    there = files.read_table(path, special=special, **reading)[0].y.notna()
     assert_array_equal(prepare.transform(new)[there.to_numpy()], rows)
     assert not prepare.differences(new).extra_columns
     return SimpleNamespace(
@@ -214,24 +214,24 @@ class TestArrays:
         values = np.ma.array(frame()[["u", "v"]].to_numpy(), mask=False)
         values[4, 0] = np.ma.masked
         y = np.ma.array(np.arange(N) % 2 + 2**60, mask=np.arange(N) == 5)
-        parsed = columns.parsed("d", *columns.tabled("d", values, y))
+        parsed = columns.parse_columns("d", *columns.to_table("d", values, y))
         assert list(parsed.about["classes"].items()) == [(str(2**60), 36), (str(2**60 + 1), 35)]
         assert np.flatnonzero(parsed.X[0].isna() if 0 in parsed.X else parsed.X["0"].isna()) == [4]
-        table = table_of(values, y)
+        table = make_table(values, y)
         assert (len(table.y), table.X.isna().sum().sum()) == (N - 1, 1)
 
     @pytest.mark.parametrize("cell", [[1, 2], {"k": 1}, b"ab"])
     def test_cells_that_are_no_single_values_are_refused(self, tmp_path, cell):
         frame(odd=[cell] * N).to_parquet(tmp_path / "a.parquet")
         for read in (
-            lambda **how: table_of(tmp_path / "a.parquet", target="y", **how),
+            lambda **how: make_table(tmp_path / "a.parquet", target="y", **how),
             lambda **how: own.read("d", {"file": "a.parquet", "target": "y", **how}, tmp_path),
         ):
             with pytest.raises(DataError, match="'odd' of a.parquet"):
                 read()
             read(drop=["odd"])
         with pytest.raises(DataError, match="'odd'"):
-            table_of(tmp_path / "a.parquet", target="odd")
+            make_table(tmp_path / "a.parquet", target="odd")
 
     def test_time_differences_are_numbers(self, tmp_path):
         wait = pd.to_timedelta(np.arange(N) * 90, "s")
@@ -298,7 +298,7 @@ class TestNumbers:
         assert "name the rows" not in found.said
         assert "Numbers with several units (km, mi) are left out: a." in found.said
         assert "c" not in found.prepare.ranges_
-        assert held_out_by(found.table.X, pd.Series(found.table.y), np.arange(N)) is None
+        assert infer_split(found.table.X, pd.Series(found.table.y), np.arange(N)) is None
 
 
 class TestNames:
@@ -317,7 +317,7 @@ class TestNames:
         else:
             written(table, path)
         for read in (
-            lambda: table_of(path, target="y"),
+            lambda: make_table(path, target="y"),
             lambda: own.read("d", {"file": path.name, "target": "y"}, tmp_path),
             lambda: files.read(path),
         ):
@@ -326,7 +326,7 @@ class TestNames:
 
     def test_known_columns_that_are_no_features_are_not_called_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
-        table = table_of(path, target="y", drop=["z"], groups="w")
+        table = make_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
         assert list(rows) == ["u", "v"]
 
@@ -445,13 +445,13 @@ class TestSvmlight:
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
         _, parsed, _ = own.read("d", {"file": "a.svm"}, tmp_path)
-        table = table_of(tmp_path / "a.svm")
+        table = make_table(tmp_path / "a.svm")
         assert_array_equal(parsed.groups, np.arange(80) // 4)
         assert_array_equal(table.groups, parsed.groups)
         assert "held out together: there are 20 queries" in " ".join(table.notes)
         call("new", tmp_path / "a.svm", "--out", "a.yaml")
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
-        assert table_of(tmp_path / "a.svm", groups="none").groups is None
+        assert make_table(tmp_path / "a.svm", groups="none").groups is None
 
     def test_values_that_are_not_numbers_are_gaps_to_all_commands(self, tmp_path):
         lines = [f"{i % 5 + 0.5} 1:{i % 7 if i % 9 else 'nan'} 3:{i * 3 % 11}\n" for i in range(45)]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from rfbench.choosing.table import LabelledTable, parted, table_of
+from rfbench.choosing.table import LabelledTable, make_table, split_without_rare_classes
 from rfbench.errors import ConfigError, MemoryLimit
 
 
@@ -51,7 +51,7 @@ def test_a_rare_class_stays_when_rows_are_sampled(budget):
         np.random.default_rng(0).permutation(14_000)
     ]
     rows = problem(y, n_classes=3)
-    _, splits, kept, left_out = parted(rows, budget)
+    _, splits, kept, left_out = split_without_rare_classes(rows, budget)
     assert (len(kept), left_out) == (14_000, {})
     (train, test), (fit, held) = splits.pop(), splits.pop()
     assert len(train) <= max(2_004, 700 * budget)
@@ -63,10 +63,10 @@ def test_a_rare_class_stays_when_rows_are_sampled(budget):
 def test_a_class_that_cannot_stand_on_both_sides_is_named():
     """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
     y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
-    assert parted(problem(y, n_classes=3), 60)[3] == {"2": 2}
+    assert split_without_rare_classes(problem(y, n_classes=3), 60)[3] == {"2": 2}
     y = np.repeat([0, 1, 2], [300, 280, 20])
     groups = np.r_[np.arange(580) // 10, np.full(20, 99)]
-    table, *_, left_out = parted(problem(y, n_classes=3, groups=groups), 60)
+    table, *_, left_out = split_without_rare_classes(problem(y, n_classes=3, groups=groups), 60)
     assert (left_out, table.n_classes) == ({"2": 20}, 2)
 
 
@@ -87,7 +87,7 @@ def test_rows_are_drawn_by_class():
 
 
 def test_a_sparse_matrix_that_does_not_fit_in_full_is_refused(monkeypatch):
-    monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 1000.0)
+    monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
     with pytest.raises(MemoryLimit, match="The table with its zeros takes about"):
-        table_of(X, y)
+        make_table(X, y)

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from sklearn.linear_model import Ridge
 
-from rfbench.choosing.model import Model, half_widths, load, save
-from rfbench.choosing.table import table_of
+from rfbench.choosing.model import Model, compute_half_widths, load, save
+from rfbench.choosing.table import make_table
 from rfbench.cli import main
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
@@ -26,10 +26,10 @@ def home(tmp_path, monkeypatch):
 
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
-    table = table_of(file, target=target, **reading)
+    table = make_table(file, target=target, **reading)
     assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
-    model.half_widths_, model.reading_ = half_widths(np.zeros(150)), table.how
+    model.half_widths_, model.reading_ = compute_half_widths(np.zeros(150)), table.how
     save(
         model, table_folder := file.parent / f"model-{file.name}", data=file.name,
         data_sha256=table.sha256, classes=[], columns=list(table.X.columns),
@@ -114,11 +114,11 @@ def test_marks_that_may_be_either_are_asked_about(tmp_path, content):
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
     output = " ".join(call("choose", path, "--target", "y", "--task", "regression", code=2).split())
     assert "1024 or 1.024" in output
-    point = table_of(path, target="y", decimal=".").X
-    comma = table_of(path, target="y", decimal=",").X
+    point = make_table(path, target="y", decimal=".").X
+    comma = make_table(path, target="y", decimal=",").X
     read = [Preparation().fit_transform(X)[1, 0] for X in (point, comma)]
     assert read == ([1024, 1.024] if "," in content else [1.024, 1024])
-    clear = table_of(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
+    clear = make_table(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 
@@ -163,7 +163,7 @@ def test_labels_like_formulas_are_escaped_for_spreadsheets_alone(tmp_path):
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
     table.to_csv(tmp_path / "a.csv", index=False)
-    read = table_of(tmp_path / "a.csv", target="y")
+    read = make_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
     model.fit(read.X, read.labels)
     model.half_widths_, model.reading_ = {}, read.how

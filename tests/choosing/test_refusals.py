@@ -101,7 +101,7 @@ def test_a_failing_candidate_is_named_and_the_others_go_on(short, tmp_path, monk
 
 
 def test_the_next_contender_is_written_if_the_last_fit_fails(short, tmp_path, monkeypatch):
-    real, broken = choosing.last_fit, []
+    real, broken = choosing.fit_last, []
 
     def last_fit(rounds, taken, end):
         if not broken:
@@ -109,7 +109,7 @@ def test_the_next_contender_is_written_if_the_last_fit_fails(short, tmp_path, mo
             raise ValueError("no memory for it")
         return real(rounds, taken, end)
 
-    monkeypatch.setattr(choosing, "last_fit", last_fit)
+    monkeypatch.setattr(choosing, "fit_last", last_fit)
     found = choosing.choose(*table(), budget=60.0, out=tmp_path / "o", n_jobs=1)
     assert found.card["failed"] == {broken[0]: "no memory for it"}
     assert found.card["take"]["label"] != broken[0]

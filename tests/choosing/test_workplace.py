@@ -47,7 +47,7 @@ def test_files_of_others_stay_when_choose_fails(tmp_path, allow_rows):
 def test_rows_of_another_command_are_refused_before_anything_is_measured(
     tmp_path, monkeypatch, name
 ):
-    monkeypatch.setattr(choosing, "table_of", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr(choosing, "make_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
     with pytest.raises(ResultsError, match="What another command wrote"):
         choose(*table_and_target(60), out=out, allow_rows=False)
@@ -62,13 +62,13 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
     out = filled(tmp_path / "out", THEIRS)
     predicted = f"predictions/{ROWS[0]['trial_id']}.npz"
     made = {"rows.npz": "", "model.joblib": "", "model.json": CARD, "more.txt": "is not named"}
-    with workplace.beside(out) as place:
+    with workplace.make_workplace(out) as place:
         place.rmdir()
         filled(write_folder(place, ROWS, {}), {**made, predicted: ""})
     del made["more.txt"]
     measured = {"trials.csv", "manifest.json", predicted}
     assert listed(out).keys() == {*THEIRS, *made, *measured}
-    with workplace.beside(out, allow_rows=False) as place:
+    with workplace.make_workplace(out, allow_rows=False) as place:
         filled(place, made)
     assert listed(out).keys() == {*THEIRS, *made, "manifest.json"}
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
@@ -76,12 +76,12 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
 
 def test_a_run_that_is_cut_off_goes_on(tmp_path):
     out = tmp_path / "out"
-    with suppress(KeyboardInterrupt), workplace.beside(out) as place:
+    with suppress(KeyboardInterrupt), workplace.make_workplace(out) as place:
         place.rmdir()
         write_folder(place, ROWS, {})
         raise KeyboardInterrupt
     assert [*out.iterdir()] == []
-    with workplace.beside(out) as place:
+    with workplace.make_workplace(out) as place:
         for name in ("model.joblib", "model.json"):
             (place / name).write_text(CARD)
     assert (out / "trials.csv").read_text().count("\n") == 3
@@ -90,11 +90,14 @@ def test_a_run_that_is_cut_off_goes_on(tmp_path):
 
 def test_what_an_earlier_run_measured_is_there(tmp_path):
     out = filled(tmp_path / "out", {"model.json": CARD, manifest.MANIFEST: "{}", "trials.csv": "a"})
-    with workplace.beside(out) as place:
+    with workplace.make_workplace(out) as place:
         assert listed(place) == {"trials.csv": "a", manifest.MANIFEST: "{}"}
-        with pytest.raises(ResultsError, match="Another `rfbench choose`"), workplace.beside(out):
+        with (
+            pytest.raises(ResultsError, match="Another `rfbench choose`"),
+            workplace.make_workplace(out),
+        ):
             pass
-    with suppress(OSError), workplace.beside(out, allow_rows=False) as place:
+    with suppress(OSError), workplace.make_workplace(out, allow_rows=False) as place:
         assert listed(place) == {}
         raise OSError("cut")
     assert listed(out)["trials.csv"] == "a"
@@ -103,6 +106,6 @@ def test_what_an_earlier_run_measured_is_there(tmp_path):
 def test_a_link_leads_nowhere(tmp_path):
     theirs = filled(tmp_path / "theirs", {"a": "theirs"})
     (tmp_path / ".out.choosing").symlink_to(theirs)
-    with pytest.raises(RfbenchError, match="is a link"), workplace.beside(tmp_path / "out"):
+    with pytest.raises(RfbenchError, match="is a link"), workplace.make_workplace(tmp_path / "out"):
         pass
     assert listed(theirs) == {"a": "theirs"}

@@ -1,7 +1,7 @@
 import pytest
 
 from rfbench import memory
-from rfbench.compute.blocks import default_block_rows
+from rfbench.compute.blocks import choose_block_rows
 
 
 @pytest.fixture
@@ -9,17 +9,17 @@ def free(monkeypatch):
     """Set the memory that is free, in bytes."""
 
     def give(amount):
-        monkeypatch.setattr("rfbench.compute.blocks.free_bytes", lambda: float(amount))
+        monkeypatch.setattr("rfbench.compute.blocks.count_free_bytes", lambda: float(amount))
 
     give(2**40)
     return give
 
 
 def test_blocks_suit_the_caches(free):
-    assert default_block_rows(100) == 5 * 2**17 // 800
-    assert default_block_rows(1000) == 384
-    assert default_block_rows(10_000) == 1024
-    assert default_block_rows(0) > 0
+    assert choose_block_rows(100) == 5 * 2**17 // 800
+    assert choose_block_rows(1000) == 384
+    assert choose_block_rows(10_000) == 1024
+    assert choose_block_rows(0) > 0
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
@@ -27,17 +27,17 @@ def test_blocks_suit_the_caches(free):
 def test_a_block_takes_a_sixteenth_of_the_memory_at_most(free, p, itemsize):
     for amount in (2**20, 2**24, 2**28, 2**32):
         free(amount)
-        rows = default_block_rows(p, itemsize)
+        rows = choose_block_rows(p, itemsize)
         assert rows == 16 or 16 * rows * p * itemsize <= amount
         assert rows >= 16
     free(0)
-    assert default_block_rows(p, itemsize) == 16
+    assert choose_block_rows(p, itemsize) == 16
 
 
 def test_the_limit_of_the_process_counts():
-    wanted = default_block_rows(10_000)
+    wanted = choose_block_rows(10_000)
     memory.limit_to(1.0)
     try:
-        assert default_block_rows(10_000) == 16 < wanted
+        assert choose_block_rows(10_000) == 16 < wanted
     finally:
         memory.limit_to(None)

@@ -25,7 +25,7 @@ def accumulate(*arguments, block_rows=None, **words):
     sum_up = gram.accumulate_groups if "groups" in words else gram.accumulate
     if block_rows is None:
         return sum_up(*arguments, **words)
-    with patch.object(gram, "default_block_rows", lambda *_: block_rows):
+    with patch.object(gram, "choose_block_rows", lambda *_: block_rows):
         return sum_up(*arguments, **words)
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from rfbench import bandwidths, config, shipped
 from rfbench.config.schema import AXES, CheckSpec, Experiment, OwnData, SolverSpec
 
-PAGE = (shipped.folder() / "README.md").read_text(encoding="utf-8")
+PAGE = (shipped.find_folder() / "README.md").read_text(encoding="utf-8")
 # The heading of each table: the model whose fields it lists.
 MODELS: dict[str, type[BaseModel]] = {
     "Keys": Experiment,
@@ -66,7 +66,7 @@ def test_the_page_has_every_key_with_its_default(heading):
 
 def test_the_page_has_the_axes_the_grid_and_the_quickstart():
     assert tuple(table("Keys of a file with several runs")) == AXES
-    assert ", ".join(bandwidths.GRID) in table("Keys")["bandwidth"][-1]
+    assert ", ".join(bandwidths.BANDWIDTH_GRID) in table("Keys")["bandwidth"][-1]
     assert shipped.locate("quickstart").read_text(encoding="utf-8") in PAGE
 
 

@@ -23,13 +23,17 @@ from tests.support.trials import measured
 PAPERS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
 EXTRA_ITEMS = ("controls", "penalties", "pool", "sorf")
 CALLED = {"adult": "a9a", "reuters": "rcv1"}
-RUNS = {name: run for path in shipped.every() for name, run in config.documents(path).items()}
+RUNS = {
+    name: run
+    for path in shipped.list_configurations()
+    for name, run in config.read_documents(path).items()
+}
 OF_PAPERS = [
     name
     for name in RUNS
     if name.startswith(PAPERS) and name not in ("lkrf2016_figure1", "eerf2018_adult")
 ]
-LARGE = [name for name in catalog.names() if catalog.entry(name).kind == "files"]
+LARGE = [name for name in catalog.list_names() if catalog.find_entry(name).kind == "files"]
 OF_FILES = [name for name in RUNS if RUNS[name].value["dataset"] in LARGE]
 # Where the data are, CI runs each configuration on them; here one run of each paper, at night all.
 BY_DAY = list({name.partition("_")[0]: name for name in OF_FILES}.values())
@@ -65,7 +69,7 @@ def test_it_says_what_it_is_and_its_samplers_differ(name):
             assert takes_top == lkrf_takes_top(run.paper, name, spec.label)
 
 
-@pytest.mark.parametrize("path", shipped.every(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped.list_configurations(), ids=lambda path: path.stem)
 def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
     text = path.read_text()
     assert text.startswith("# ")
@@ -79,7 +83,10 @@ PLACE = re.compile(
 )
 
 
-COMMENTED = [*shipped.every(), *sorted(Path(papers.__file__).parent.glob("*/open_choices.yaml"))]
+COMMENTED = [
+    *shipped.list_configurations(),
+    *sorted(Path(papers.__file__).parent.glob("*/open_choices.yaml")),
+]
 
 
 @pytest.mark.parametrize("path", COMMENTED, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -102,7 +109,7 @@ def test_what_is_not_printed_names_where_it_would_be(path):
 def test_no_published_row_is_stale():
     """Rows that no shipped configuration asks for any more are measured anew, or go."""
     folders = numbers.folders()[:: 1 if NIGHTLY else 5]
-    assert collect(folders, today.settings).stale == {}
+    assert collect(folders, today.find_settings).stale == {}
 
 
 def test_every_published_manifest_is_whole():
@@ -127,7 +134,7 @@ def test_it_says_today_what_its_published_rows_are_of(folder):
 def test_what_a_paper_may_have_done_is_done_where_it_does_not_say(name):
     """Papers do not say whether folds saw features of their own; every comparison has these."""
     run = read(name)
-    looks = any(build.answers_of(run, spec)["looks_at_target"] for spec in run.samplers)
+    looks = any(build.get_sampler_properties(run, spec)["looks_at_target"] for spec in run.samplers)
     if looks and build.chooses_on_training_rows(run):
         expected = "once" if run.protocol in ("printed", "matched") else "nested"
         assert run.features_in_folds == expected
@@ -152,7 +159,7 @@ def test_eerf2018_contradicts_its_text_only_where_it_says_so():
         for spec in read(name).samplers
         if spec.label == "lkrf" and spec.parameters["estimator"] != "top"
     }
-    told = papers.paper("eerf2018").provenance.contradicts
+    told = papers.find_paper("eerf2018").provenance.contradicts
     assert drawn == {protocol for protocol, text in told.items() if "LKRF are drawn" in text}
 
 
@@ -165,7 +172,7 @@ def test_the_best_penalty_on_test_rows_is_that_of_the_rows(dataset):
     penalties = rows["parameters"].map(lambda text: json.loads(text)["penalty"])
     means = rows["error"].groupby(penalties).mean()
     best = means.index[np.isclose(means, means.min(), rtol=1e-12)].max()
-    option = papers.open_choices("eerf2018", ["table5"], dataset)["lkrf"]["test rows weighted"]
+    option = papers.list_open_choices("eerf2018", ["table5"], dataset)["lkrf"]["test rows weighted"]
     assert option == {"samplers.lkrf.penalty": best, "samplers.lkrf.weighted": True}
 
 
@@ -184,7 +191,7 @@ def test_the_name_says_paper_item_data_set_and_protocol(name):
 
 def made_up(name):
     """Return some dozens of rows of a data set's shape; how files are read is tested elsewhere."""
-    entry, generator = catalog.entry(name), np.random.default_rng(0)
+    entry, generator = catalog.find_entry(name), np.random.default_rng(0)
     X = generator.standard_normal((90, entry.columns))
     if entry.sparse:
         X = sparse.random_array(X.shape, density=20 / entry.columns, format="csr", rng=generator)
@@ -201,7 +208,7 @@ def test_it_runs_on_rows_of_the_shape_of_its_data(name, monkeypatch):
     found = made_up(RUNS[name].value["dataset"])
     monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
     monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
-    monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
+    monkeypatch.setattr(datasets, "hash_data", lambda *words: "0")
     if experiment.split != "given":
         experiment = experiment.model_copy(update={"split": {"test_size": 0.33}})
     rows = measured(experiment, smoke=True)

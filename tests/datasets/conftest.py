@@ -23,7 +23,9 @@ def catalogue(monkeypatch):
     """Return a function that makes entries known in place of the real ones."""
 
     def install(*entries):
-        monkeypatch.setattr(catalog, "entries", lambda: {entry.name: entry for entry in entries})
+        monkeypatch.setattr(
+            catalog, "read_entries", lambda: {entry.name: entry for entry in entries}
+        )
 
     return install
 

@@ -78,9 +78,9 @@ def test_archives_without_the_file_and_broken_ones_are_refused(tmp_path, name, c
 )
 def test_a_member_above_the_bound_is_refused(tmp_path, monkeypatch, name, content):
     source = FoundFiles(put(tmp_path, name, content), "a.txt")
-    monkeypatch.setattr(archives, "LIMIT", 1001)
+    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 1001)
     assert len(source.read()["a.txt"]) == 1001
-    monkeypatch.setattr(archives, "LIMIT", 1000)
+    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 1000)
     with pytest.raises(DataError, match="more than 1,000 bytes"):
         source.read()
 

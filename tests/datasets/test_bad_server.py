@@ -140,7 +140,7 @@ def assert_one_sentence(home, address, sentence):
     ("address", "sentence"), WAYS.items(), indirect=["address"], ids=[w.__name__ for w in WAYS]
 )
 def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatch):
-    monkeypatch.setattr(archives, "LIMIT", 100_000)
+    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 100_000)
     catalogue(letters([address], sha256(BODY)))
     assert_one_sentence(home, address, sentence)
 

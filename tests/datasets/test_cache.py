@@ -38,11 +38,11 @@ def _home(home):
 
 
 def kept(parsed):
-    return cache.kept(SOURCE, lambda: parsed)
+    return cache.load_or_read(SOURCE, lambda: parsed)
 
 
 def place():
-    return cache.user_folder() / "arrays" / SOURCE
+    return cache.find_user_folder() / "arrays" / SOURCE
 
 
 def same(found, parsed):
@@ -63,7 +63,7 @@ EACH = pytest.mark.parametrize("parsed", [DENSE, SPARSE, TABLE], ids=["dense", "
 @EACH
 def test_what_is_kept_comes_back_and_is_read_once(parsed):
     same(kept(parsed), parsed)
-    same(cache.kept(SOURCE, lambda: pytest.fail("was read again")), parsed)
+    same(cache.load_or_read(SOURCE, lambda: pytest.fail("was read again")), parsed)
     assert [path.name for path in place().parent.iterdir()] == [SOURCE]
 
 
@@ -84,9 +84,9 @@ def empty(path):
 def test_a_torn_cache_is_not_used_and_made_anew(parsed, number, damage):
     kept(parsed)
     damage(sorted(place().iterdir())[number])
-    assert cache.found(SOURCE) is None
+    assert cache.find_cached(SOURCE) is None
     same(kept(parsed), parsed)
-    same(cache.found(SOURCE), parsed)
+    same(cache.find_cached(SOURCE), parsed)
 
 
 def test_a_place_that_cannot_be_written_is_passed_over(caplog):
@@ -98,33 +98,33 @@ def test_a_place_that_cannot_be_written_is_passed_over(caplog):
 def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(b"12")
-    first = cache.content_sha256(FoundFiles((path,), "a"))
-    assert first == cache.file_sha256(path)
+    first = cache.hash_content(FoundFiles((path,), "a"))
+    assert first == cache.hash_file(path)
     read = FoundFiles.read
     monkeypatch.setattr(FoundFiles, "read", lambda source: pytest.fail("was read again"))
-    assert cache.content_sha256(FoundFiles((path,), "a")) == first
+    assert cache.hash_content(FoundFiles((path,), "a")) == first
     monkeypatch.setattr(FoundFiles, "read", read)
     path.write_bytes(b"13")
     os.utime(path, ns=(1, 1))
-    assert cache.content_sha256(FoundFiles((path,), "a")) != first
+    assert cache.hash_content(FoundFiles((path,), "a")) != first
 
 
 @pytest.mark.parametrize("damage", [empty, os.remove])
 def test_a_memory_of_a_hash_that_is_gone_is_made_anew(tmp_path, damage):
     path = tmp_path / "a"
     path.write_bytes(b"12")
-    first = cache.file_sha256(path)
-    (memory,) = (cache.user_folder() / "hashes").iterdir()
+    first = cache.hash_file(path)
+    (memory,) = (cache.find_user_folder() / "hashes").iterdir()
     damage(memory)
-    assert cache.recall(cache.state(path)) is None
-    assert cache.file_sha256(path) == first
+    assert cache.load_cached(cache.describe_file_state(path)) is None
+    assert cache.hash_file(path) == first
 
 
 def test_a_change_right_after_the_hash_is_noticed(tmp_path):
     path = tmp_path / "a"
     for content in (b"12", b"13", b"14", b"15"):
         path.write_bytes(content)
-        assert cache.file_sha256(path) == hashlib.sha256(content).hexdigest()
+        assert cache.hash_file(path) == hashlib.sha256(content).hexdigest()
 
 
 def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
@@ -134,7 +134,7 @@ def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
         for name, content in files.items():
             (folder / name).write_bytes(content)
         paths = tuple(sorted(folder.iterdir()))
-        return cache.content_sha256(FoundFiles(paths, "*", len(paths)))
+        return cache.hash_content(FoundFiles(paths, "*", len(paths)))
 
     first = digest({"a": b"1", "b": b"2"})
     assert digest({"b": b"2", "a": b"1"}) == first
@@ -156,12 +156,12 @@ class Payload:
 def test_nothing_that_is_kept_is_unpickled(parsed, tmp_path):
     """Neither what an earlier version kept nor an array of objects."""
     kept(parsed)
-    ran, old = tmp_path / "ran", cache.user_folder() / "rows" / SOURCE
+    ran, old = tmp_path / "ran", cache.find_user_folder() / "rows" / SOURCE
     old.parent.mkdir()
     joblib.dump(Payload(ran), old)
     for file in place().glob("*.npy"):
         np.save(file, np.array([Payload(ran)] * len(parsed.y), dtype=object), allow_pickle=True)
-    assert cache.found(SOURCE) is None
+    assert cache.find_cached(SOURCE) is None
     same(kept(parsed), parsed)
     assert not ran.exists()
 
@@ -184,7 +184,7 @@ def test_every_table_comes_back_as_it_was(lines):
     for rows in (X, X.iloc[::-1]):
         parsed = Parsed(rows, np.arange(len(X)), about=about)
         with tempfile.TemporaryDirectory() as folder:
-            stored.write(Path(folder) / "a", *stored.parts_of(parsed))
+            stored.write(Path(folder) / "a", *stored.split_into_parts(parsed))
             found = stored.read(Path(folder) / "a")
             assert_frame_equal(found.X, rows)
             assert found.about == about
@@ -223,11 +223,11 @@ def test_without_a_home_nothing_is_kept_in_the_current_folder(monkeypatch, tmp_p
     monkeypatch.setattr(home_of_user, "_temporary", [])
     monkeypatch.delenv("HOME")
     monkeypatch.chdir(tmp_path)
-    assert not is_relative(cache.user_folder())
+    assert not is_relative(cache.find_user_folder())
     assert home_of_user.is_temporary()
     assert len([r for r in caplog.records if "no home folder" in r.message]) == 1
     home_of_user.check()
-    assert os.environ["NUMBA_CACHE_DIR"].startswith(str(cache.user_folder()))
+    assert os.environ["NUMBA_CACHE_DIR"].startswith(str(cache.find_user_folder()))
     same(kept(DENSE), DENSE)
     assert [file.name for file in tmp_path.iterdir()] == ["data"]
     home_of_user._temporary[-1].cleanup()

@@ -10,9 +10,9 @@ from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
 
-@pytest.mark.parametrize("name", catalog.names())
+@pytest.mark.parametrize("name", catalog.list_names())
 def test_an_entry_fits_together(name):
-    entry = catalog.entry(name)
+    entry = catalog.find_entry(name)
     known = {"files": READERS, "synthetic": PROBLEMS, "bundled": {"digits": None}}
     assert entry.reader in known[entry.kind]
     assert (entry.kind == "files") == bool(entry.files)
@@ -36,8 +36,8 @@ def test_an_entry_fits_together(name):
 
 
 def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
-    assert catalog.suites() == ["tables"]
-    entries = [catalog.entry(name) for name in catalog.names("tables")]
+    assert catalog.list_suites() == ["tables"]
+    entries = [catalog.find_entry(name) for name in catalog.list_names("tables")]
     assert len(entries) == 62
     for entry in entries:
         (download,), (member,) = entry.downloads, entry.files
@@ -50,19 +50,19 @@ def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
 
 
 def test_a_misspelt_field_is_refused():
-    fields = catalog.entry("covtype-20k").model_dump()
+    fields = catalog.find_entry("covtype-20k").model_dump()
     with pytest.raises(ValidationError):
         catalog.Entry.model_validate(fields | {"rowz": 3})
 
 
 def test_what_was_read_is_compared_with_the_entry():
     X, y = np.zeros((3, 108)), np.array([0, 1, 0])
-    entry = catalog.entry("adult").model_copy(
+    entry = catalog.find_entry("adult").model_copy(
         update={
             "rows": 3,
             "train_rows": 2,
             "classes": {"a": 2, "b": 1},
-            "arrays": catalog.arrays_sha256(X, y),
+            "arrays": catalog.hash_arrays(X, y),
         }
     )
     right = (X, y, 2)

@@ -29,7 +29,7 @@ class TestPacked:
 
     @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
     def test_facts_that_are_none_are_refused(self, folder, text):
-        (folder / packed.FACTS).write_text(text)
+        (folder / packed.FACTS_FILE).write_text(text)
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
@@ -61,15 +61,15 @@ class TestPacked:
         with pytest.raises(DataError, match="holds no rows|do not fit together.*No such file"):
             datasets.load("d", parameters={"path": str(folder)})
 
-    @pytest.mark.parametrize("name", ["X.npy", "y.npy", packed.FACTS])
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy", packed.FACTS_FILE])
     def test_the_identity_is_that_of_the_content(self, folder, name):
-        before = datasets.data_sha256("d", {"path": str(folder)})
+        before = datasets.hash_data("d", {"path": str(folder)})
         moved = folder.rename(folder.with_name("elsewhere"))
-        assert datasets.data_sha256("e", {"path": str(moved)}) == before
+        assert datasets.hash_data("e", {"path": str(moved)}) == before
         changed = (moved / name).read_bytes().replace(b'"note":', b'"note" :')
-        changed = changed if name == packed.FACTS else changed[:-1] + b"\x01"
+        changed = changed if name == packed.FACTS_FILE else changed[:-1] + b"\x01"
         (moved / name).write_bytes(changed)
-        assert datasets.data_sha256("d", {"path": str(moved)}) != before
+        assert datasets.hash_data("d", {"path": str(moved)}) != before
 
     def test_a_folder_is_not_written_over(self, folder):
         with pytest.raises(OSError, match="not empty"):
@@ -77,7 +77,7 @@ class TestPacked:
         assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
 
     def test_without_facts_the_target_or_the_configuration_says_the_task(self, folder):
-        (folder / packed.FACTS).unlink()
+        (folder / packed.FACTS_FILE).unlink()
         np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
         assert own.read("d", {"path": str(folder)})[0].task == "regression"
         tasks = {"classification": ["3", "4", "5"], "regression": []}
@@ -85,9 +85,7 @@ class TestPacked:
             entry, parsed, _ = own.read("d", {"path": str(folder), "task": task})
             assert list(entry.classes) == classes
             assert parsed.y.tolist() == ([0, 1, 0, 2] if classes else [3, 4, 3, 5])
-        assert (
-            len({datasets.data_sha256("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
-        )
+        assert len({datasets.hash_data("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
 
     def test_gaps_in_the_target_are_refused(self, folder):
         y = np.load(folder / "y.npy").astype(float)
@@ -95,13 +93,13 @@ class TestPacked:
         np.save(folder / "y.npy", y)
         for facts in (True, False):
             if not facts:
-                (folder / packed.FACTS).unlink()
+                (folder / packed.FACTS_FILE).unlink()
             with pytest.raises(DataError, match="the target has gaps"):
                 datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
     def test_facts_that_are_no_entry_are_refused(self, folder, about):
-        (folder / packed.FACTS).write_text(json.dumps({"about": about}))
+        (folder / packed.FACTS_FILE).write_text(json.dumps({"about": about}))
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
@@ -124,23 +122,23 @@ class TestMemory:
             (home.parent / name).write_text(f"1 {pairs}\n" * n)
         else:
             pd.DataFrame(X, dtype=int).to_csv(name, index=False)
-        monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 2e7)
+        monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 2e7)
         with pytest.raises(DataError, match=r"does not fit into memory.*path: FOLDER"):
             own.read("d", {"file": name} if name == "zeros.svm" else {"file": name, "target": 0})
-        with memory.within_limit(), pytest.raises(MemoryError):
+        with memory.raise_beyond_limit(), pytest.raises(MemoryError):
             np.ones(10**7)
         assert np.ones(10**7).size == 10**7  # the limit is gone again
 
     def test_a_run_allows_what_its_option_says(self, home, monkeypatch):
         file = home.parent / "own.svm"
         file.write_bytes(svmlight(np.ones((9, 2)), ["0", "1", "1"] * 3))
-        allowed, within_limit = [], own.within_limit
+        allowed, within_limit = [], own.raise_beyond_limit
 
         def spy():
-            allowed.append(memory.free_bytes())
+            allowed.append(memory.count_free_bytes())
             return within_limit()
 
-        monkeypatch.setattr(own, "within_limit", spy)
+        monkeypatch.setattr(own, "raise_beyond_limit", spy)
         data = f"dataset={{file: {file}}}"
         call("run", "quickstart", "--set", data, "--memory", "0.5", "--dry-run", code=2)  # constant
         assert 0 <= allowed[0] < 0.5 * memory.GIB

@@ -23,7 +23,7 @@ def test_digits_are_those_of_scikit_learn():
 
 
 def test_a_default_that_is_given_changes_no_identity():
-    assert datasets.data_sha256("sphere", {"d": 10}) == datasets.data_sha256("sphere")
+    assert datasets.hash_data("sphere", {"d": 10}) == datasets.hash_data("sphere")
 
 
 def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
@@ -33,13 +33,13 @@ def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
     second = datasets.load("letter")
     np.testing.assert_array_equal(first.X, second.X)
     np.testing.assert_array_equal(first.X, data_files.numbers(3, 16))
-    assert first.sha256 == second.sha256 == datasets.data_sha256("letter")
+    assert first.sha256 == second.sha256 == datasets.hash_data("letter")
 
 
 def test_another_reader_is_another_identity(letters, catalogue):
-    before = datasets.data_sha256("letter")
-    catalogue(datasets.entry("letter").model_copy(update={"reader": "table2"}))
-    assert datasets.data_sha256("letter") != before
+    before = datasets.hash_data("letter")
+    catalogue(datasets.find_entry("letter").model_copy(update={"reader": "table2"}))
+    assert datasets.hash_data("letter") != before
 
 
 def test_a_changed_file_is_read_anew(letters):
@@ -52,7 +52,7 @@ def test_a_changed_file_is_read_anew(letters):
 
 
 def test_a_file_that_changed_since_the_trials_were_planned_is_refused(letters):
-    planned = datasets.data_sha256("letter")
+    planned = datasets.hash_data("letter")
     assert datasets.load("letter", sha256=planned).sha256 == planned
     with pytest.raises(DataError, match="others than"):
         datasets.load("letter", sha256="0" * 64)

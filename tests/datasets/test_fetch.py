@@ -62,13 +62,13 @@ class TestLookup:
     def test_a_variable_that_names_no_folder_is_an_error(self, home, monkeypatch):
         monkeypatch.setenv("RFBENCH_DATA", str(home / "nowhere"))
         with pytest.raises(DataError, match="RFBENCH_DATA names"):
-            datasets.on_disk("letter")
+            datasets.is_on_disk("letter")
 
     def test_the_data_folder_is_that_of_the_checkout_without_one_here(self, home):
-        assert datasets.data_folder() == home
+        assert datasets.find_data_folder() == home
         home.rmdir()
         checkout = os.path.dirname(os.path.dirname(datasets.__path__[0]))
-        assert str(datasets.data_folder()) == os.path.join(checkout, "data")
+        assert str(datasets.find_data_folder()) == os.path.join(checkout, "data")
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -81,9 +81,9 @@ class TestLookup:
     )
     def test_a_file_may_be_plain_compressed_or_in_its_archive(self, home, catalogue, name, content):
         catalogue(letters(["https://x"], sha256(LETTERS)))
-        assert not datasets.on_disk("letters")
+        assert not datasets.is_on_disk("letters")
         put(home / "letters", name, content)
-        assert datasets.on_disk("letters")
+        assert datasets.is_on_disk("letters")
         assert statuses() == ["ok"]
         assert datasets.load("letters").y.tolist() == [0, 1]
 
@@ -101,13 +101,13 @@ class TestLookup:
             ("buzz-14k", "buzz"),
             ("har-train", "har"),
         ]:
-            assert datasets.on_disk(part)
-            assert not datasets.on_disk(whole)
+            assert datasets.is_on_disk(part)
+            assert not datasets.is_on_disk(whole)
 
     def test_a_missing_file_is_named_with_its_home_and_its_place(self, home, catalogue):
         catalogue(letters(["https://one/l.zip", "https://two/l.zip"]))
         with pytest.raises(DataError) as caught:
-            datasets.data_sha256("letters")
+            datasets.hash_data("letters")
         text = str(caught.value)
         for part in (
             "letters.zip",
@@ -119,16 +119,16 @@ class TestLookup:
 
     def test_what_needs_no_file_is_always_there(self, home):
         for name in ("digits", "sphere"):
-            assert datasets.on_disk(name)
+            assert datasets.is_on_disk(name)
             assert datasets.fetch(name) == datasets.verify(name) == []
 
     def test_loose_files_of_a_pattern_have_to_be_complete(self, home):
         for day in range(59):
             put(home / "blogfeedback", f"blogData_test-{day:02}.csv", b"1")
         put(home / "blogfeedback", "blogData_train.csv", b"1")
-        assert not datasets.on_disk("blogfeedback")
+        assert not datasets.is_on_disk("blogfeedback")
         put(home / "blogfeedback", "blogData_test-59.csv", b"1")
-        assert datasets.on_disk("blogfeedback")
+        assert datasets.is_on_disk("blogfeedback")
 
 
 class TestVerify:
@@ -257,7 +257,7 @@ class TestParts:
     @staticmethod
     def entry(site, member=None):
         """The entry of buzz-14k, its address here and the hash of the small files' lines."""
-        entry = datasets.entry("buzz-14k")
+        entry = datasets.find_entry("buzz-14k")
         (download,), (file,) = entry.downloads, entry.files
         change = {
             "downloads": (download.model_copy(update={"urls": (f"{site.address}/Twitter/",)}),),

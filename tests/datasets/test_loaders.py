@@ -32,7 +32,7 @@ class LoaderContract:
 
     def install(self, name: str, home: Any, catalogue: Any) -> datasets.Entry:
         """Make the data set loadable, and return its entry."""
-        return datasets.entry(name)
+        return datasets.find_entry(name)
 
     def shape(self, entry: datasets.Entry) -> tuple[int, int]:
         return entry.rows, entry.columns
@@ -68,7 +68,7 @@ class LoaderContract:
         assert_array_equal(dense(first.X), dense(second.X))
         assert_array_equal(first.y, second.y)
         assert first.n_given_train == second.n_given_train
-        known = datasets.data_sha256(entry.name, self.parameters)
+        known = datasets.hash_data(entry.name, self.parameters)
         assert {first.sha256, second.sha256} == {known}
         assert len(known) == 64
 
@@ -76,14 +76,14 @@ class LoaderContract:
         with pytest.raises(DataError, match="parameter"):
             self.load(entry, parameters=self.wrong)
         with pytest.raises(DataError, match="parameter"):
-            datasets.data_sha256(entry.name, self.wrong)
+            datasets.hash_data(entry.name, self.wrong)
 
 
 NAMES = {
-    kind: [name for name in datasets.names() if datasets.entry(name).kind == kind]
+    kind: [name for name in datasets.list_names() if datasets.find_entry(name).kind == kind]
     for kind in ("files", "bundled", "synthetic")
 }
-SUITE = {name for name in NAMES["files"] if datasets.entry(name).suite}
+SUITE = {name for name in NAMES["files"] if datasets.find_entry(name).suite}
 SHAPES = {"swd", "banana", "airfoil"}  # of the suite: one table per way in which they are written
 
 
@@ -99,7 +99,7 @@ class TestFiles(LoaderContract):
     def test_a_wrong_file_is_refused_and_not_kept(
         self, entry: datasets.Entry, home: Any, wrong: Any
     ) -> None:
-        right = datasets.data_sha256(entry.name)
+        right = datasets.hash_data(entry.name)
         file = sorted((home / entry.folder).iterdir())[0]
         content = file.read_bytes()
         file.write_bytes(wrong or 2 * content)
@@ -130,7 +130,7 @@ class TestSynthetic(LoaderContract):
 
     def test_each_parameter_is_part_of_the_identity(self, entry: datasets.Entry) -> None:
         changed = [self.parameters | {key: 4} for key in self.parameters]
-        assert len({datasets.data_sha256(entry.name, p) for p in (self.parameters, *changed)}) == 4
+        assert len({datasets.hash_data(entry.name, p) for p in (self.parameters, *changed)}) == 4
 
     def test_a_generator_is_asked_for(self, entry: datasets.Entry) -> None:
         with pytest.raises(DataError, match="generator"):
@@ -139,4 +139,4 @@ class TestSynthetic(LoaderContract):
 
 def test_no_two_have_one_identity(home: Any) -> None:
     names = NAMES["bundled"] + NAMES["synthetic"]
-    assert len({datasets.data_sha256(name) for name in names}) == len(names)
+    assert len({datasets.hash_data(name) for name in names}) == len(names)

@@ -145,20 +145,20 @@ class TestColumns:
     def test_dates_of_a_frame_come_back_as_dates(self, day):
         later = {"hour": 5} if isinstance(day, datetime.time) else {"day": 5}
         days = [day, *[day.replace(**later)] * (N - 1)]
-        parsed = columns.parsed("d", frame(day=days), None, target="price")
+        parsed = columns.parse_columns("d", frame(day=days), None, target="price")
         assert Preparation().fit(parsed.X).kinds_["day"] == "date"
 
     def test_words_that_look_like_numbers_stay_words_if_they_are_categories(self):
         table = frame(code=pd.Categorical(["1", "2", "3", "4"] * (N // 4)))
-        parsed = columns.parsed("d", table, None, target="price")
+        parsed = columns.parse_columns("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
 
     def test_many_columns_are_read_and_errors_about_them_are_short(self):
         d = 40_000 if NIGHTLY else 1_000
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, d)))
-        parsed = columns.parsed("d", table, pd.Series([0, 1, 0, 1]))
+        parsed = columns.parse_columns("d", table, pd.Series([0, 1, 0, 1]))
         assert parsed.X.shape == (4, d)
-        refused(columns.parsed, "d", table, None, target="y", match=f"{d - 8:,} more")
+        refused(columns.parse_columns, "d", table, None, target="y", match=f"{d - 8:,} more")
 
 
 class TestTarget:
@@ -205,7 +205,7 @@ class TestTarget:
     def test_a_few_whole_numbers_are_taken_by_a_rule_that_is_said(self, different, rows, task):
         y = pd.Series(np.arange(rows) % different * 3.0 - 6, name="grade")
         X = pd.DataFrame({"a": np.arange(rows) % 13})
-        about = columns.parsed("d", X, y).about
+        about = columns.parse_columns("d", X, y).about
         taken, other = "classes", "regression for a quantity"
         if task == "regression":
             taken, other = "a quantity", "classification for classes"
@@ -217,10 +217,10 @@ class TestTarget:
     def test_nothing_is_assumed_if_the_task_is_given_or_the_target_tells_it(self):
         X = pd.DataFrame({"a": np.arange(120) % 13})
         for task in ("classification", "regression"):
-            note = columns.parsed("d", X, X["a"] % 5, task=task).about["note"]
+            note = columns.parse_columns("d", X, X["a"] % 5, task=task).about["note"]
             assert "taken as" not in note
         for y in (X["a"] % 2, X["a"] % 5 / 2, pd.Series(range(120))):
-            assert "taken as" not in columns.parsed("d", X, y).about["note"]
+            assert "taken as" not in columns.parse_columns("d", X, y).about["note"]
 
     @pytest.mark.parametrize(
         ("values", "task", "match"),
@@ -237,7 +237,7 @@ class TestTarget:
 
     def test_twenty_thousand_labels_are_no_classes(self):
         who = pd.Series([f"u{i % 20_000}" for i in range(60_000)])
-        refused(columns.parsed, "d", who.to_frame("x"), who, match="20,000 different labels")
+        refused(columns.parse_columns, "d", who.to_frame("x"), who, match="20,000 different labels")
 
 
 class TestFiles:
@@ -389,13 +389,13 @@ class TestIdentity:
     def test_the_same_bytes_in_another_format_are_other_data(self, put):
         content = "1 1:2 3:4\n0 2:1\n1 1:1\n0 3:1\n"
         svm = put(content, "a.svm")[2]
-        assert own.identity({"file": "a.svm"}, put.folder) == svm
+        assert own.hash_data({"file": "a.svm"}, put.folder) == svm
         with pytest.raises(DataError):
             put(content, "a.csv", target=0)
 
     def test_rows_that_were_read_are_found_again(self, put, monkeypatch):
         first = put(frame(), target="price")
-        monkeypatch.setattr(columns, "parsed", None)  # would fail if it were called
+        monkeypatch.setattr(columns, "parse_columns", None)  # would fail if it were called
         entry, parsed, sha256 = put(frame(), target="price")
         assert (entry, sha256) == (first[0], first[2])
         assert_array_equal(parsed.X, first[1].X)
@@ -494,7 +494,7 @@ class TestFetchers:
         again = own.read("d", {"openml": 44136})
         assert (first[0], first[2]) == (again[0], again[2])
         assert [words["data_id"] for words in asked] == [44136]
-        assert asked[0]["data_home"] == str(cache.user_folder() / "sklearn")
+        assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
 
     def test_without_a_network_it_says_what_to_do(self, home, monkeypatch):
         def fetch(**words):

@@ -35,8 +35,8 @@ def test_the_format_of_every_data_set_is_read(name):
 
 
 def test_every_format_has_its_example():
-    files = {n for n in catalog.names() if catalog.entry(n).kind == "files"}
-    assert files - set(catalog.names("tables")) == set(FILES)
+    files = {n for n in catalog.list_names() if catalog.find_entry(n).kind == "files"}
+    assert files - set(catalog.list_names("tables")) == set(FILES)
 
 
 @pytest.mark.parametrize("name", ["chess", "abalone"])
@@ -52,7 +52,7 @@ def test_words_become_a_column_per_value_behind_the_numbers(name):
         kinds = ["NUMERIC", "{w, n, b}", "NUMERIC", "NUMERIC"]
         top = "".join(f"@ATTRIBUTE c{at} {kind}\n" for at, kind in enumerate(kinds))
         content = f"@RELATION x\n{top}@DATA\n".encode() + data_files.delimited([*columns, target])
-    entry = catalog.entry(name).model_copy(update={"options": options})
+    entry = catalog.find_entry(name).model_copy(update={"options": options})
     parsed = read(entry, [content])
     expected = [[1, 2.5, 0, 1, 0], [0, 3, 1, 0, 0], [1, 4, 0, 0, 1]]
     np.testing.assert_array_equal(parsed.X, expected)

@@ -9,8 +9,8 @@ from rfbench import datasets
 from tests.support.nightly import at_night
 
 SHARED = os.path.abspath(os.environ.get("RFBENCH_DATA") or os.devnull)
-FILES = [name for name in datasets.names() if datasets.entry(name).kind == "files"]
-SUITE = datasets.names("tables")
+FILES = [name for name in datasets.list_names() if datasets.find_entry(name).kind == "files"]
+SUITE = datasets.list_names("tables")
 FILES = [name for name in FILES if name not in SUITE]
 
 pytestmark = pytest.mark.skipif(
@@ -26,20 +26,20 @@ def here(tmp_path, monkeypatch):
 
 
 def large(name):
-    entry = datasets.entry(name)
+    entry = datasets.find_entry(name)
     return entry.rows * entry.columns > 3e6
 
 
 @pytest.fixture(params=[*at_night(*filter(large, FILES)), *(n for n in FILES if not large(n))])
 def name(request, here):
-    if not datasets.on_disk(request.param):
+    if not datasets.is_on_disk(request.param):
         pytest.skip(f"{request.param} is not in the folder")
     return request.param
 
 
 def test_a_real_data_set_is_what_the_catalogue_says(name):
     assert {check.status for check in datasets.verify(name)} == {"ok"}
-    entry, dataset = datasets.entry(name), datasets.load(name)
+    entry, dataset = datasets.find_entry(name), datasets.load(name)
     assert dataset.X.shape == (entry.rows, entry.columns)
     assert isinstance(dataset.X, np.ndarray) != entry.sparse
     assert dataset.n_given_train == entry.train_rows
@@ -52,8 +52,8 @@ def test_a_real_data_set_is_what_the_catalogue_says(name):
 
 @pytest.mark.parametrize("name", [*at_night(*SUITE[4:]), *SUITE[:4]])
 def test_a_table_of_the_suite_is_what_the_catalogue_says(name, here):
-    if not datasets.on_disk(name):
+    if not datasets.is_on_disk(name):
         pytest.skip(f"{name} is not in the folder")
     assert {check.status for check in datasets.verify(name)} == {"ok"}
-    entry, dataset = datasets.entry(name), datasets.load(name)
+    entry, dataset = datasets.find_entry(name), datasets.load(name)
     assert dataset.X.shape == (entry.rows, entry.columns)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold
 
 from rfbench.datasets import Dataset, split_rows
-from rfbench.datasets.split import in_time, is_fixed, planned_rows, subset_rows
+from rfbench.datasets.split import count_training_rows, draw_subset, is_fixed, split_by_time
 from rfbench.errors import DataError
 
 
@@ -38,8 +38,8 @@ def test_a_part_of_the_given_training_rows_and_all_of_the_test_rows():
     assert len(half) == 10
     every, _ = split_rows(dataset(30, 20), {"train_size": 99}, rng())
     assert len(every) == 20
-    assert planned_rows(30, 20, {"train_size": 6}) == 6
-    assert planned_rows(30, 20, {"train_size": 0.5}) == 10
+    assert count_training_rows(30, 20, {"train_size": 6}) == 6
+    assert count_training_rows(30, 20, {"train_size": 0.5}) == 10
 
 
 @given(
@@ -139,12 +139,12 @@ def test_a_subset_has_the_rows_asked_for_and_test_rows_in_proportion_or_as_many(
     rows, test_rows, sizes
 ):
     train, test = np.arange(0, 60), np.arange(60, 100)
-    some, others = subset_rows(train, test, rows, rng(), test_rows)
+    some, others = draw_subset(train, test, rows, rng(), test_rows)
     assert (len(some), len(others)) == sizes
     assert set(some) <= set(train)
     assert set(others) <= set(test)
     assert (np.diff(some) > 0).all()
-    np.testing.assert_array_equal(some, subset_rows(train, test, rows, rng())[0])
+    np.testing.assert_array_equal(some, draw_subset(train, test, rows, rng())[0])
 
 
 def test_the_last_rows_test():
@@ -211,7 +211,7 @@ def test_the_planned_rows_are_those_that_come(rule):
     groups = None if "held_out" in rule else np.arange(20) // 2
     data = dataset(20, n_given_train=12, groups=groups)
     train, _ = split_rows(data, rule, rng())
-    assert len(train) == planned_rows(20, 12, rule)
+    assert len(train) == count_training_rows(20, 12, rule)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_folds_are_those_of_scikit_learn_on_numpys_permuted_rows(first):
         assert train.tolist() == sorted(rows[rest])
         assert test.tolist() == sorted(rows[held])
     assert sides[3][1].tolist() == sides[0][1].tolist()
-    assert planned_rows(20, None, rule) == len(sides[2][0])
+    assert count_training_rows(20, None, rule) == len(sides[2][0])
     assert not is_fixed(rule)
 
 
@@ -294,10 +294,10 @@ def test_folds_need_rows_and_are_several(rule):
 
 def test_rows_of_one_time_stay_together_and_follow_all_that_come_before():
     times = np.array([3, 1, 2, 2, 1, 3, 2, 4])
-    ((train, test),) = in_time(times, 2)
+    ((train, test),) = split_by_time(times, 2)
     assert (train.tolist(), test.tolist()) == ([1, 2, 3, 4, 6], [0, 5, 7])
-    first, last = in_time(times, 3, folds=2)
+    first, last = split_by_time(times, 3, folds=2)
     assert [side.tolist() for side in first] == [[1, 4], [2, 3, 6]]
     assert [side.tolist() for side in last] == [[1, 2, 3, 4, 6], [0, 5, 7]]
-    ((train, test),) = in_time(np.zeros(4), 1)
+    ((train, test),) = split_by_time(np.zeros(4), 1)
     assert (train.tolist(), test.tolist()) == ([], [0, 1, 2, 3])

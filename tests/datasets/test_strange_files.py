@@ -55,9 +55,9 @@ def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, e
 )
 def test_what_a_file_is_written_with_is_found_out(tmp_path, text, separator, decimal):
     (tmp_path / "a.csv").write_text(text)
-    how = files.reading_of(tmp_path / "a.csv")
+    how = files.detect_reading(tmp_path / "a.csv")
     assert (how.separator, how.decimal) == (separator, decimal)
-    how = files.reading_of(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
+    how = files.detect_reading(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
     assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
 
 

@@ -31,7 +31,7 @@ def test_each_function_is_there():
     for place in worker.CALLS.values():
         assert callable(load(place))
     with pytest.raises(KeyError):
-        worker.answer_of("os:system", ("true",))
+        worker.call_safely("os:system", ("true",))
 
 
 def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, monkeypatch):
@@ -56,7 +56,7 @@ def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, mon
 def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
     while children._idle:
         children._idle.pop().close()
-    monkeypatch.setattr(children, "BEGIN", ENDS)
+    monkeypatch.setattr(children, "CHILD_CODE", ENDS)
     answers = list(fanout.call("draw", [("a",), ("b",)], 2))
     assert [answer for answer, _ in answers] == [None, None]
     assert all("ended with exit code 7" in error for _, error in answers)

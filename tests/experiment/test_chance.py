@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench.experiment.scores import chance_note
+from rfbench.experiment.scores import note_chance
 from tests.support.trials import measured
 
 from .conftest import SMALL
@@ -20,7 +20,7 @@ def prepared(task, train, test):
 )
 def test_two_standard_errors_below_the_commonest_class(error, at_chance):
     rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
-    notes = chance_note({"error": error}, rows)
+    notes = note_chance({"error": error}, rows)
     assert notes == (
         ["at chance: always the commonest class has an error of 50 %"] if at_chance else []
     )
@@ -28,14 +28,14 @@ def test_two_standard_errors_below_the_commonest_class(error, at_chance):
 
 def test_the_commonest_class_is_that_of_the_training_rows():
     rows = prepared("multiclass", [2, 2, 2, 0, 1], [2] * 10 + [0] * 90)
-    assert chance_note({"error": 90.0}, rows)
-    assert not chance_note({"error": 50.0}, rows)
+    assert note_chance({"error": 90.0}, rows)
+    assert not note_chance({"error": 50.0}, rows)
 
 
 def test_a_real_target_is_predicted_no_better_than_by_its_mean():
     rows = prepared("regression", [0.0, 1.0], [0.0, 1.0])
-    assert chance_note({"r2": -0.1}, rows) == ["at chance: no better than the mean"]
-    assert chance_note({"r2": 0.1}, rows) == []
+    assert note_chance({"r2": -0.1}, rows) == ["at chance: no better than the mean"]
+    assert note_chance({"r2": 0.1}, rows) == []
 
 
 def test_a_row_of_features_that_tell_nothing_says_so(experiment_of):

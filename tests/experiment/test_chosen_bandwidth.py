@@ -13,8 +13,8 @@ from rfbench import registry
 from rfbench.clock import Clock
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, integer_for, plan
-from rfbench.experiment.replay import trials_like
+from rfbench.experiment.plan import Job, draw_integer, plan
+from rfbench.experiment.replay import list_similar_trials
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
 
@@ -33,7 +33,7 @@ def ok(text, experiment_of, *overrides):
 
 
 def folds_of(trial, n):
-    generator = np.random.default_rng(integer_for(0, "folds", trial.number))
+    generator = np.random.default_rng(draw_integer(0, "folds", trial.number))
     order = generator.permutation(n)
     if trial.experiment.solver.selection == "validation":
         groups = np.full(n, -1)
@@ -44,7 +44,7 @@ def folds_of(trial, n):
 
 def features_of(trial, bandwidth, X):
     sampler = registry.SAMPLERS.find(trial.sampler.name)
-    seed = integer_for(0, "features", trial.number)
+    seed = draw_integer(0, "features", trial.number)
     made = sampler(trial.M, bandwidth=bandwidth, random_state=seed)
     return made.fit_transform(X)
 
@@ -144,7 +144,7 @@ def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
     text = experiment_of(TUNED, "bandwidth={cv: log:0.1:10:3}")
     assert text.bandwidth.cv == [0.1, 1.0, 10.0]
     manifest = json.loads(json.dumps({"config": short.model_dump(mode="json")}))
-    again = trials_like({"dataset": "sphere", "trial": "0", "M": "4"}, manifest)
+    again = list_similar_trials({"dataset": "sphere", "trial": "0", "M": "4"}, manifest)
     assert again[0].id == plan(short)[0].id
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rfbench import datasets
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, integer_for, jobs, plan
+from rfbench.experiment.plan import Job, draw_integer, group_into_jobs, plan
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
 from rfbench.samplers import RKS
@@ -31,7 +31,7 @@ def made(monkeypatch):
 
 
 def test_the_rows_of_a_job_are_prepared_once_and_gone_with_it(experiment_of, made):
-    first, second, _ = jobs(plan(experiment_of(SMALL, "trials=3")))
+    first, second, _ = group_into_jobs(plan(experiment_of(SMALL, "trials=3")))
     assert {row["status"] for row in run_job(first)} == {"ok"}
     assert len(made) == 1
     gc.collect()
@@ -42,7 +42,7 @@ def test_the_rows_of_a_job_are_prepared_once_and_gone_with_it(experiment_of, mad
 
 def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
     trials = plan(experiment_of(SMALL.replace("bandwidth: 1.0", "bandwidth: median")))
-    apart = [row for job in jobs(trials) for row in run_job(job)]
+    apart = [row for job in group_into_jobs(trials) for row in run_job(job)]
     mixed = list(run_job(Job(tuple(trials))))
     error = {row["trial_id"]: row["error"] for row in apart}
     assert {row["trial_id"]: row["error"] for row in mixed} == error
@@ -67,7 +67,7 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
     trial, context = plan(experiment_of(SMALL + keys))[0], Context()
     row = run_trial(trial, context)
     rows, exact = context.exact_kernel(trial, Gaussian(row["bandwidth"]), 20)
-    first = integer_for(trial.experiment.seed, "features", trial.number)
+    first = draw_integer(trial.experiment.seed, "features", trial.number)
     more = [int(np.random.SeedSequence([first, i]).generate_state(1)[0]) for i in (1, 2)]
     errors = []
     for seed in (first, *more):

@@ -59,13 +59,13 @@ def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
 def test_one_trial_at_a_time_runs_on_a_worker_even_if_it_comes_late(
     experiment_of, tmp_path, monkeypatch, threads, jobs, late
 ):
-    ran_on, take = [], fanout.take
+    ran_on, take = [], fanout.acquire_child
 
     def taken(code):
         ran_on.append(distributed.get_worker().address)  # ValueError if this is no worker
         return take(code)
 
-    monkeypatch.setattr(fanout, "take", taken)
+    monkeypatch.setattr(fanout, "acquire_child", taken)
     plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
     words = {"threads_per_worker": threads, "dashboard_address": ":0", "protocol": "tcp://"}
     with distributed.LocalCluster(processes=False, n_workers=int(not late), **words) as own:
@@ -82,17 +82,17 @@ def test_rows_of_workers_with_other_code_are_refused(experiment_of, tmp_path, cl
         from rfbench import source
         from rfbench.experiment import fanout
 
-        source.before, fanout.before = source.code_hash, fanout.run_remotely
+        source.before, fanout.before = source.hash_code, fanout.run_remotely
         if older:  # its code asks for no hash
             fanout.run_remotely = lambda here, content: [{"trial_id": "1", "status": "ok"}]
         else:
-            source.code_hash = lambda: "another hash"
+            source.hash_code = lambda: "another hash"
 
     def undo():
         from rfbench import source
         from rfbench.experiment import fanout
 
-        source.code_hash, fanout.run_remotely = source.before, fanout.before
+        source.hash_code, fanout.run_remotely = source.before, fanout.before
 
     plan = plan_run([experiment_of()], tmp_path / "r")
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:

@@ -29,7 +29,7 @@ def rows_of(experiment_of, monkeypatch):
         found = Dataset(name, np.asarray(X), np.asarray(y), task, classes, None, None, "0")
         monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
         monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
-        monkeypatch.setattr(datasets, "data_sha256", lambda *words: "0")
+        monkeypatch.setattr(datasets, "hash_data", lambda *words: "0")
         return measured(experiment_of(SMALL, f"dataset={name}", *OWN, *overrides))
 
     return run

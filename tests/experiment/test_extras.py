@@ -19,8 +19,8 @@ ASKED = {
         *("kernel_error_spectral", "kernel_error_frobenius"),
         *("kernel_error_delta1", "kernel_error_delta2"),
     },
-    "kept_features: true": {kept_features.KEY},
-    "predictions: true": {predictions.KEY, "log_loss", "balanced_error", "auc"},
+    "kept_features: true": {kept_features.KEPT_FEATURES_KEY},
+    "predictions: true": {predictions.PREDICTIONS_KEY, "log_loss", "balanced_error", "auc"},
     "refit_time: true": {"t_refit", "cpu_refit"},
     "train_error: true": {"train_error"},
 }

@@ -70,7 +70,7 @@ class Run:
 
     def acts(self, **acts):
         text = CHILD % {"now": str(self.now), "acts": acts}
-        self.patch.setattr(children, "BEGIN", text)
+        self.patch.setattr(children, "CHILD_CODE", text)
 
     def begin(self, trial_id):
         self.now.write_text(trial_id)
@@ -121,9 +121,9 @@ def test_each_row_is_recorded_before_the_next_trial_begins_and_children_are_kept
 
 def test_three_runs_start_no_more_children_than_workers(run, trials):
     def instant(job, alone=False):
-        child = children.take(job[0].code)
+        child = children.acquire_child(job[0].code)
         run.made.record({"trial_id": job[0].id})
-        children.give_back(child)
+        children.release_child(child)
         return []
 
     run.patch.setattr(run.made, "run_job", instant)
@@ -228,7 +228,7 @@ def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_
 
 def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
     def lent(code):
-        children.give_back(child := children.take(code))
+        children.release_child(child := children.acquire_child(code))
         return child
 
     first = lent("")
@@ -271,7 +271,7 @@ def test_what_recording_raises_ends_the_run_and_the_children(run, trials, worker
 
 
 def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
-    run.patch.setattr(children, "BEGIN", "import os; os._exit(5)")
+    run.patch.setattr(children, "CHILD_CODE", "import os; os._exit(5)")
     with pytest.raises(ExecutorError, match="exit code 5"):
         run.made.run([Job(tuple(trials))])
     made = FanOut(run.record, Limits())
@@ -346,11 +346,11 @@ def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
 def test_a_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
-    there = worker.surroundings()
+    there = worker.read_surroundings()
     monkeypatch.chdir("/")
     monkeypatch.delenv("RFBENCH_ONE")
     monkeypatch.setenv("RFBENCH_TWO", "2")
-    worker.obey(Limits(), *there)
+    worker.apply_limits(Limits(), *there)
     assert os.getcwd() == str(tmp_path)
     assert (os.environ["RFBENCH_ONE"], "RFBENCH_TWO" in os.environ) == ("1", False)
 
@@ -373,11 +373,11 @@ def test_what_is_no_executor_is_refused(text, error):
 def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
     for name in MEASURING:
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
-            fanout.run_remotely(fanout.versions() | {name: "0.0.0"}, b"unreadable")
+            fanout.run_remotely(fanout.collect_versions() | {name: "0.0.0"}, b"unreadable")
 
 
 def test_a_worker_with_other_code_refuses_and_names_both_hashes_and_folders():
-    here = fanout.versions()
+    here = fanout.collect_versions()
     with pytest.raises(ExecutorError) as refused:
         fanout.run_remotely(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")
     assert all(word in str(refused.value) for word in (here["code"], here["path"], "0000", "/else"))
@@ -385,11 +385,11 @@ def test_a_worker_with_other_code_refuses_and_names_both_hashes_and_folders():
 
 def test_children_without_work_are_taken_again_unless_they_ended():
     end_idle()
-    made, other = children.take(""), children.take("")
+    made, other = children.acquire_child(""), children.acquire_child("")
     for each in (made, other):
-        children.give_back(each)
+        children.release_child(each)
     other.kill()
     wait_until(lambda: not other.is_sound())
-    assert children.take("") is made
+    assert children.acquire_child("") is made
     assert children._idle == []  # one that ended is let go of
     made.close()

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from rfbench import clock, config, datasets
 from rfbench.datasets import Dataset
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, integer_for, plan
+from rfbench.experiment.plan import Job, draw_integer, plan
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.solvers import RidgeClassifier
@@ -73,7 +73,7 @@ def test_the_row_is_that_of_features_fitted_without_each_fold(experiment_of):
     experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
     (trial,) = plan(experiment)
     row, data = run_trial(trial, Context()), Context().prepared(trial)
-    seed, folds_seed = (integer_for(0, role, 0) for role in ("features", "folds"))
+    seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
     loss = {}
     for sigma in (1.0, 0.5):
@@ -99,7 +99,7 @@ def test_the_number_of_features_is_decided_without_the_fold(experiment_of):
     trial = plan(experiment_of(SMALL, *own))[0]
     row, data = run_trial(trial, Context()), Context().prepared(trial)
     assert (row["sampler"], row["features_in_folds"]) == ("rks", "nested")
-    seed, folds_seed = (integer_for(0, role, 0) for role in ("features", "folds"))
+    seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
     wrong, sizes = 0, []
     for g in range(5):
@@ -161,7 +161,7 @@ def subjects(monkeypatch):
     y = draws.integers(0, 2, 12)[groups]
     found = Dataset("har-train", X, y, "binary", ("no", "yes"), None, groups, "0")
     monkeypatch.setattr(datasets, "load", lambda *args, **kwargs: found)
-    monkeypatch.setattr(datasets, "data_sha256", lambda *args: "0")
+    monkeypatch.setattr(datasets, "hash_data", lambda *args: "0")
     monkeypatch.setattr(datasets, "fetch", lambda *args, **kwargs: [])
     return groups
 
@@ -197,12 +197,12 @@ def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
 def test_equal_rows_lie_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     X, y = (np.concatenate([part[:300], part[:100]]) for part in load_digits(return_X_y=True))
     monkeypatch.setattr("sklearn.datasets.load_digits", lambda **_: (X, y))
-    entry = datasets.entry("digits")
+    entry = datasets.find_entry("digits")
     known = {"rows": 400, "classes": dict.fromkeys(entry.classes)}
     trials = []
     for together in (True, False):
         own = entry.model_copy(update={**known, "equal_rows_together": together})
-        monkeypatch.setattr(datasets.catalog, "entries", lambda own=own: {"digits": own})
+        monkeypatch.setattr(datasets.catalog, "read_entries", lambda own=own: {"digits": own})
         trial = plan(experiment_of(SMALL, "dataset=digits", "split={test_size: 0.3}"))[0]
         found = Context().prepared(trial)
         train, test = ([*map(bytes, X[rows])] for rows in (found.train_rows, found.test_rows))

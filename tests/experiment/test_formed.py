@@ -3,7 +3,7 @@
 import pytest
 
 from rfbench import memory
-from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.plan import group_into_jobs, plan
 from rfbench.experiment.trial import run_job
 from rfbench.results.schema import METRICS
 from rfbench.samplers.feature_map import FeatureMap
@@ -35,7 +35,7 @@ def measured(experiment_of, monkeypatch):
             return project(self, rows, out)
 
         own = (f"samplers=[{sampler}]", f"feature_map={feature_map}", f"solver={solver}")
-        (job,) = jobs(
+        (job,) = group_into_jobs(
             plan(experiment_of(SMALL, *own, f"M={M}", "trials=1", "features_in_folds=once"))
         )
         with monkeypatch.context() as patch:

@@ -8,12 +8,12 @@ from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.extras import lines_of
+from rfbench.experiment.extras import make_lines
 from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
 from rfbench.results import kept_features
-from rfbench.results.maintenance import merge, rows_of
+from rfbench.results.maintenance import merge, read_whole_rows
 from rfbench.samplers import LKRF
 
 KEEPING = """\
@@ -42,7 +42,7 @@ kept_features: true
 
 
 def in_file(folder):
-    with (folder / kept_features.FILE).open(newline="") as file:
+    with (folder / kept_features.KEPT_FEATURES_FILE).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -51,7 +51,7 @@ def in_order(folder):
 
 
 def trials_of(folder, sampler="lkrf"):
-    return {row["trial_id"]: row for row in rows_of(folder) if row["sampler"] == sampler}
+    return {row["trial_id"]: row for row in read_whole_rows(folder) if row["sampler"] == sampler}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
     features = sampler.fit(X, y).feature_map_
-    lines = lines_of(sampler, 5, 7)
+    lines = make_lines(sampler, 5, 7)
     assert len(lines) == sampler.kept_ < 80
     assert np.array_equal([[line["w1"], line["w2"]] for line in lines], features.frequencies.T)
     assert np.array_equal([line["b"] for line in lines], features.offsets)
@@ -78,13 +78,13 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     for line in lines:
         assert sampler.pool_weights_[line["feature"]] == line["weight"]
     drawn = LKRF(7, pool_size=80, rho=4.0, estimator="draw", bandwidth=1.0, random_state=3)
-    assert lines_of(drawn.fit(X, y), 5, 7) == lines
+    assert make_lines(drawn.fit(X, y), 5, 7) == lines
 
 
 def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):
     work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
     runner.run(work)
-    by_trial = kept_features.by_trial(tmp_path / "r")
+    by_trial = kept_features.read_by_trial(tmp_path / "r")
     assert by_trial.keys() == trials_of(tmp_path / "r").keys()
     small, large = ([(line["feature"], line["weight"]) for line in v] for v in by_trial.values())
     assert small == large
@@ -95,13 +95,13 @@ def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, 
 def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path, whole):
     folder = shutil.copytree(whole, tmp_path / "r")
     work = plan_run([experiment_of(KEEPING)], folder)
-    content = (folder / kept_features.FILE).read_bytes()
-    found = kept_features.by_trial(folder)
+    content = (folder / kept_features.KEPT_FEATURES_FILE).read_bytes()
+    found = kept_features.read_by_trial(folder)
     assert {trial_id: len(lines) for trial_id, lines in found.items()} == {
         trial_id: int(row["kept"]) for trial_id, row in trials_of(folder).items()
     }
     assert runner.run(work).done == 0
-    assert (folder / kept_features.FILE).read_bytes() == content
+    assert (folder / kept_features.KEPT_FEATURES_FILE).read_bytes() == content
     assert runner.run(work, retry=["ok"]).done == 6
     assert in_order(folder) == in_order(whole)
 
@@ -120,7 +120,7 @@ def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
     assert not set(runner.Store(folder).done()) & trials_of(whole).keys()
     runner.run(work)
     assert in_order(folder) == in_order(whole)
-    assert len(rows_of(folder)) == 6
+    assert len(read_whole_rows(folder)) == 6
 
 
 def _die(*arguments):
@@ -141,7 +141,9 @@ def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of
     old = {trial.id for trial in plan(experiment_of(plain))}
     assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
     assert not old & {trial.id for trial in plan(experiment_of(KEEPING))}
-    assert kept_features.KEY not in run_trial(plan(experiment_of(plain))[1], Context())
+    assert kept_features.KEPT_FEATURES_KEY not in run_trial(
+        plan(experiment_of(plain))[1], Context()
+    )
 
 
 def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):

@@ -9,7 +9,7 @@ from rfbench import api
 from rfbench.errors import ConfigError
 from rfbench.experiment.plan import plan
 from rfbench.kernels import Gaussian
-from rfbench.samplers.elsewhere import Formula, Method, heeds_rows, measured_power
+from rfbench.samplers.elsewhere import Formula, Method, depends_on_scale, measure_power
 from tests.support import kinds
 from tests.support.trials import measured
 
@@ -181,7 +181,7 @@ def waves_of(M, seed):
 )
 def test_the_exponent_of_a_parameter_is_measured_whatever_its_value(power, value):
     method = Method(Kernels.of(power), "features", {})
-    assert measured_power(method, "width", value) == power
+    assert measure_power(method, "width", value) == power
 
 
 def dot_products(X, M, seed, gamma=1.0):
@@ -205,7 +205,7 @@ def no_effect(X, M, seed, gamma=1.0):
 )
 def test_what_is_not_measured_is_asked_for(thing, value, why):
     with pytest.raises(ValueError, match=f"{why}.*bandwidth_formula"):
-        measured_power(Method(thing, "mine", {}), "gamma", value)
+        measure_power(Method(thing, "mine", {}), "gamma", value)
 
 
 def test_a_formula_is_a_power_of_s():
@@ -227,8 +227,8 @@ def test_a_method_without_a_bandwidth_is_found_by_its_products():
 
     none = [kinds.Ranks, SAMPLERS["pairs"], SAMPLERS["swim"]]
     some = [*map(kinds.__dict__.get, KINDS), RBFSampler, Nystroem, SAMPLERS["rks"], SAMPLERS["elm"]]
-    assert [heeds_rows(Method(each, "x", {})) for each in none] == [False] * len(none)
-    assert [heeds_rows(Method(each, "x", {})) for each in some] == [True] * len(some)
+    assert [depends_on_scale(Method(each, "x", {})) for each in none] == [False] * len(none)
+    assert [depends_on_scale(Method(each, "x", {})) for each in some] == [True] * len(some)
 
 
 def test_a_transformer_s_kernel_is_that_of_the_bandwidth():

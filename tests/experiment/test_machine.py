@@ -7,8 +7,8 @@ import pytest
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import manifest, read
-from rfbench.results.maintenance import merge, rows_of
-from rfbench.results.manifest import machine_id
+from rfbench.results.maintenance import merge, read_whole_rows
+from rfbench.results.manifest import hash_machine
 from rfbench.results.store import Store
 from tests.support.results import named, write_folder
 
@@ -42,7 +42,7 @@ def row(word, **changes):
     ],
 )
 def test_what_varies_from_run_to_run_is_the_same_machine(change):
-    assert machine_id(FACTS | change) == machine_id(FACTS)
+    assert hash_machine(FACTS | change) == hash_machine(FACTS)
 
 
 def test_other_hardware_or_libraries_are_another_machine():
@@ -51,7 +51,7 @@ def test_other_hardware_or_libraries_are_another_machine():
         *({name: "other"} for name in ("system", "cpu", "cores", "memory_gib")),
         *({"blas": blas} for blas in (None, [CORE], other_core)),
     ]
-    assert len({machine_id(FACTS | change) for change in [{}, *changes]}) == len(changes) + 1
+    assert len({hash_machine(FACTS | change) for change in [{}, *changes]}) == len(changes) + 1
 
 
 def older(folder, **changes):
@@ -62,10 +62,10 @@ def older(folder, **changes):
 
 def test_older_rows_have_their_manifests_machine(tmp_path):
     results = read(older(tmp_path / "r"))
-    assert list(results.rows["machine"]) == [machine_id(FACTS)]
+    assert list(results.rows["machine"]) == [hash_machine(FACTS)]
     assert results.machine == FACTS
     assert results.notes == []
-    assert [one["machine"] for one in rows_of(tmp_path / "r")] == [machine_id(FACTS)]
+    assert [one["machine"] for one in read_whole_rows(tmp_path / "r")] == [hash_machine(FACTS)]
 
 
 def test_older_rows_without_a_manifest_have_none(tmp_path):
@@ -81,8 +81,8 @@ def test_merged_rows_keep_their_machines(tmp_path):
     other = write_folder(tmp_path / "o", [row("b")], GOOD | {"machine": elsewhere})
     assert merge(target, [other]).added == 1
     results = read(target)
-    assert list(results.rows["machine"]) == [machine_id(FACTS), machine_id(elsewhere)]
-    assert results.machines == {machine_id(each): each for each in (FACTS, elsewhere)}
+    assert list(results.rows["machine"]) == [hash_machine(FACTS), hash_machine(elsewhere)]
+    assert results.machines == {hash_machine(each): each for each in (FACTS, elsewhere)}
     assert "2 machines" in results.notes[0]
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_goes_on_elsewhere_names_both_machines(experiment_of, tmp_pat
     (here,) = json.loads((folder / "manifest.json").read_text())["machines"]
     content = manifest.read(folder)
     manifest.write(folder, content | {"machines": {"0" * 8: FACTS}})
-    lines = [one | {"machine": "0" * 8} for one in rows_of(folder)]
+    lines = [one | {"machine": "0" * 8} for one in read_whole_rows(folder)]
     Store(folder).csv.unlink()
     for one in lines:
         Store(folder).append(one)

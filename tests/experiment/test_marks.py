@@ -8,7 +8,7 @@ import pytest
 
 from rfbench import interpreter
 from rfbench.experiment import children, marks
-from rfbench.experiment.worker import OURS
+from rfbench.experiment.worker import ENVIRONMENT_PREFIX
 from tests.support.runs import all_end, wait_until
 
 # A child that has begun a process in a session of its own, whose parent has ended already.
@@ -54,7 +54,7 @@ def having(mark):
 
 def test_what_a_trial_starts_in_another_session_ends_with_the_child(monkeypatch):
     """The fault: only processes in the session of the child were ended."""
-    monkeypatch.setattr(children, "BEGIN", STARTS)
+    monkeypatch.setattr(children, "CHILD_CODE", STARTS)
     child = children.Child()
     wait_until(lambda: len(having(child._mark)) == 2)
     left = having(child._mark)
@@ -65,14 +65,14 @@ def test_what_a_trial_starts_in_another_session_ends_with_the_child(monkeypatch)
 
 def test_a_worker_whose_parent_ended_ends_them_itself(sleeping):
     """Also those of a child of the child, and not those of another child."""
-    mark, variable = marks.marked()
-    other, inner = marks.marked()[0], marks.marked()[0]
+    mark, variable = marks.make_mark()
+    other, inner = marks.make_mark()[0], marks.make_mark()[0]
     own = [sleeping(**variable), sleeping(**{marks.MARK: f"{variable[marks.MARK]}:{inner}"})]
     stays = sleeping(**{marks.MARK: other})
     words = [str(os.getpid()), "2"]
     done = subprocess.run(
-        interpreter.command(children.BEGIN, *words),
-        env=interpreter.environment() | variable, stdin=subprocess.DEVNULL,
+        interpreter.build_command(children.CHILD_CODE, *words),
+        env=interpreter.build_environment() | variable, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, start_new_session=True, check=False,
     )  # fmt: skip
     assert done.returncode == -9
@@ -83,11 +83,13 @@ def test_a_worker_whose_parent_ended_ends_them_itself(sleeping):
 
 def test_a_child_of_a_child_has_both_marks(monkeypatch):
     monkeypatch.setenv(marks.MARK, "outer")
-    mark, variable = marks.marked()
+    mark, variable = marks.make_mark()
     assert variable == {marks.MARK: f"outer:{mark}"}
-    assert not marks.MARK.startswith(OURS)  # such variables are those of the parent, in each trial
+    assert not marks.MARK.startswith(
+        ENVIRONMENT_PREFIX
+    )  # such variables are those of the parent, in each trial
     monkeypatch.setenv(marks.MARK, variable[marks.MARK])
-    assert marks.own_mark() == mark
+    assert marks.read_own_mark() == mark
 
 
 def test_without_a_mark_nothing_is_ended(sleeping):

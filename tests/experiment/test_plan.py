@@ -1,7 +1,7 @@
 import pytest
 
 from rfbench import solvers
-from rfbench.experiment.plan import jobs, plan
+from rfbench.experiment.plan import group_into_jobs, plan
 from rfbench.samplers import EERF
 
 from .conftest import SMALL
@@ -61,7 +61,7 @@ def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
     experiment_of, monkeypatch
 ):
     ridge, every = ids(experiment_of()), []
-    for revision in (1, solvers.revision("logistic"), 3):
+    for revision in (1, solvers.get_revision("logistic"), 3):
         monkeypatch.setattr(solvers.LogisticClassifier, "revision", revision)
         every.append(ids(experiment_of(SMALL, "solver.name=logistic")))
     assert len(set.union(*every)) == 3 * len(ridge)
@@ -99,7 +99,7 @@ def test_the_label_is_not_part_of_the_identity(experiment_of):
 
 
 def test_a_job_is_one_sampler_in_one_trial(experiment_of):
-    gathered = jobs(plan(experiment_of()))
+    gathered = group_into_jobs(plan(experiment_of()))
     assert len(gathered) == 4
     for job in gathered:
         assert len({(trial.sampler.label, trial.number) for trial in job}) == 1

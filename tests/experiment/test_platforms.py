@@ -52,12 +52,12 @@ def elsewhere(monkeypatch):
         monkeypatch.setattr(*change)
     monkeypatch.setattr(platforms, "read", lambda path: "")
     platforms.limits_memory.cache_clear()
-    environment.machine_by_id.cache_clear()
+    environment.describe_machine_by_id.cache_clear()
     end_idle()
     yield
     end_idle()
     platforms.limits_memory.cache_clear()
-    environment.machine_by_id.cache_clear()
+    environment.describe_machine_by_id.cache_clear()
 
 
 def test_a_run_that_is_killed_goes_on_and_a_trial_runs_out_of_time(
@@ -103,7 +103,7 @@ def started(monkeypatch):
     made = []
 
     def start(code):
-        monkeypatch.setattr(children, "BEGIN", BEGINS + code)
+        monkeypatch.setattr(children, "CHILD_CODE", BEGINS + code)
         made.append(children.Child())
         return made[-1]
 
@@ -150,10 +150,10 @@ def test_a_group_whose_processes_have_ended_is_no_error(elsewhere, started):
 
 def test_limits_of_memory_hold_here_and_not_there(elsewhere, monkeypatch):
     assert not platforms.limits_memory()
-    with memory.within_limit():
+    with memory.raise_beyond_limit():
         pass
     platforms.limit_memory(1.0)
-    with memory.limited_to(1.0), pytest.raises(MemoryLimit):  # what is computed in advance
+    with memory.limit_temporarily(1.0), pytest.raises(MemoryLimit):  # what is computed in advance
         memory.check_fits(2.0, "A matrix", "Less.")
     monkeypatch.undo()
     platforms.limits_memory.cache_clear()
@@ -163,34 +163,36 @@ def test_limits_of_memory_hold_here_and_not_there(elsewhere, monkeypatch):
 
 
 def test_facts_of_the_machine_have_fallbacks(elsewhere, monkeypatch):
-    assert platforms.cpu_name()
-    assert usable.cores() >= 1
-    assert usable.memory().total == psutil.virtual_memory().total
-    assert 10 < memory.free_bytes() / 2**20
+    assert platforms.read_cpu_name()
+    assert usable.count_cores() >= 1
+    assert usable.measure_memory().total == psutil.virtual_memory().total
+    assert 10 < memory.count_free_bytes() / 2**20
     platforms.reset_peak_rss()
-    there = platforms.peak_rss_mb()
+    there = platforms.read_peak_rss_mb()
     monkeypatch.setattr(platforms, "DARWIN", True)
-    assert platforms.peak_rss_mb() == pytest.approx(there / 1024, rel=0.1)  # of which unit it is
+    assert platforms.read_peak_rss_mb() == pytest.approx(
+        there / 1024, rel=0.1
+    )  # of which unit it is
     monkeypatch.setattr(platforms, "DARWIN", False)
     monkeypatch.undo()
     # The peak of the process counts its children's start as well, the one of Linux does not.
-    assert platforms.peak_rss_mb() <= there * 1.01
+    assert platforms.read_peak_rss_mb() <= there * 1.01
 
 
 def test_the_threads_of_accelerate_are_set_before_the_import_and_not_verified(monkeypatch):
     """The identity of the machine does not depend on it; Linux has neither."""
-    here = environment.machine()
+    here = environment.describe_machine()
     name = "VECLIB_MAXIMUM_THREADS"
     assert "blas_threads" not in here
-    assert name not in interpreter.environment()
+    assert name not in interpreter.build_environment()
     monkeypatch.setattr(platforms, "DARWIN", True)
-    assert interpreter.environment()[name] == "1"
+    assert interpreter.build_environment()[name] == "1"
     monkeypatch.setenv(name, "3")
-    assert interpreter.environment()[name] == "3"
+    assert interpreter.build_environment()[name] == "3"
     built = {"Build Dependencies": {"blas": {"name": "accelerate"}}}
     monkeypatch.setattr(numpy, "show_config", lambda mode: built)
-    there = environment.machine()
+    there = environment.describe_machine()
     assert there["blas_threads"] == "not verified"
-    monkeypatch.setattr(environment, "blas", list)
+    monkeypatch.setattr(environment, "list_blas", list)
     monkeypatch.undo()
-    assert manifest.machine_id(there) == manifest.machine_id(here)
+    assert manifest.hash_machine(there) == manifest.hash_machine(here)

@@ -13,9 +13,9 @@ from rfbench.analysis import frame
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
-from rfbench.metrics import probabilistic
+from rfbench.metrics import compute_probabilistic
 from rfbench.results import predictions
-from rfbench.solvers.probabilities import calibrated, linked
+from rfbench.solvers.probabilities import apply_link, calibrate
 
 BASE = {
     "dataset": "digits",
@@ -63,13 +63,13 @@ def test_they_give_the_metrics_of_the_row(ran):
 def test_rows_that_choose_count_in_no_page(ran):
     results, _ = ran
     assert set(results.rows["role"]) == {"validation", "method"}
-    assert set(frame.of([results]).rows["role"]) == {"method"}
+    assert set(frame.build_collection([results]).rows["role"]) == {"method"}
     assert results.summary()["method"].tolist() == ["nystroem"]
 
 
 def test_without_being_asked_there_are_none_and_the_numbers_are_the_same(ran, tmp_path):
     plain = api.run({**BASE, "predictions": False}, out=tmp_path, n_jobs=1)
-    assert not (plain.folder / predictions.KEY).exists()
+    assert not (plain.folder / predictions.PREDICTIONS_KEY).exists()
     assert plain.rows["log_loss"].isna().all()
     assert plain.rows["error"].tolist() == ran[0].rows["error"].tolist()
 
@@ -93,7 +93,7 @@ def test_they_are_on_the_disk_before_the_row(monkeypatch, tmp_path):
     monkeypatch.setattr(runner.Store, "append", no_row)
     with pytest.raises(OSError, match="disk full"):
         api.run(BASE, out=tmp_path, n_jobs=1)
-    assert len(list((tmp_path / "python" / predictions.KEY).iterdir())) == 1
+    assert len(list((tmp_path / "python" / predictions.PREDICTIONS_KEY).iterdir())) == 1
     assert not (tmp_path / "python" / "trials.csv").exists()
 
 
@@ -115,12 +115,12 @@ def test_halves_calibrate_each_other():
     """Scores of classes drawn from a link: nearly the log-loss of the truth, on all rows."""
     random = np.random.default_rng(0)
     scores = random.standard_normal((4000, 1))
-    truth = linked(scores, (1.5, 2.5))
+    truth = apply_link(scores, (1.5, 2.5))
     codes = (random.random(4000) < truth[:, 1]).astype(int)
-    made = probabilistic(calibrated(scores, codes), codes, codes)["log_loss"]
+    made = compute_probabilistic(calibrate(scores, codes), codes, codes)["log_loss"]
     best = metrics.log_loss(codes, truth)
     assert best - 0.02 < made < best + 0.005
-    few = calibrated(scores[:3], codes[:3])
-    changed = calibrated(scores[:3], np.array([codes[0], 1 - codes[1], codes[2]]))
+    few = calibrate(scores[:3], codes[:3])
+    changed = calibrate(scores[:3], np.array([codes[0], 1 - codes[1], codes[2]]))
     np.testing.assert_array_equal(few[1], changed[1])  # a row's own class says nothing of it
     assert not np.array_equal(few[0], changed[0])

@@ -6,9 +6,9 @@ import pytest
 from rfbench import datasets
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment import runner
-from rfbench.experiment.environment import blas
+from rfbench.experiment.environment import list_blas
 from rfbench.experiment.replay import (
-    CHANGED,
+    CHANGED_METHOD,
     ENDED_BADLY,
     NO_DATA,
     OTHER_DATA,
@@ -18,7 +18,7 @@ from rfbench.experiment.replay import (
 from rfbench.experiment.run_plan import plan_run
 from rfbench.registry import SAMPLERS
 from rfbench.results import manifest as manifests
-from rfbench.results.maintenance import rows_of
+from rfbench.results.maintenance import read_whole_rows
 from rfbench.results.schema import METRICS, close
 from rfbench.results.store import Store
 from tests.support.command_line import call
@@ -36,7 +36,7 @@ def first(finished, tmp_path):
 def test_replay_repeats_a_row(first, which):
     output = call("replay", first, which)
     assert "differs" not in output
-    row = rows_of(first)[which - 1]
+    row = read_whole_rows(first)[which - 1]
     assert row["trial_id"] in output
     repeated = replay(first, row["trial_id"][:12])
     assert repeated.differences == {}
@@ -53,7 +53,7 @@ def test_replay_finds_a_changed_number(first):
         store.append(one)
     output = call("replay", first, 1, code=1)
     assert "differs" in output
-    assert f"{blas()[0]['core']} now" in output
+    assert f"{list_blas()[0]['core']} now" in output
 
 
 def test_replay_of_no_row(first):
@@ -111,14 +111,14 @@ def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(SAMPLERS.find("rks"), "revision", 9)
         patch.setattr(SAMPLERS.find("eerf"), "revision", 9)
-        assert why(first) == {CHANGED}
+        assert why(first) == {CHANGED_METHOD}
     with monkeypatch.context() as patch:
-        patch.setattr(datasets, "on_disk", lambda name: False)
+        patch.setattr(datasets, "is_on_disk", lambda name: False)
         assert why(first) == {NO_DATA}
     with monkeypatch.context() as patch:
-        patch.setattr(datasets, "data_sha256", lambda *args: "0" * 64)
+        patch.setattr(datasets, "hash_data", lambda *args: "0" * 64)
         assert why(first) == {OTHER_DATA}
-    for row in rows_of(first):
+    for row in read_whole_rows(first):
         Store(first).append({**row, "status": "timeout"})
     assert why(first) == {ENDED_BADLY}
 
@@ -128,7 +128,7 @@ def test_verify_replays_any_rows_and_finds_a_changed_number(first):
     assert "3 rows measured again: 3 agree" in output
     assert output == call("verify", first, "--replay", 3, "--seed", 1)
     assert output != call("verify", first, "--replay", 3, "--seed", 2)
-    for row in rows_of(first):
+    for row in read_whole_rows(first):
         Store(first).append({**row, "rmse": "0.123"})
     output = call("verify", first, "--replay", 100, code=1)
     assert "8 rows measured again: 0 agree" in output

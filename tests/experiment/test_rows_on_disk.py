@@ -102,7 +102,7 @@ def test_a_matrix_of_features_is_made_where_it_fits(data, monkeypatch, text):
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     trial = plan(read(data / "c.yaml"))[0]
     assert run_trial(trial, Context())["status"] == "ok"
-    monkeypatch.setattr(memory, "free_bytes", lambda: 1000.0)
+    monkeypatch.setattr(memory, "count_free_bytes", lambda: 1000.0)
     assert run_trial(trial, Context())["status"] == "memory"
 
 

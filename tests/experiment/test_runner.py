@@ -38,14 +38,14 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
     work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial, Context())
-    from rfbench.experiment.plan import integer_for
+    from rfbench.experiment.plan import draw_integer
 
     prepared = Context().prepared(trial)
     sampler = EERF(
-        8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=integer_for(0, "features", 1)
+        8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=draw_integer(0, "features", 1)
     ).fit(prepared.X_train, prepared.y_train)
     solver = RidgeClassifier(
-        [0.01, 1.0], selection="cv5", random_state=integer_for(0, "folds", 1)
+        [0.01, 1.0], selection="cv5", random_state=draw_integer(0, "folds", 1)
     ).fit(prepared.X_train, prepared.y_train, features=sampler)
     predicted = solver.predict(prepared.X_test)
     assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.y_test))

@@ -9,7 +9,7 @@ import pytest
 from rfbench import config, shipped
 from rfbench.analysis import frame
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.verification import of as hold_against
+from rfbench.analysis.verification import build_verification as hold_against
 from rfbench.experiment import today
 from rfbench.experiment.plan import Trial
 from rfbench.registry import SAMPLERS
@@ -18,7 +18,7 @@ from tests.support.frames import results
 
 NAME = "liu2020_table3_eeg.matched"
 RUN = config.from_document(
-    config.documents(shipped.locate("liu2020_table3"))[NAME], NAME
+    config.read_documents(shipped.locate("liu2020_table3"))[NAME], NAME
 )  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def test_rows_as_planned_today_are_not_stale_and_need_no_data(
 ) -> None:
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
     one = read(rows())
-    assert today.settings(one) == frozenset(one.rows["setting"])
-    assert frame.of([one], today=today.settings).stale == {}
+    assert today.find_settings(one) == frozenset(one.rows["setting"])
+    assert frame.build_collection([one], today=today.find_settings).stale == {}
 
 
 def test_rows_of_another_revision_are_stale_and_in_no_verdict(
@@ -54,7 +54,7 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     made = read(rows())
     cls = SAMPLERS.find("leverage-rff")
     monkeypatch.setattr(cls, "revision", cls.revision + 1, raising=False)
-    collection = frame.of([made], today=today.settings)
+    collection = frame.build_collection([made], today=today.find_settings)
     assert collection.stale == {NAME: 6}
     stale = collection.groups[collection.groups["stale"]]
     assert list(stale["method"]) == ["leverage-rff"]
@@ -71,15 +71,15 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
 
 def test_results_of_ones_own_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
-    assert today.settings(own) is None
-    assert frame.of([own], today=today.settings).stale == {}
+    assert today.find_settings(own) is None
+    assert frame.build_collection([own], today=today.find_settings).stale == {}
     named = read([row | {"setting": "0123"} for row in rows()])
-    assert frame.of([named], today=today.settings).stale == {NAME: len(rows())}
-    assert frame.of([named]).stale == {}
+    assert frame.build_collection([named], today=today.find_settings).stale == {NAME: len(rows())}
+    assert frame.build_collection([named]).stale == {}
 
 
 def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatch):
-    broken = config.documents(shipped.locate("liu2020_table3"))[NAME]
+    broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
     monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})
-    assert today.settings(read(rows())) is None
+    assert today.find_settings(read(rows())) is None

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import integer_for, plan
+from rfbench.experiment.plan import draw_integer, plan
 from rfbench.experiment.trial import run_trial
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
@@ -18,7 +18,7 @@ def test_the_training_error_by_hand(experiment_of):
             continue
         row = run_trial(trial, Context())
         prepared = Context().prepared(trial)
-        seed = integer_for(0, "features", trial.number)
+        seed = draw_integer(0, "features", trial.number)
         Z = RKS(trial.M, bandwidth=1.0, random_state=seed).fit_transform(prepared.X_train)
         solver = RidgeClassifier(row["alpha"]).fit(Z, prepared.y_train)
         wrong = np.mean(solver.predict(Z) != prepared.y_train)

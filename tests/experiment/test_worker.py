@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import platforms
 from rfbench.errors import ConfigError
-from rfbench.experiment.worker import memory_share
+from rfbench.experiment.worker import compute_memory_share
 
 GIB = 2**30
 
@@ -23,7 +23,7 @@ def machine(monkeypatch):
 )
 def test_workers_share_alike(text, share):
     workers = 2
-    assert memory_share(text, workers) == share
+    assert compute_memory_share(text, workers) == share
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_workers_share_alike(text, share):
 )
 def test_what_cannot_be_had_is_refused(text, said):
     with pytest.raises(ConfigError, match=said):
-        memory_share(text, 2)
+        compute_memory_share(text, 2)

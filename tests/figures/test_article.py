@@ -7,7 +7,7 @@ import matplotlib.image
 import pytest
 from matplotlib.text import Text
 
-from rfbench.figures import CAPTIONS, figures_of, plot, style
+from rfbench.figures import CAPTIONS, iterate_figures, plot, style
 from rfbench.results import read
 from tests.support.command_line import call
 from tests.support.results import Write
@@ -31,13 +31,13 @@ def test_the_width_is_just_that_and_all_letters_have_8_points(
 ) -> None:
     names = list(style.METHODS)[:count]
     results = read(write(rows(*names) + rows(*names, dataset="eeg")))
-    with style.settings("ggplot", article=True):
-        every = list(figures_of(results, width))
+    with style.apply_style("ggplot", article=True):
+        every = list(iterate_figures(results, width))
         for _, figure in every:
             figure.draw_without_rendering()
             assert figure.get_figwidth() == width
             texts = [text for text in figure.findobj(Text) if text.get_text()]
-            assert {text.get_fontsize() for text in texts} == {style.POINTS}
+            assert {text.get_fontsize() for text in texts} == {style.FONT_POINTS}
             box = figure.get_tightbbox()
             assert box.x0 >= -0.02
             assert box.x1 <= width + 0.02
@@ -50,8 +50,8 @@ def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_p
     assert captions.name == CAPTIONS
     assert matplotlib.image.imread(files[0]).shape[1] == pytest.approx(300 * COLUMN, abs=1)
     assert "error_vs_M: digits. Mean over 3 trials; bars: " in captions.read_text()
-    with style.settings(article=True):
-        figure = next(figures_of(results, COLUMN))[1]
+    with style.apply_style(article=True):
+        figure = next(iterate_figures(results, COLUMN))[1]
     assert figure.axes[0].get_title() == ""
     assert "±" in figure.axes[0].get_ylabel()
     assert not figure.get_supxlabel()
@@ -59,14 +59,14 @@ def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_p
 
 def test_a_smoke_run_still_says_so(write: Write) -> None:
     results = read(write(rows("rks", "orf"), smoke=True))
-    assert next(figures_of(results, COLUMN))[1].axes[0].get_title() == "SMOKE RUN"
+    assert next(iterate_figures(results, COLUMN))[1].axes[0].get_title() == "SMOKE RUN"
 
 
 @pytest.mark.parametrize("width", [None, COLUMN])
 def test_a_method_that_failed_is_named(write: Write, width: float | None) -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     results = read(write(rows("rks", "orf") + [row | failed for row in rows("eerf")]))
-    figure = next(figures_of(results, width))[1]
+    figure = next(iterate_figures(results, width))[1]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["RKS", "ORF", "EERF (failed)"]
     assert "Every trial failed: EERF." in figure.get_label()

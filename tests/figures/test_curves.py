@@ -10,7 +10,7 @@ from rfbench import figures
 from rfbench.analysis import naming
 from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
-from rfbench.figures import curves, figures_of, kept, plot, style
+from rfbench.figures import curves, iterate_figures, kept, plot, style
 from rfbench.results import read
 from tests.support.nightly import nightly
 from tests.support.results import Write
@@ -67,7 +67,7 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
     ],
 )
 def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> None:
-    (first, figure), *others = figures_of(read(write(rows)))
+    (first, figure), *others = iterate_figures(read(write(rows)))
     assert first == name
     for made in (figure, *(other for _, other in others)):
         made.draw_without_rendering()
@@ -86,12 +86,12 @@ def test_nothing_to_draw(write: Write) -> None:
 
 def drawn(folder: Path) -> dict[str, Any]:
     """Return the figures of a folder by the name of their file."""
-    return dict(figures_of(read(folder)))
+    return dict(iterate_figures(read(folder)))
 
 
 def error_figure(folder: Path) -> Any:
     """Return the first figure of a folder, and draw no other."""
-    return next(figures_of(read(folder)))[1]
+    return next(iterate_figures(read(folder)))[1]
 
 
 def points(figure: Any) -> dict[str, tuple[list[float], list[float]]]:
@@ -157,7 +157,7 @@ def test_which_features_estimate_the_kernel(parameters: str, estimates: bool) ->
 
 def test_five_come_before_ten() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
-    assert sorted(methods, key=lambda name: naming.order("eerf", name)) == [
+    assert sorted(methods, key=lambda name: naming.get_sort_key("eerf", name)) == [
         "eerf",
         "eerf-5M",
         "eerf-10M",
@@ -285,7 +285,7 @@ def test_settings_that_an_axis_has_no_room_for_are_no_figure(
     write: Write, count: int, letters: int, drawn: bool
 ) -> None:
     rows = [{"variant": f"kernel=k{k:0{letters - 8}d}"} for k in range(count)]
-    names = [name for name, _ in figures_of(read(write(rows)))]
+    names = [name for name, _ in iterate_figures(read(write(rows)))]
     assert ("error_vs_variant" in names) == drawn
     assert "error_vs_time" in names
 
@@ -318,7 +318,7 @@ def test_many_data_sets_are_one_panel_of_means_relative_to_the_baseline(write: W
         for trial in (0, 1)
         if (i, sampler, M) != (14, "eerf", 50)
     ]  # fmt: skip
-    drawn = dict(figures_of(read(write(rows))))
+    drawn = dict(iterate_figures(read(write(rows))))
     assert list(drawn) == ["error_vs_M", "time_vs_M"]
     figure = drawn["error_vs_M"]
     (panel,) = figure.axes
@@ -339,4 +339,4 @@ def test_many_data_sets_are_one_panel_of_means_relative_to_the_baseline(write: W
         "the mean over 2 trials is divided by that of RKS. Bars: standard error over the data sets."
     )
     others = [row for row in rows if row["sampler"] != "rks"]
-    assert not dict(figures_of(read(write(others, "others"))))
+    assert not dict(iterate_figures(read(write(others, "others"))))

@@ -26,7 +26,7 @@ def test_an_added_figure_needs_one_function_and_its_registration(
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], kept_vs_M))
     results = read(write([{"M": m, "kept": m // 2} for m in (10, 50)]))
-    *_, (name, figure) = figures.figures_of(results)
+    *_, (name, figure) = figures.iterate_figures(results)
     assert name == "kept_vs_M"
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
@@ -72,7 +72,7 @@ def test_figures_that_would_be_the_same_are_not_drawn_again(
     figures.plot(changed, tmp_path)
     monkeypatch.setattr("matplotlib.__version__", "0")
     figures.plot(changed, tmp_path)
-    monkeypatch.setattr("rfbench.source.code_hash", lambda: "other")
+    monkeypatch.setattr("rfbench.source.hash_code", lambda: "other")
     figures.plot(changed, tmp_path)
     assert len(drawn) == 10
 

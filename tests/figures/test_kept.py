@@ -9,7 +9,7 @@ import pytest
 
 from rfbench.figures.kept import features
 from rfbench.figures.measured import measure
-from rfbench.figures.style import settings
+from rfbench.figures.style import apply_style
 from rfbench.results import read
 from tests.support.results import Write, named
 
@@ -90,6 +90,6 @@ def test_without_kept_features_there_is_no_figure(write: Write) -> None:
 
 
 def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
-    with settings("dark_background"):
+    with apply_style("dark_background"):
         figures = figures_of(folder_with(write, [line(0, 0.75, feature=1)], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

@@ -6,7 +6,7 @@ import matplotlib
 import pytest
 
 from rfbench.errors import ConfigError
-from rfbench.figures import figures_of, style
+from rfbench.figures import iterate_figures, style
 from rfbench.registry import SAMPLERS
 from rfbench.results import read
 from tests.support.results import Write
@@ -20,9 +20,9 @@ def test_every_sampler_has_a_marker_and_a_line_of_its_own() -> None:
 
 
 def test_methods_of_one_sampler_have_colours_that_differ() -> None:
-    assert style.assign({"gaussian": "rks"})["gaussian"] == style.METHODS["rks"]
+    assert style.assign_styles({"gaussian": "rks"})["gaussian"] == style.METHODS["rks"]
     labels = [f"eerf-{k}M" for k in (10, 5, 1, 2)]
-    styles = style.assign(dict.fromkeys(labels, "eerf") | {"rks": "rks", "mine": "mine"})
+    styles = style.assign_styles(dict.fromkeys(labels, "eerf") | {"rks": "rks", "mine": "mine"})
     assert list(styles) == [*labels, "rks", "mine"]
     assert styles["rks"] == style.METHODS["rks"]
     assert len({look.colour for look in styles.values()}) == 6
@@ -31,14 +31,14 @@ def test_methods_of_one_sampler_have_colours_that_differ() -> None:
 
 def test_unknown_methods_beside_all_known_ones_differ_from_each_marker() -> None:
     samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
-    looks = style.assign(samplers)
+    looks = style.assign_styles(samplers)
     assert len({(look.marker, look.filled) for look in looks.values()}) == len(looks)
     assert {name: looks[name] for name in style.METHODS} == style.METHODS
-    assert len(style.assign({f"m{i}": "x" for i in range(100)})) == 100
+    assert len(style.assign_styles({f"m{i}": "x" for i in range(100)})) == 100
 
 
 def test_settings_of_the_user_stand_before_ours() -> None:
-    with matplotlib.rc_context({"axes.labelsize": 17}), style.settings():
+    with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style():
         assert matplotlib.rcParams["axes.labelsize"] == 17
         assert matplotlib.rcParams["savefig.dpi"] == style.USUAL["savefig.dpi"]
     assert matplotlib.rcParams["savefig.dpi"] == "figure"
@@ -47,7 +47,7 @@ def test_settings_of_the_user_stand_before_ours() -> None:
 def test_a_style_stands_before_both_but_for_what_is_needed(tmp_path: Path) -> None:
     mine = tmp_path / "mine.mplstyle"
     mine.write_text("axes.labelsize: 5\naxes.grid: False\npdf.fonttype: 3\ntext.usetex: True\n")
-    with matplotlib.rc_context({"axes.labelsize": 17}), style.settings(mine):
+    with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style(mine):
         now = matplotlib.rcParams
         assert (now["axes.labelsize"], now["axes.grid"]) == (5, False)
         assert (now["pdf.fonttype"], now["text.usetex"]) == (42, False)
@@ -58,12 +58,12 @@ def test_a_style_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | N
     file = tmp_path / "mine.mplstyle"
     if content:
         file.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"mine\.mplstyle"), style.settings(file):
+    with pytest.raises(ConfigError, match=r"mine\.mplstyle"), style.apply_style(file):
         pass
 
 
 def test_black_is_the_colour_of_the_text_on_a_dark_background(write: Write) -> None:
     results = read(write([{"M": m} for m in (10, 50)]))
-    with style.settings("dark_background"):
-        (panel,) = next(figures_of(results))[1].axes
+    with style.apply_style("dark_background"):
+        (panel,) = next(iterate_figures(results))[1].axes
     assert panel.containers[0][0].get_color() == "#ffffff"

@@ -18,7 +18,7 @@ import pandas as pd
 
 from rfbench import datasets, samplers, solvers
 from rfbench.config import from_manifest
-from rfbench.config.build import solver_answers
+from rfbench.config.build import get_solver_properties
 from rfbench.config.schema import Experiment
 from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import SAMPLERS, SOLVERS
@@ -54,13 +54,13 @@ def planned(folder: Path, experiments: Sequence[Experiment]) -> list[str]:
     def answers(experiment: Experiment) -> dict[str, Any]:
         # Each experiment is asked once: it is the same for all of its trials.
         if id(experiment) not in known:
-            known[id(experiment)] = solver_answers(experiment)
+            known[id(experiment)] = get_solver_properties(experiment)
         return known[id(experiment)]
 
     every = trials(folder, experiments)
     with (
-        mock.patch("rfbench.config.build.solver_answers", answers),
-        mock.patch("rfbench.experiment.plan.solver_answers", answers),
+        mock.patch("rfbench.config.build.get_solver_properties", answers),
+        mock.patch("rfbench.experiment.plan.get_solver_properties", answers),
     ):
         return [trial.id for trial in every]
 
@@ -78,7 +78,7 @@ def trials(folder: Path, experiments: Sequence[Experiment]) -> list[Trial]:
         # No row of them yet: a run that goes on where it stopped.
         return hashes.get((name, (parameters or {}).get("d", -1)), alone.get(name, "not measured"))
 
-    with mock.patch.object(datasets, "data_sha256", known):
+    with mock.patch.object(datasets, "hash_data", known):
         return [trial for experiment in experiments for trial in plan(experiment)]
 
 

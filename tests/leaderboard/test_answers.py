@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard import answers
-from rfbench.leaderboard.answers import QUESTIONS, Answer, Compared, adjusted
+from rfbench.leaderboard.answers import QUESTIONS, Answer, Compared, adjust_p_values
 from rfbench.leaderboard.facts import Ratio
-from rfbench.leaderboard.rows import ratio_of
+from rfbench.leaderboard.rows import summarise_ratio
 from rfbench.leaderboard.rule import p_value
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
@@ -25,7 +25,7 @@ def folder(parts, name, M=400, n=5, **changes):
 
 
 def found(*folders):
-    return answers.gather(of(folders))
+    return answers.gather(build_collection(folders))
 
 
 def test_errors_are_compared_in_the_same_trials_over_tables():
@@ -64,7 +64,7 @@ def test_all_comparisons_of_a_question_are_over_the_same_tables():
 
 def test_without_rows_there_is_no_page():
     assert found() == {}
-    assert answers.files(of([])) == {answers.PAGE: None, answers.FIGURE: None}
+    assert answers.render_files(build_collection([])) == {answers.PAGE: None, answers.FIGURE: None}
     assert found(folder({"rks": 1.0, "orf": 0.8}, "leaderboard_held_out_x")) == {}
 
 
@@ -106,7 +106,7 @@ def test_p_values_are_adjusted_over_options_and_questions():
     shifts = {"a": [0.9, 0.1, -0.8], "b": [0.7], "c": [0.0, 1.5], "d": [0.3, 0.4, 0.5, 0.6]}
     logs = {key: [generator.normal(s, 0.6, 11) for s in each] for key, each in shifts.items()}
     made = {
-        key: {str(i): Compared(ratio_of(x), p_value(x)) for i, x in enumerate(each)}
+        key: {str(i): Compared(summarise_ratio(x), p_value(x)) for i, x in enumerate(each)}
         for key, each in logs.items()
     }
     within = {key: step_down(list(map(p_value, each))) for key, each in logs.items()}
@@ -121,7 +121,7 @@ def test_p_values_are_adjusted_over_options_and_questions():
             shown |= rejected
         found = {
             (key, name)
-            for key, each in adjusted(made).items()
+            for key, each in adjust_p_values(made).items()
             for name, one in each.items()
             if one.p <= alpha
         }
@@ -132,7 +132,7 @@ def test_p_values_are_adjusted_over_options_and_questions():
 def test_flipped_signs_flip_every_answer():
     logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
     for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
-        it = Answer({"a": Compared(ratio_of(sign * logs), p_value(sign * logs))})
+        it = Answer({"a": Compared(summarise_ratio(sign * logs), p_value(sign * logs))})
         assert it.verdict == verdict
 
 
@@ -162,7 +162,7 @@ def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words)
         key: Answer({f"{a} / {b}": Compared(ratio, p) for a, b in pairs})
         for key, pairs in QUESTIONS.items()
     }
-    text = answers.page(made)
+    text = answers.render_page(made)
     parts = text.split("\n## ")[1:]
     assert len(parts) == len(QUESTIONS)
     for part in parts:
@@ -183,6 +183,6 @@ def test_the_published_page_answers_ten_questions_at_least():
 
 def test_the_same_rows_give_the_same_figure():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
-    made = answers.files(of([own]))
+    made = answers.render_files(build_collection([own]))
     assert made[answers.FIGURE].startswith(b"\x89PNG")
-    assert made == answers.files(of([own]))
+    assert made == answers.render_files(build_collection([own]))

@@ -8,11 +8,17 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard.board import gather
-from rfbench.leaderboard.facts import facts
-from rfbench.leaderboard.rows import ratio_of
-from rfbench.leaderboard.rule import FEWEST, NEEDED, differing, median_interval, p_value
+from rfbench.leaderboard.facts import collect_facts
+from rfbench.leaderboard.rows import summarise_ratio
+from rfbench.leaderboard.rule import (
+    MIN_DATASETS,
+    MIN_RATIOS,
+    find_differing,
+    median_interval,
+    p_value,
+)
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 from tests.support.nightly import at_night
@@ -21,7 +27,7 @@ from tests.support.nightly import at_night
 @pytest.mark.parametrize("level", [0.9, 0.5])
 def test_the_interval_of_a_median_covers_as_the_binomial_law_says(level):
     """Of n values the number below the median is binomial: the ends are the nearest that cover."""
-    for n in range(FEWEST, 120):
+    for n in range(MIN_RATIOS, 120):
         low, high = median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
         below, above = int(low), n - 1 - int(high)
         assert below == above
@@ -35,13 +41,13 @@ def test_the_interval_of_a_median_covers_as_the_binomial_law_says(level):
 def test_a_ratio_is_a_median_and_its_mean_stands_without_the_extreme_ones():
     """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
     logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
-    made = ratio_of(logs)
+    made = summarise_ratio(logs)
     assert (made.median, made.better, made.datasets) == (pytest.approx(np.exp(-0.02)), 10, 13)
     assert made.mean == pytest.approx(np.exp(logs.sum() / 13))
     assert made.trimmed == pytest.approx(np.exp(-0.15 / 10))
-    few = ratio_of(logs[: FEWEST - 1])
+    few = summarise_ratio(logs[: MIN_RATIOS - 1])
     assert np.isnan([few.low, few.high, few.trimmed]).all()
-    assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), FEWEST - 1)
+    assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), MIN_RATIOS - 1)
 
 
 def test_two_methods_differ_as_all_signs_say():
@@ -58,7 +64,7 @@ def test_two_methods_differ_as_all_signs_say():
         p = (np.abs(signed.sum(axis=1)) >= abs(ranks.sum()) - 1e-9).mean()
         assert p_value(d) == pytest.approx(p)
         assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
-        assert bool(differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
+        assert bool(find_differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
 
 def test_ranks_and_mean_have_to_agree():
@@ -67,8 +73,8 @@ def test_ranks_and_mean_have_to_agree():
     d[:2] = 5.0
     logs = pd.DataFrame({"a": np.zeros(30), "b": d})
     assert d.mean() > 0
-    assert not differing(logs)[0, 1]
-    assert differing(logs.iloc[2:])[0, 1]
+    assert not find_differing(logs)[0, 1]
+    assert find_differing(logs.iloc[2:])[0, 1]
     assert (p_value(d), p_value(np.zeros(30))) == (1.0, 1.0)
     assert p_value(d[2:]) < 1e-6
 
@@ -78,10 +84,10 @@ def test_equal_errors_speak_for_nobody():
     d = np.zeros(25)
     d[:5] = -0.5
     logs = pd.DataFrame({"a": np.zeros(25), "b": d})
-    assert not differing(logs)[0, 1]
+    assert not find_differing(logs)[0, 1]
     d[5:] = -1e-15
-    assert not differing(logs.assign(b=d))[0, 1]
-    assert not differing(logs.assign(b=0.0)).any()
+    assert not find_differing(logs.assign(b=d))[0, 1]
+    assert not find_differing(logs.assign(b=0.0)).any()
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
@@ -93,7 +99,7 @@ def test_noise_has_a_leader_in_five_percent_at_most(noise):
         n = 12 if noise == "few" else 25
         X = generator.standard_t(3, (n, 6)) if noise == "heavy" else generator.normal(size=(n, 6))
         X = X * generator.exponential(size=(n, 1)) if noise == "heavy" else X
-        apart = differing(pd.DataFrame(X), draws=300, seed=seed)
+        apart = find_differing(pd.DataFrame(X), draws=300, seed=seed)
         best = X.mean(axis=0).argmin()
         any_pair += apart.any()
         leaders += apart[best].sum() == 5
@@ -102,7 +108,9 @@ def test_noise_has_a_leader_in_five_percent_at_most(noise):
 
 
 def board_of(errors, name="leaderboard_x", *more, trials=3):
-    return gather(of([results(rows(errors, trials, scaling="standard"), name), *more]))
+    return gather(
+        build_collection([results(rows(errors, trials, scaling="standard"), name), *more])
+    )
 
 
 def errors_of(n, M=100, factor=0.5):
@@ -118,9 +126,9 @@ def errors_of(n, M=100, factor=0.5):
 
 
 def test_the_facts_are_those_of_the_rows():
-    errors = errors_of(NEEDED)
+    errors = errors_of(MIN_DATASETS)
     size = board_of(errors).largest
-    assert (size.best, size.leader, size.datasets) == ("orf", "orf", NEEDED)
+    assert (size.best, size.leader, size.datasets) == ("orf", "orf", MIN_DATASETS)
     assert size.enough
     line = {each.method: each for each in size.lines}["orf"]
     quotients = [  # of each trial, half a point apart
@@ -130,13 +138,13 @@ def test_the_facts_are_those_of_the_rows():
                 for e in (-0.5, 0.0, 0.5)
             ]
         )
-        for i in range(NEEDED)
+        for i in range(MIN_DATASETS)
     ]
     of = line.ratio
     assert of.mean == pytest.approx(np.exp(np.mean(quotients)))
     assert of.median == pytest.approx(np.exp(np.median(quotients)))
     assert (of.low, of.high) == pytest.approx(np.exp(median_interval(np.array(quotients))))
-    assert (of.better, of.datasets) == (sum(each < 0 for each in quotients), NEEDED)
+    assert (of.better, of.datasets) == (sum(each < 0 for each in quotients), MIN_DATASETS)
     assert ("orf", "rks") in size.apart
     assert (size.verdict("orf", "rks"), size.verdict("rks", "orf")) == ("better", "worse")
     assert (size.verdict("rks", "qmc"), size.alike("rks")) == ("open", ["qmc"])
@@ -144,7 +152,7 @@ def test_the_facts_are_those_of_the_rows():
 
 
 def test_below_the_stated_minimum_nobody_is_named():
-    size = board_of(errors_of(NEEDED - 1)).largest
+    size = board_of(errors_of(MIN_DATASETS - 1)).largest
     assert (size.best, size.leader, size.enough) == ("orf", "", False)
 
 
@@ -157,11 +165,11 @@ def test_a_baseline_alone_leads_nobody():
 
 def test_only_rows_of_the_leaderboards_configurations_count():
     other = results(rows(errors_of(4), 3, scaling="standard"), "mine")
-    assert gather(of([other])) is None
+    assert gather(build_collection([other])) is None
     assert board_of(errors_of(20), "leaderboard_y", other).largest.datasets == 20
     smoke = results(rows(errors_of(3), 3, scaling="standard"), "leaderboard_z", smoke=True)
-    assert gather(of([smoke])) is None
-    assert gather(of([])) is None
+    assert gather(build_collection([smoke])) is None
+    assert gather(build_collection([])) is None
 
 
 def test_only_trials_that_both_have_are_compared():
@@ -169,7 +177,7 @@ def test_only_trials_that_both_have_are_compared():
     made = rows({("a", "rks", 50): 10.0, ("a", "orf", 50): 10.0, ("b", "rks", 50): 8.0,
                  ("b", "orf", 50): 4.0}, 2, scaling="standard")  # fmt: skip
     made = [r for r in made if not (r["sampler"] == "rks" and r["trial"] == 1)]
-    board = gather(of([results(made, "leaderboard_a")]))
+    board = gather(build_collection([results(made, "leaderboard_a")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     expected = math.sqrt(1.0 * (3.75 / 7.75))
     assert line.ratio.mean == pytest.approx(expected)
@@ -187,13 +195,13 @@ def test_a_method_that_was_run_on_few_tables_leaves_the_others_theirs():
 def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     """Models are the same at every M; a method at one M stands in that column alone."""
     roles = {"rks": "method", "plain": "baseline", "forest": "model", "varpro": "method"}
-    errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(NEEDED) for M in (50, 100)}
-    errors |= {(f"d{i}", "rks", M): 19.0 + i for i in range(NEEDED) for M in (50, 100)}
+    errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(MIN_DATASETS) for M in (50, 100)}
+    errors |= {(f"d{i}", "rks", M): 19.0 + i for i in range(MIN_DATASETS) for M in (50, 100)}
     made = rows(errors, 2, scaling="standard")
-    varpro = {(f"d{i}", "varpro", 100): 10.0 + i for i in range(NEEDED)}
+    varpro = {(f"d{i}", "varpro", 100): 10.0 + i for i in range(MIN_DATASETS)}
     single = rows(varpro, 2, scaling="standard")
     models = rows(
-        {(f"d{i}", "forest", M): 15.0 + i for i in range(NEEDED) for M in (50, 100)},
+        {(f"d{i}", "forest", M): 15.0 + i for i in range(MIN_DATASETS) for M in (50, 100)},
         2,
         scaling="standard",
         message="at chance: it is not",
@@ -205,20 +213,20 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
         results(single, "leaderboard_mine"),
         results(models, "leaderboard_models"),
     ]
-    board = gather(of(folders))
+    board = gather(build_collection(folders))
     assert board.baseline == "plain"
     assert board.unlearnt == ()
     found = {size.M: {line.method: line for line in size.lines} for size in board.sizes}
     assert set(found[50]) == {"plain", "rks", "forest"}
     assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
-    written = {line["method"]: line["role"] for line in facts(board)["sizes"][-1]["lines"]}
+    written = {line["method"]: line["role"] for line in collect_facts(board)["sizes"][-1]["lines"]}
     assert written == roles
     references = {name for lines in found.values() for name in lines if lines[name].role == "model"}
     assert references == {"forest"}
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
     for row in made:  # nobody says which one is the baseline: nothing is compared
         row["role"] = "method"
-    assert gather(of([results(made, "leaderboard_x"), *folders[1:]])) is None
+    assert gather(build_collection([results(made, "leaderboard_x"), *folders[1:]])) is None
 
 
 def test_where_nothing_is_learnt_nothing_is_compared():
@@ -231,7 +239,7 @@ def test_where_nothing_is_learnt_nothing_is_compared():
         row["r2"] = {"d2": 0.049, "d3": 0.051}.get(row["dataset"])
         if row["dataset"] == "d1" and row["sampler"] == "qmc" and row["trial"] == 1:
             row["at_chance"] = False
-    board = gather(of([results(made, "leaderboard_x")]))
+    board = gather(build_collection([results(made, "leaderboard_x")]))
     assert (board.unlearnt, board.largest.datasets) == (("d0", "d2"), 4)
 
 
@@ -241,7 +249,7 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     errors = {(d, "rks", 100): 40.0 if d == "iris" else 10.0 for d in names}
     errors |= {(d, "orf", 100): 40.0 if d == "iris" else 5.0 for d in names}
     made = rows(errors, 1, scaling="standard")
-    board = gather(of([results(made, "leaderboard_x")]))
+    board = gather(build_collection([results(made, "leaderboard_x")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     assert line.ratio.mean == pytest.approx(math.sqrt(0.5))
     assert board.largest.datasets == 2
@@ -264,7 +272,7 @@ def test_costs_are_relative_in_the_same_trials_where_all_methods_were_timed():
         if row["sampler"] == "orf" and (dear or row["trial"] == 0):
             row["cpu_train"] = None
     folders = [results(made, "leaderboard_x"), results(boosted, "leaderboard_references_b")]
-    size = gather(of(folders)).largest
+    size = gather(build_collection(folders)).largest
     assert (size.datasets, size.timed) == (6, 4)
     costs = {line.method: line.search for line in size.lines}
     assert costs == pytest.approx({"rks": 1.0, "qmc": 1.0, "orf": 2.0, "boosting": 3.0})
@@ -282,7 +290,7 @@ def test_held_out_tables_take_no_part_and_are_shown():
     ]
     board = board_of(errors, "leaderboard_x", results(made, "leaderboard_held_out_r"))
     alone = board_of(errors)
-    assert facts(board)["sizes"] == facts(alone)["sizes"]
+    assert collect_facts(board)["sizes"] == collect_facts(alone)["sizes"]
     assert board.folders == alone.folders
     assert alone.held_out is None
     first = math.log((6 - 0.25) / (10 - 0.25))  # of the first trial, the only one of both
@@ -315,15 +323,17 @@ def test_a_configuration_of_any_name_counts_under_the_same_protocol():
     own = run_of(rows(errors, scaling="standard"), "leaderboard_x", PROTOCOL)
     asked = PROTOCOL | {"samplers": [{"name": "mine", "role": "method"}]}
     guest = rows(mine | again, scaling="standard")
-    board = gather(of([own, run_of(guest, "any-name", asked)]))
+    board = gather(build_collection([own, run_of(guest, "any-name", asked)]))
     assert board.largest.best == "mine"
     assert board.largest.datasets == 20
     ratio = {line.method: line.ratio for line in board.largest.lines}
-    alone = {line.method: line.ratio for line in gather(of([own])).largest.lines}
+    alone = {line.method: line.ratio for line in gather(build_collection([own])).largest.lines}
     assert {name: ratio[name] for name in alone} == alone
     assert {name for name in ratio if name not in alone} == {"mine"}
     for change in ({"rows": 100}, {"feature_map": "paired"}, {"bandwidth": "median"}):
         other = run_of(guest, "any-name", asked | change)
-        assert facts(gather(of([own, other]))) == facts(gather(of([own])))
+        assert collect_facts(gather(build_collection([own, other]))) == collect_facts(
+            gather(build_collection([own]))
+        )
     foreign = asked | {"bandwidth": "median", "samplers": [{"name": "m.py:M", "imported": True}]}
-    assert gather(of([own, run_of(guest, "any", foreign)])).largest.best == "mine"
+    assert gather(build_collection([own, run_of(guest, "any", foreign)])).largest.best == "mine"

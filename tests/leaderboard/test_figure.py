@@ -78,5 +78,5 @@ def test_a_method_of_ones_own_is_a_star_or_a_line_where_its_time_is_not_known():
 
 def test_the_figure_of_costs_has_the_width_of_a_column_in_both_forms():
     assert figure.draw_costs([size(*LINES)]).get_figwidth() == 3.3
-    assert figure.costs([size(*LINES)], form="pdf").startswith(b"%PDF")
-    assert figure.costs([size(*LINES)]) == figure.costs([size(*LINES)])
+    assert figure.render_costs([size(*LINES)], form="pdf").startswith(b"%PDF")
+    assert figure.render_costs([size(*LINES)]) == figure.render_costs([size(*LINES)])

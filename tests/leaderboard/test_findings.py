@@ -14,7 +14,7 @@ from rfbench.datasets import catalog
 from rfbench.errors import ResultsError
 from rfbench.leaderboard import board as boards
 from rfbench.leaderboard import findings
-from rfbench.pages.findings import statements, text
+from rfbench.pages.findings import render_statements, render_text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 PARTS = ("{}", "references_exact_{}", "references_exact_{}_folds")
@@ -73,12 +73,12 @@ def test_few_data_sets_carry_nothing(published):
 
 
 def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):
-    every = statements(list(published.every.values()), "leaderboard/findings.j2")
+    every = render_statements(list(published.every.values()), "leaderboard/findings.j2")
     for statement in every:
         finding = statement.finding
         assert statement.sentence.endswith(".")
-        printed = text(every, statement.key, 200)
+        printed = render_text(every, statement.key, 200)
         assert statement.sentence[:60] in printed
         assert all(f"{bar.value:.3g}" in printed for bar in finding.bars)
     with pytest.raises(ResultsError, match="methods"):
-        text(every, "method")
+        render_text(every, "method")

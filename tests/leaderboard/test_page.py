@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard import page as which_method
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import Leaderboard
-from rfbench.leaderboard.rule import NEEDED
+from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results import Results
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
@@ -38,13 +38,13 @@ def boosting(n: int) -> Results:
 
 
 def board(*folders: Results) -> Leaderboard:
-    made = gather(of(folders))
+    made = gather(build_collection(folders))
     assert made is not None
     return made
 
 
 def page(*folders: Results) -> str:
-    return which_method.page(board(*folders), Path())
+    return which_method.render_page(board(*folders), Path())
 
 
 def test_a_leader_is_named_with_its_command() -> None:
@@ -60,7 +60,7 @@ def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest(
     made = board(folder(30, 0.5))
     assert made.sizes[0].leader == "orf"
     none = replace(made.largest, apart=())
-    text = which_method.page(replace(made, sizes=(*made.sizes[:-1], none)), Path())
+    text = which_method.render_page(replace(made, sizes=(*made.sizes[:-1], none)), Path())
     assert "**There is no clear winner at M = 100.**" in text
     assert "**With 50 features ORF leads**" in text
 
@@ -68,7 +68,7 @@ def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest(
 def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
     text = page(folder(6, 0.5), boosting(6))
     assert "**Not enough data sets yet.**" in text
-    assert f"there are 6, and the rule needs {NEEDED}" in text
+    assert f"there are 6, and the rule needs {MIN_DATASETS}" in text
     assert "Take ORF" not in text
 
 
@@ -91,7 +91,7 @@ def test_a_tie_is_said_to_be_one() -> None:
 
 
 def test_without_rows_what_makes_them_has_its_command() -> None:
-    text = which_method.page(None, Path())
+    text = which_method.render_page(None, Path())
     command = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
     assert f"{command} --trial-by-trial" in text
 
@@ -107,7 +107,7 @@ def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() ->
 
 def test_the_facts_are_written_as_json() -> None:
     made = board(folder(6, 0.5))
-    files = which_method.files(made, Path())
-    assert files == which_method.files(made, Path())
+    files = which_method.render_files(made, Path())
+    assert files == which_method.render_files(made, Path())
     written = json.loads(files["leaderboard.json"])
     assert [size["M"] for size in written["sizes"]] == [50, 100]

@@ -14,7 +14,7 @@ from scipy import stats
 
 import rfbench
 from rfbench import datasets, kernels, samplers, shipped, solvers
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.errors import ConfigError, MethodError, ResultsError
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, Trial
@@ -26,13 +26,13 @@ from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     SEARCHED,
     Ranked,
-    experiments,
-    place,
-    published,
+    find_place,
+    make_experiments,
+    read_published_rows,
 )
-from rfbench.leaderboard.ranking import target_of
-from rfbench.leaderboard.rows import log_ratios, rows_of
-from rfbench.leaderboard.rule import NEEDED
+from rfbench.leaderboard.ranking import find_target
+from rfbench.leaderboard.rows import compute_log_ratios, read_trials
+from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.registry import SAMPLERS
 from rfbench.results import reader
 from tests.leaderboard.comparisons import rows
@@ -44,7 +44,7 @@ from tests.support.results import write_folder
 
 ROWS = Path(__file__).parents[2] / "results" / "published"
 RKS = Ranked("rfbench.samplers.RKS", samplers.RKS, {}, "RKS")
-asked_of = functools.partial(experiments, allow_imports=True)
+asked_of = functools.partial(make_experiments, allow_imports=True)
 KINDS = ("Drawn", "Transformer", "function", "module")
 TIMES = {"cpu_pp": 0.1, "cpu_features": 0.1, "cpu_train": 0.3, "cpu_test": 0.02}
 PARTS = {"rks": 1.0, "orf": 0.5, "qmc": 2.0, "boosting": 0.4}
@@ -58,7 +58,7 @@ def others(n=12):
         for name, part in PARTS.items()
     }
     made = results(rows(errors, 1, scaling="standard", **TIMES), "leaderboard_x")
-    return rows_of(of([made]), {made.path})
+    return read_trials(build_collection([made]), {made.path})
 
 
 def own(factors, *more, **changes):
@@ -69,7 +69,7 @@ def own(factors, *more, **changes):
 
 def test_a_method_has_its_place_its_ratios_and_its_verdicts():
     factors = np.geomspace(0.6, 0.9, 12)
-    found = place(others(), own(factors), "mine", 100)
+    found = find_place(others(), own(factors), "mine", 100)
     median = float(np.exp(np.median(np.log(factors))))
     assert (found.place, len(found.size.methods), found.rival) == (2, 4, "orf")
     assert found.plain.median == pytest.approx(median)
@@ -85,25 +85,25 @@ def test_a_method_has_its_place_its_ratios_and_its_verdicts():
 
 
 def test_a_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
-    found = place(others(), own([1.0] * 12), "mine", 100)
+    found = find_place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.those("open")
 
 
 def test_some_tables_are_compared_on_these_alone():
     """Of four tables of twelve; the others' means over all twelve do not count."""
-    found = place(others(), own([0.7] * 4), "mine", 100)
+    found = find_place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
 
 
 def test_failed_trials_and_other_data_are_left_out_and_counted():
     failed = rows({("d11", "mine", 100): 1.0}, 1, scaling="standard", status="failed")
     other = rows({("d10", "mine", 100): 1.0}, 1, scaling="standard", data_hash="other")
-    found = place(others(), own([0.7] * 10, *failed, *other), "mine", 100)
+    found = find_place(others(), own([0.7] * 10, *failed, *other), "mine", 100)
     assert (found.left_out, found.plain.datasets) == (2, 10)
     assert found.plain.median == pytest.approx(0.7)
     with pytest.raises(ResultsError, match="no rows to compare"):
-        place(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
+        find_place(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
 
 
 def test_times_are_compared_with_those_of_the_same_run_alone():
@@ -113,7 +113,7 @@ def test_times_are_compared_with_those_of_the_same_run_alone():
         cpu_pp=0.0, cpu_features=0.1, cpu_train=0.1,
     )  # fmt: skip
     mine = own([0.7] * 12, *baseline, cpu_train=0.4)
-    found = place(others(), mine, "mine", 100)
+    found = find_place(others(), mine, "mine", 100)
     assert found.own.search == pytest.approx(3.0)
     assert found.plain.median == pytest.approx(0.7)
 
@@ -238,12 +238,12 @@ def test_what_the_leaderboard_has_by_its_class_gives_the_published_rows_of_rks(t
     there = _published_rows().query("label == 'rks' and M == @M")
     there = there.assign(dataset=there["dataset"].str.partition("[")[0])
     there = there.set_index(["dataset", "trial"])
-    names = [name for name in _tables() if table in (name, "rest") and datasets.on_disk(name)]
+    names = [name for name in _tables() if table in (name, "rest") and datasets.is_on_disk(name)]
     if not names:
         pytest.skip("its data are not here")
     for experiment in asked_of(ranked, M, names):
         for spec in experiment.dataset:
-            data = datasets.data_sha256(spec.name, spec.parameters, spec.folder)
+            data = datasets.hash_data(spec.name, spec.parameters, spec.folder)
             trial = Trial(experiment, spec, data, experiment.samplers[0], M, 0)
             made = []
             FanOut(made.append, Limits()).run([Job((trial,))])
@@ -275,8 +275,8 @@ def nearest_to_all(logs, among):
 
 
 def test_the_quick_tables_are_chosen_and_judged_as_it_is_said():
-    every, _ = published(ROWS)
-    logs = log_ratios(every[~every["reference"]], 400).dropna()
+    every, _ = read_published_rows(ROWS)
+    logs = compute_log_ratios(every[~every["reference"]], 400).dropna()
     plain = every[(every["M"] == 400) & (every["method"] == "rks")]
     spent = plain.groupby("table")["search"].sum()
     among = sorted(set(spent.index[spent <= spent.median()]) & set(logs.index))
@@ -299,7 +299,7 @@ def test_so_many_tables_find_a_difference_as_large_as_its_spread():
             if q / math.sqrt(2) + stats.norm.ppf(0.8) <= math.sqrt(n):
                 return math.ceil(n * math.pi / 3)
 
-    assert [needed(methods) for methods in (2, 19)] == [11, NEEDED]
+    assert [needed(methods) for methods in (2, 19)] == [11, MIN_DATASETS]
 
 
 def test_a_kernel_takes_no_parameters():
@@ -320,17 +320,17 @@ def test_published_rows_of_other_settings_than_today_s_are_left_out(tmp_path):
         errors = {(f"d{i}", each, 100): 10.0 for i in range(4) for each in ("rks", method)}
         made = rows(errors, 1, scaling="standard", setting=f"of {name}")
         write_folder(tmp_path / name, made, {"config": {"name": name, **shared}})
-    found, stale = published(tmp_path)
+    found, stale = read_published_rows(tmp_path)
     assert set(found["method"]) == {"rks", "orf"}
     assert (stale, set(found["table"])) == (8, {"d0", "d1", "d2", "d3"})
     for folder in ("nowhere", "leaderboard_regression"):
         with pytest.raises(ResultsError, match="are those of the leaderboard"):
-            published(tmp_path / folder)
+            read_published_rows(tmp_path / folder)
 
 
 @nightly
 def test_all_published_rows_are_of_settings_of_today():
-    assert published(ROWS)[1] == 0
+    assert read_published_rows(ROWS)[1] == 0
 
 
 CONFIG = """
@@ -357,7 +357,7 @@ def board(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("leaderboard.yaml").write_text(CONFIG)
     monkeypatch.setattr(shipped, "locate", lambda named: Path("leaderboard.yaml").absolute())
-    monkeypatch.setattr(shipped, "published", lambda: None)
+    monkeypatch.setattr(shipped, "find_published", lambda: None)
     call("run", "leaderboard.yaml", "--jobs", 1, "--out", "results/published", "--quiet")
 
 
@@ -477,9 +477,9 @@ def test_names_are_typed_as_they_are_shown():
         ("qmc", "qmc", {}),
         ("laplacian", "laplacian", {}),
     ):
-        found = target_of(name, {}, None, False)
+        found = find_target(name, {}, None, False)
         assert (found.path, found.parameters) == (own, parameters)
     with pytest.raises(MethodError, match=r"no sampler or kernel 'matern32'.* gaussian-unhalved"):
-        target_of("matern32", {}, None, False)
+        find_target("matern32", {}, None, False)
     with pytest.raises(MethodError, match="Did you mean 'SLS-RFF'"):
-        target_of("SLS-RF", {}, None, False)
+        find_target("SLS-RF", {}, None, False)

@@ -6,14 +6,20 @@ import pytest
 from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.outcomes import Outcome
-from rfbench.pages.claims import by_claim, unit, verdict, worst, written
+from rfbench.pages.claims import (
+    find_unit,
+    format_comparison,
+    format_verdict,
+    group_by_claim,
+    select_worst,
+)
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
 
 
 def claim(name: str) -> Claim:
-    return next(one for one in papers.claims() if one.id == name)
+    return next(one for one in papers.list_claims() if one.id == name)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +36,7 @@ def claim(name: str) -> Claim:
     ],
 )
 def test_effects_have_their_unit(name: str, part: int, joint: str, expected: str) -> None:
-    assert unit(claim(name).parts[part], joint) == expected
+    assert find_unit(claim(name).parts[part], joint) == expected
 
 
 def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> None:
@@ -38,23 +44,23 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
     found = verification(results(made, paper="liu2020", item="table3"))
-    every = {one.id: lines for one, lines in by_claim(found.outcomes)}
-    assert len(every) == len(papers.claims())
+    every = {one.id: lines for one, lines in group_by_claim(found.outcomes)}
+    assert len(every) == len(papers.list_claims())
     assert every["E1"] == []
     (one,) = every["S5"]
     assert (one.verdict, one.outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
     assert list(one.missing) == ["cod-RNA", "covtype", "magic04"]
-    (compared, effect) = written(one, worst(one)[0])
-    assert verdict(one).startswith("fails (5 of 5, at worst by ")
-    assert float(verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
+    (compared, effect) = format_comparison(one, select_worst(one)[0])
+    assert format_verdict(one).startswith("fails (5 of 5, at worst by ")
+    assert float(format_verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
-    assert len(worst(one)) == 2
+    assert len(select_worst(one)) == 2
 
 
 def test_a_page_has_every_comparison_of_a_claim_that_is_not_judged() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
-    assert (len(worst(outcome)), len(worst(outcome, on_page=True))) == (2, 3)
+    assert (len(select_worst(outcome)), len(select_worst(outcome, on_page=True))) == (2, 3)

@@ -14,7 +14,7 @@ SEEDS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
 def test_twelve_tables_and_ten_figures_are_listed_each_once():
     items = [
         (paper.name, content.item)
-        for paper in map(papers.paper, papers.papers())
+        for paper in map(papers.find_paper, papers.list_papers())
         for content in paper.contents
     ]
     assert len(items) == len(set(items))
@@ -29,12 +29,12 @@ def test_what_holds_measurements_says_what_is_missing():
     own = held.own[held.own["unit"] != "s"]
     lines = {tuple(row[:2]): row[2:] for row in contents_grid(held.selection).rows}
     for name in SEEDS:
-        for content in papers.paper(name).contents:
+        for content in papers.find_paper(name).contents:
             state, text = lines[name, content.item]
             assert text
             assert state in ("complete", "in part", "nothing to measure")
             if content.nothing:
-                assert not {n for n in papers.folder(name).published if n.item == content.item}
+                assert not {n for n in papers.find_folder(name).published if n.item == content.item}
             numbers = own[(own["paper"] == name) & (own["item"] == content.item)]
             if len(numbers):
                 run = numbers[numbers["trials"] > 0]["dataset"].unique()

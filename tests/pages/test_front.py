@@ -3,7 +3,7 @@
 from typing import Any
 
 from rfbench import papers
-from rfbench.pages.front import claims_grid, machine, totals, unfinished
+from rfbench.pages.front import claims_grid, count_unfinished, format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -15,7 +15,7 @@ def found() -> Any:
 
 
 def test_the_totals_are_those_of_the_ledger() -> None:
-    said = totals(found())
+    said = gather_totals(found())
     (line,) = said["numbers_by_class"].rows
     assert line[:4] == [
         "printed in tables", "tuned to match", "matched", "4",
@@ -24,7 +24,7 @@ def test_the_totals_are_those_of_the_ledger() -> None:
         ["of the papers", "committed before the first rows", "tuned to match", "matched"],
         ["ours", "set or changed after the first rows", "ours", "tuned"],
     ]
-    percent = [one for one in papers.published() if one.unit != "s" and not one.same_as]
+    percent = [one for one in papers.list_published() if one.unit != "s" and not one.same_as]
     assert sum(sum(by.values()) for by in said["printed"].values()) == len(percent)
     assert said["holding"] == {}
 
@@ -32,21 +32,21 @@ def test_the_totals_are_those_of_the_ledger() -> None:
 def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
     grid = claims_grid(found())
     assert grid.head == ["claim", *papers.PROTOCOLS]
-    assert len(grid.rows) == len(papers.claims())
+    assert len(grid.rows) == len(papers.list_claims())
     (s5,) = [row for row in grid.rows if row[0].startswith("[S5](#s5) ")]
     assert s5[1:] == ["–", "fails (1 of 1, at worst by 7.5 points)", "–"]
 
 
 def test_an_unfinished_run_and_its_machine() -> None:
     one = results(trials(1, n=2))
-    assert (unfinished(one), machine(one)) == (0, "")
+    assert (count_unfinished(one), format_machine(one)) == (0, "")
     one.manifest["trials"] = ["0", "1", "2"]
     one.manifest.update(
         machine={"cpu": "C", "cores": 2, "memory_gib": 4, "system": "S", "blas": None},
         versions={"numpy": "2"},
     )
-    assert (unfinished(one), machine(one)) == (1, "C, 2 cores, 4 GiB, S, numpy 2")
+    assert (count_unfinished(one), format_machine(one)) == (1, "C, 2 cores, 4 GiB, S, numpy 2")
     one.manifest["machine"]["blas"] = "openblas"
-    assert machine(one).endswith("numpy 2")
+    assert format_machine(one).endswith("numpy 2")
     one.manifest["machine"] = "laptop"
-    assert machine(one) == ""
+    assert format_machine(one) == ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rfbench.pages.grids import Grid
-from rfbench.pages.latex import PREAMBLE, table
+from rfbench.pages.latex import PREAMBLE, render_float
 from rfbench.pages.summary_table import render
 from tests.support.frames import results
 
@@ -25,7 +25,9 @@ def grid(columns: int, cell: str = "17.37 ± 0.12", name: str = "rks") -> Grid:
 
 
 def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> None:
-    text = table(Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]]))
+    text = render_float(
+        Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]])
+    )
     assert "S[table-format=2.2(2)]" in text
     assert "S[table-format=-1.1]" in text
     assert r"x & 17.37(12) & -3.5 \\" in text
@@ -33,7 +35,7 @@ def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> Non
 
 
 def test_one_column_then_both_then_a_second_block() -> None:
-    few, more, many = (table(grid(count)) for count in (3, 8, 24))
+    few, more, many = (render_float(grid(count)) for count in (3, 8, 24))
     assert r"\begin{table}" in few
     assert r"\begin{table*}" in more
     assert more.count(r"\begin{tabular}") == 1
@@ -47,7 +49,7 @@ def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
         ["method", "50"], [["digits", ""], ["rks", "1.0"], ["orf", "2.0"]],
         best=frozenset({(1, 1)}), parts=frozenset({0}), over=("", "M"),
     )  # fmt: skip
-    text = table(grid, "A caption 5 %.", "tab:a", "A note.")
+    text = render_float(grid, "A caption 5 %.", "tab:a", "A note.")
     assert r"digits & rks & \bfseries 1.0 \\" in text
     assert r" & orf & 2.0 \\" in text
     assert "{M} \\\\\n{} & {method} & {50} \\\\\n\\midrule" in text

@@ -19,8 +19,10 @@ def held():
 
 def test_a_panel_per_table_has_the_differences_with_their_intervals(held, monkeypatch):
     figures = []
-    monkeypatch.setattr(paper_figure, "drawn", lambda figure, form: figures.append(figure) or b"")
-    paper.figure(held, "eerf2018")
+    monkeypatch.setattr(
+        paper_figure, "render_figure", lambda figure, form: figures.append(figure) or b""
+    )
+    paper.render_figure(held, "eerf2018")
     (figure,) = figures
     numbers = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
     numbers = numbers[(numbers["protocol"] == "printed") & (numbers["same_as"] == "")]
@@ -32,5 +34,5 @@ def test_a_panel_per_table_has_the_differences_with_their_intervals(held, monkey
 
 
 def test_the_same_numbers_give_the_same_bytes_and_none_gives_no_figure(held):
-    assert paper.figure(held, "eerf2018") == paper.figure(held, "eerf2018")
-    assert paper.figure(held, "tefm2015") is None
+    assert paper.render_figure(held, "eerf2018") == paper.render_figure(held, "eerf2018")
+    assert paper.render_figure(held, "tefm2015") is None

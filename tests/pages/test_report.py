@@ -13,7 +13,7 @@ from rfbench import papers, results
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import paper
 from rfbench.pages.report import publish as write
-from rfbench.pages.scoreboard import anchor
+from rfbench.pages.scoreboard import make_anchor
 from tests.support.command_line import call
 from tests.support.frames import results as results_of
 from tests.support.frames import verification
@@ -44,7 +44,7 @@ def mixed() -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A folder with results and their pages, the files that were written, and those read."""
     read: list[Path] = []
-    pieces = results.reader.pieces
+    pieces = results.reader.iterate_pieces
 
     def counted(file: Path) -> object:
         read.append(file)
@@ -56,8 +56,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("whole"))
         mixed()
-        patch.setattr("rfbench.datasets.on_disk", refuse)
-        patch.setattr(results.reader, "pieces", counted)
+        patch.setattr("rfbench.datasets.is_on_disk", refuse)
+        patch.setattr(results.reader, "iterate_pieces", counted)
         written = write(["results"], "pages/deep")
         yield SimpleNamespace(top=Path.cwd(), written=written, read=read)
 
@@ -79,22 +79,28 @@ def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPat
             assert there.exists(), target
             if place:
                 heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
-                assert place in map(anchor, heads)
+                assert place in map(make_anchor, heads)
     assert links > 20
 
 
 def test_a_papers_page_names_the_trials_that_were_added() -> None:
-    (name,) = papers.paper("eerf2018").provenance.trials
+    (name,) = papers.find_paper("eerf2018").provenance.trials
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
-    (line,) = re.findall("^Trials added after .*", paper.page(held, "eerf2018", Path()), re.M)
+    (line,) = re.findall(
+        "^Trials added after .*", paper.render_page(held, "eerf2018", Path()), re.M
+    )
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
 def test_a_page_says_where_the_text_of_its_paper_is_not_at_hand() -> None:
     held = verification(results_of([{"trial": 0}], "quickstart"))
-    unread = {name for name in papers.papers() if not papers.paper(name).text_at_hand}
-    said = {n for n in papers.papers() if "Not checked against" in paper.page(held, n, Path())}
+    unread = {name for name in papers.list_papers() if not papers.find_paper(name).text_at_hand}
+    said = {
+        n
+        for n in papers.list_papers()
+        if "Not checked against" in paper.render_page(held, n, Path())
+    }
     assert said == unread == {"quadrature2018", "simrf2023", "rfrboost2025"}
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.ledger import tables
-from rfbench.pages.paper import page
-from rfbench.pages.scoreboard import anchor, measured, numbers_grid
+from rfbench.analysis.ledger import count_by_table
+from rfbench.pages.paper import render_page
+from rfbench.pages.scoreboard import arrange_parts, make_anchor, numbers_grid
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -14,7 +14,7 @@ from tests.support.papers import A9A, PAPER, eeg, trials
 
 def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     tuned = [row | {"protocol": "tuned"} for row in trials(66.5, sd=1.0, n=4)]
-    (one,) = measured(verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER)))
+    (one,) = arrange_parts(verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER)))
     assert (one.paper, one.item, one.dataset, one.used) == ("liu2020", "table3", "EEG", "")
     assert one.trials == {"matched": "10", "tuned": "4"}
     assert one.spreads == {"sd"}
@@ -30,13 +30,13 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
 
 def test_own_data_stand_before_their_substitute() -> None:
     every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
-    assert [one.stand_in for one in measured(verification(*every))] == [False, True]
+    assert [one.stand_in for one in arrange_parts(verification(*every))] == [False, True]
 
 
 def test_verdicts_are_counted_and_differences_averaged() -> None:
     """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
     found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
-    line = tables(found).loc[("liu2020", "table3", "EEG", "matched")]
+    line = count_by_table(found).loc[("liu2020", "table3", "EEG", "matched")]
     names = ["agrees", "close", "undecided", "differs", "at_chance", "compared", "numbers"]
     assert list(line[names]) == [0, 1, 1, 1, 0, 3, 32]
     assert line["decidable"] == 0, "68.45 ± 0.89 and 67.83 ± 0.73 over 10 trials, and 68.78 ± 0.77"
@@ -51,16 +51,16 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
 def test_substitute_data_alone_are_linked_by_their_own_heading() -> None:
     found = verification(results(trials(68, n_test=9), "part", **PAPER))
     (linked, *_) = numbers_grid(found, linked=True).rows[0]
-    (one,) = measured(found)
+    (one,) = arrange_parts(found)
     assert one.heading == f"liu2020 table3, EEG: substitute data {one.used}"
-    assert linked == f"[liu2020 table3, EEG](#{anchor(one.heading)})"
-    assert f"### {one.heading}\n" in page(found, "liu2020", Path())
+    assert linked == f"[liu2020 table3, EEG](#{make_anchor(one.heading)})"
+    assert f"### {one.heading}\n" in render_page(found, "liu2020", Path())
 
 
 def test_failures_best_sizes_and_other_measures_are_named() -> None:
     made = [row for M in (100, 500) for row in trials(80 + M / 100, **A9A | {"M": M})]
     failed = [row | {"status": "failed", "trial": row["trial"] + 10} for row in made]
-    (one,) = measured(verification(results(made + failed, paper="lkrf2016", item="table1")))
+    (one,) = arrange_parts(verification(results(made + failed, paper="lkrf2016", item="table1")))
     assert one.used == "a9a"
     assert one.best
     assert one.failed == {"printed": 10}
@@ -68,7 +68,7 @@ def test_failures_best_sizes_and_other_measures_are_named() -> None:
     assert rows["RKS best"].startswith("15.00 ± ")
     news = {"dataset": "news", "n_train": 26561, "n_test": 13083, "M": 200, "sampler": "eerf"}
     blank = {"accuracy": "", "error": "", "relative_squared_error": 0.0163}
-    (one,) = measured(
+    (one,) = arrange_parts(
         verification(results(trials(0, **news, **blank), paper="eerf2018", item="table3"))
     )
     assert one.measures == ["relative_squared_error"]
@@ -80,11 +80,11 @@ def test_chance_is_a_remark() -> None:
     learnt = trials(55.2, M=28, protocol="printed")
     learnt += trials(57.0, M=28, protocol="printed", sampler="qmc")
     found = verification(results(made + learnt, **PAPER))
-    line = tables(found).loc[("liu2020", "table3", "EEG", "printed")]
+    line = count_by_table(found).loc[("liu2020", "table3", "EEG", "printed")]
     assert (line["at_chance"], line["compared"], line["differs"]) == (2, 4, 4)
     sizes = 68.45 - 55.2, 67.83 - 56.0, 71.44 - 55.2, 70.89 - 57.0
     assert line["distance"] == pytest.approx(sum(sizes) / 4)
-    (one,) = measured(found)
+    (one,) = arrange_parts(found)
     assert one.chance == ["printed"]
     assert numbers_grid(found).rows[0][2].startswith("0 / 0 / 0 / 4, 13.80, ")
     assert numbers_grid(found).rows[0][2].endswith(", 2 at chance")
@@ -93,12 +93,12 @@ def test_chance_is_a_remark() -> None:
 def test_a_number_that_is_printed_twice_counts_once() -> None:
     both = trials(83.84, **A9A, M=100, sampler="eerf")
     found = verification(results(both, paper="eerf2018", item="table3, table5"))
-    table = tables(found).xs("printed", level="protocol")
+    table = count_by_table(found).xs("printed", level="protocol")
     assert table.loc[("eerf2018", "table3", "adult"), "compared"] == 1
     assert table.loc[("eerf2018", "table5", "adult"), "compared"] == 0
-    every = tables(verification()).xs("printed", level="protocol")["numbers"]
+    every = count_by_table(verification()).xs("printed", level="protocol")["numbers"]
     assert every.groupby("paper").sum()["eerf2018"] == 22 - 4
-    (five,) = [one for one in measured(found) if one.item == "table5"]
+    (five,) = [one for one in arrange_parts(found) if one.item == "table5"]
     assert five.repeated == ["table3"]
 
 
@@ -108,11 +108,11 @@ def test_what_is_left_out_is_named() -> None:
         results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
         results(trials(68.6, variant="solver.alphas=1"), "own"),
     )
-    assert measured(found) == []
+    assert arrange_parts(found) == []
     said = render("left_out.j2", collection=found.selection.collection).splitlines()[2:]
     assert [line.split()[1].rstrip(":") for line in said] == ["smoky", "swept"]
     assert "10 rows" in said[1]
 
 
 def test_anchors_are_those_of_markdown_pages() -> None:
-    assert anchor("liu2020 table3, cod-RNA") == "liu2020-table3-cod-rna"
+    assert make_anchor("liu2020 table3, cod-RNA") == "liu2020-table3-cod-rna"

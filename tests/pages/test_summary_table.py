@@ -14,9 +14,9 @@ from rfbench.analysis import faults
 from rfbench.analysis.faults import Fault
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
-from rfbench.pages.grids import Grid, markdown
-from rfbench.pages.summary_table import FORMATS, TEMPLATE, render
-from rfbench.pages.templates import lines
+from rfbench.pages.grids import Grid, render_markdown
+from rfbench.pages.summary_table import TABLE_FORMATS, TEMPLATE, render
+from rfbench.pages.templates import render_lines
 from rfbench.pages.words import spread
 from rfbench.results.reader import EXACT
 from tests.support.frames import results
@@ -131,7 +131,7 @@ def test_settings_that_differ_from_trial_to_trial_are_no_place_on_an_axis() -> N
     assert cells(text)[0][0] == "method"
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_every_format_says_smoke_run_spread_trials_and_protocol(format: str) -> None:
     text = render(results(many(2, 2), smoke=True), format, width=80)
     assert "SMOKE RUN" in text
@@ -165,7 +165,7 @@ def test_latex_is_escaped() -> None:
     assert text.isascii()
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_no_trials_at_all(format: str) -> None:
     text = render(replace(results([]), notes=["trials.csv has no trials yet"]), format)
     assert format == "csv" or "no trials yet" in text
@@ -179,7 +179,7 @@ def test_times_are_those_of_the_last_place_that_has_some() -> None:
     assert "failed (1)" in text
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_nothing_but_failures(format: str) -> None:
     rows = [{"status": "failed", "error": "", "t_pp": "", "columns": "", "n_train": "", "d": ""}]
     rows += [rows[0] | {"M": 200}, rows[0] | {"dataset": "eeg", "M": ""}]
@@ -192,7 +192,7 @@ def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
     kinds = re.findall(r'Fault\(\s*"([a-z ]+)"', inspect.getsource(faults))
     assert len(kinds) >= 6
     every = [Fault(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
-    said = lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
+    said = render_lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
     assert len(set(said)) == len(kinds)
     assert not any("Fault(" in line for line in said)
 
@@ -232,5 +232,5 @@ def test_an_unknown_format() -> None:
 
 
 def test_words_of_a_page_stand_to_the_left_and_numbers_to_the_right() -> None:
-    table = markdown(Grid(["name", "kernel", "error"], [["rks", "gaussian", "1.5"]]))
+    table = render_markdown(Grid(["name", "kernel", "error"], [["rks", "gaussian", "1.5"]]))
     assert table.splitlines()[1].split("|")[1:-1] == [":-------", ":---------", "--------:"]

@@ -7,7 +7,7 @@ import pytest
 from rfbench.analysis.verdicts import UNVARIED
 from rfbench.analysis.verification import Verification
 from rfbench.pages import front, paper, verify
-from rfbench.pages.rules import rules
+from rfbench.pages.rules import render_rules
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
@@ -36,10 +36,10 @@ def everything() -> Verification:
 def test_every_template(everything: Verification, what: str, tmp_path: Path) -> None:
     found = everything if what == "everything" else verification()
     for page in (
-        paper.page(found, "liu2020", tmp_path),
-        front.page(found, [tmp_path], tmp_path, ["liu2020"]),
-        verify.text(found, width=100),
-        verify.text(found, claims_only=True, width=40),
+        paper.render_page(found, "liu2020", tmp_path),
+        front.render_page(found, [tmp_path], tmp_path, ["liu2020"]),
+        verify.render_text(found, width=100),
+        verify.render_text(found, claims_only=True, width=40),
     ):
         assert "{" not in page
         assert "None" not in page
@@ -51,11 +51,11 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
 
 def test_the_rules_name_every_verdict() -> None:
     for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
-        assert f"  {word.removesuffix(UNVARIED)}: " in rules()
-    assert f'"{UNVARIED.strip(", ")}" marks' in rules()
-    assert "{" not in rules()
+        assert f"  {word.removesuffix(UNVARIED)}: " in render_rules()
+    assert f'"{UNVARIED.strip(", ")}" marks' in render_rules()
+    assert "{" not in render_rules()
 
 
 def test_the_terminal_is_never_wider_than_it_is(everything: Verification) -> None:
-    lines = verify.text(everything, width=60).splitlines()
+    lines = verify.render_text(everything, width=60).splitlines()
     assert max(map(len, lines)) <= 60

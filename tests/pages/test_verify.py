@@ -10,11 +10,11 @@ from click.testing import CliRunner, Result
 
 from rfbench import papers
 from rfbench.analysis import verification
-from rfbench.analysis.published import COLUMNS
+from rfbench.analysis.published import PUBLISHED_COLUMNS
 from rfbench.cli import main
-from rfbench.experiment.today import settings as today
-from rfbench.pages.claims import by_claim
-from rfbench.pages.verify import claim as explained
+from rfbench.experiment.today import find_settings as today
+from rfbench.pages.claims import group_by_claim
+from rfbench.pages.verify import render_claim as explained
 from rfbench.results import reader
 from tests.support.claims import rows
 from tests.support.nightly import at_night
@@ -51,7 +51,7 @@ def test_exit_codes(words: list[str], code: int) -> None:
 
 def test_csv_has_the_numbers_or_the_claims() -> None:
     numbers = pd.read_csv(io.StringIO(verify("differs", "--format", "csv").stdout))
-    assert list(numbers.columns) == COLUMNS
+    assert list(numbers.columns) == PUBLISHED_COLUMNS
     assert set(numbers["verdict"]) <= set(NUMBER_VERDICTS)
     claims = pd.read_csv(io.StringIO(verify("--claims", "--format", "csv").stdout))
     assert set(claims["verdict"]) <= set(CLAIM_VERDICTS)
@@ -100,12 +100,12 @@ def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "paper", ["liu2020", *at_night(*(name for name in papers.papers() if name != "liu2020"))]
+    "paper", ["liu2020", *at_night(*(name for name in papers.list_papers() if name != "liu2020"))]
 )
 def test_each_claim_is_explained_on_one_screen(paper: str) -> None:
     """On the published rows: 40 lines of 80 columns."""
     held = verification.verify([*PUBLISHED.glob(f"{paper}_*"), PUBLISHED / "audits"], paper, today)
-    for _, every in by_claim(held.outcomes):
+    for _, every in group_by_claim(held.outcomes):
         if every:
             lines = explained(every, 80).splitlines()
             assert len(lines) <= 40, every[0].claim.key

@@ -21,6 +21,6 @@ def test_what_is_absent_is_a_dash(value):
 
 
 def test_a_pipe_in_a_cell_does_not_break_a_markdown_table():
-    lines = grids.markdown(GRID).splitlines()
+    lines = grids.render_markdown(GRID).splitlines()
     assert len(lines) == 4
     assert all(line.replace(r"\|", "").count("|") == 4 for line in lines)

@@ -87,7 +87,7 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
         named = {"paper": "doe2030", "item": "folds", "settings_from": "doe2030"}
         checked = verification(results(rows, **named))
         (line,) = checked.authors.to_dict("records")
-        page = paper.page(checked, "doe2030", tmp_path)
+        page = paper.render_page(checked, "doe2030", tmp_path)
     assert (line["equal"], line["near"], line["folds"], line["draws"]) == (equal, 3 - equal, 3, 1)
     (group,) = checked.selection.collection.groups.to_dict("records")
     assert (group["trials"], group["parameters"]) == (3, "{}")
@@ -112,7 +112,7 @@ def test_rows_that_do_not_fit_are_named(
     tmp_path: Path, rows: str, paper: str, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message), read_from(write(tmp_path, rows, paper)):
-        papers.paper("doe2030")
+        papers.find_paper("doe2030")
 
 
 SETTINGS = "Digits,rks,0,rmse,1,5,0.5,2\nDigits,rks,1,rmse,1,9,0.25,3\n"
@@ -168,7 +168,7 @@ def test_other_rows_get_welchs_interval(tmp_path: Path) -> None:
     test = stats.ttest_ind(ours[0].mean(axis=0), theirs[0], equal_var=False)
     low, high = test.confidence_interval(0.9)
     assert line["difference"] == pytest.approx(50 * (low + high))
-    # Half a unit of the last printed digit is added, see `verdicts.intervals`.
+    # Half a unit of the last printed digit is added, see `verdicts.compute_half_widths`.
     assert line["half_width"] == pytest.approx(50 * (high - low) + 0.005)
     assert (line["same_rows"], line["draws"]) == (False, 2)
 

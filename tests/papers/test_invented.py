@@ -97,10 +97,10 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
-    shipped = papers.papers()
+    shipped = papers.list_papers()
     with read_from(write(tmp_path / "papers")):
-        assert papers.papers() == ["doe2030"]
-        assert papers.paper("doe2030").citation == "Doe & Roe, JOKE 2030"
+        assert papers.list_papers() == ["doe2030"]
+        assert papers.find_paper("doe2030").citation == "Doe & Roe, JOKE 2030"
         call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
 
         every = rows(call("verify", "results", "--format", "csv"))
@@ -119,7 +119,7 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
         call("report", "results", "--out", "pages")
         assert "Doe & Roe, JOKE 2030" in Path("pages/README.md").read_text().replace("\\", "")
         assert "doe2030  table7" in call("list", "papers")
-    assert papers.papers() == shipped
+    assert papers.list_papers() == shipped
 
 
 def test_numbers_without_a_unit_are_judged_by_their_quotient(
@@ -139,7 +139,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
     printed = "\n".join([PUBLISHED.splitlines()[0].replace("note", "cell,note"), *lines])
     paper = PAPER.replace("t_total: t_all", "error: error, loss: error")
     with read_from(write(tmp_path / "papers", published=printed, paper=paper)):
-        assert [number.half_digit for number in papers.published()][1] == pytest.approx(0.005)
+        assert [number.half_digit for number in papers.list_published()][1] == pytest.approx(0.005)
         found = verify(["results"])
         same, half = found.own[found.own["protocol"] == "printed"].itertuples()
         assert same.difference == pytest.approx(0)
@@ -153,7 +153,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
         width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
         assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
-        assert ledger.published(["doe2030"]) == {"table": {"doe2030": 2}}
+        assert ledger.count_published(["doe2030"]) == {"table": {"doe2030": 2}}
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)
@@ -171,8 +171,8 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
     (tmp_path / "new2031" / "paper.yaml").write_text(short)
     (tmp_path / "no_paper").mkdir()
     with read_from(tmp_path):
-        assert papers.papers() == ["new2031", "doe2030"]
-        assert {number.paper for number in papers.published()} == {"doe2030"}
+        assert papers.list_papers() == ["new2031", "doe2030"]
+        assert {number.paper for number in papers.list_published()} == {"doe2030"}
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
     file = tmp_path / "doe2030" / "published.csv"
     file.write_bytes(b"\xef\xbb\xbf" + PUBLISHED.replace("\n", "\r\n").encode())
     with read_from(tmp_path):  # as a spreadsheet saves it
-        assert [number.value for number in papers.published()] == [99.5, 12.5]
+        assert [number.value for number in papers.list_published()] == [99.5, 12.5]
     file.write_bytes(PUBLISHED.encode() + "table7,é".encode("latin-1"))
     with pytest.raises(ConfigError, match=r"doe2030/published\.csv"), read_from(tmp_path):
         pass
@@ -231,8 +231,14 @@ def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
 def test_an_id_stands_for_one_claim_of_its_paper(tmp_path: Path) -> None:
     write(write(tmp_path), "roe2031")
     with read_from(tmp_path):
-        assert [(c.id, c.paper) for c in papers.claims()] == [("D1", "doe2030"), ("D1", "roe2031")]
-        assert list(map(papers.claim_name, papers.claims())) == ["doe2030 D1", "roe2031 D1"]
+        assert [(c.id, c.paper) for c in papers.list_claims()] == [
+            ("D1", "doe2030"),
+            ("D1", "roe2031"),
+        ]
+        assert list(map(papers.format_claim_name, papers.list_claims())) == [
+            "doe2030 D1",
+            "roe2031 D1",
+        ]
     twice = CLAIMS + CLAIMS.replace("claims:\n", "")
     root = write(tmp_path / "twice", claims=twice)
     with pytest.raises(ConfigError, match=r"claims\.yaml: .*D1 stands for two"), read_from(root):
@@ -241,7 +247,7 @@ def test_an_id_stands_for_one_claim_of_its_paper(tmp_path: Path) -> None:
 
 def test_no_name_of_a_paper_stands_in_python() -> None:
     package = Path(rfbench.__file__).parent
-    names = re.compile("|".join(papers.papers()), re.IGNORECASE)
+    names = re.compile("|".join(papers.list_papers()), re.IGNORECASE)
     found = [
         f"{path.relative_to(package)}: {line.strip()}"
         for path in sorted(package.rglob("*.py"))

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 from rfbench import datasets, papers
 from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
-from rfbench.pages.claims import SHARES
-from rfbench.papers.models import Claim, Part, Published, numbers_in
+from rfbench.pages.claims import SHARE_METRICS
+from rfbench.papers.models import Claim, Part, Published, parse_numbers
 from rfbench.registry import SAMPLERS
-from rfbench.results.schema import METRICS, TIMES
+from rfbench.results.schema import METRICS, ROW_TIMES
 
 FOUR = ("liu2020", "eerf2018", "lkrf2016", "tefm2015")
 """The papers whose numbers and claims are counted here; others may come beside them."""
@@ -28,24 +28,24 @@ def number(**changes: str) -> Published:
 
 def test_numbers_make_sense() -> None:
     seen = Counter()
-    for n in papers.published():
+    for n in papers.list_published():
         seen[n.paper, n.item, n.dataset, n.method, n.M, n.metric] += 1
         assert n.unit in (("s",) if n.metric.startswith("t_") else ("%", "1"))
         assert 0 < n.value < 300
         assert n.unit != "%" or n.value < 100
         assert (n.spread is None) == (n.spread_kind == "")
-        assert n.dataset in papers.sources()[n.paper]
-        assert n.method in {*SAMPLERS, *papers.paper(n.paper).methods, "joint"}
-        known = {**METRICS, **dict.fromkeys(TIMES)}
-        assert papers.paper(n.paper).measured_as.get(n.metric, n.metric) in {*known, *SUMS}
+        assert n.dataset in papers.list_sources()[n.paper]
+        assert n.method in {*SAMPLERS, *papers.find_paper(n.paper).methods, "joint"}
+        known = {**METRICS, **dict.fromkeys(ROW_TIMES)}
+        assert papers.find_paper(n.paper).measured_as.get(n.metric, n.metric) in {*known, *SUMS}
     assert set(seen.values()) == {1}
-    assert sum(n.mark == "significant" for n in papers.published()) == 12 + 15 + 6
+    assert sum(n.mark == "significant" for n in papers.list_published()) == 12 + 15 + 6
 
 
 def test_every_number_says_where_it_stands() -> None:
     """The numbers that quote one cell are all the numbers of that cell, in its order."""
     cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
-    for n in (n for n in papers.published() if n.paper in FOUR):
+    for n in (n for n in papers.list_published() if n.paper in FOUR):
         assert n.checked == "text"
         assert (n.page is None) == (n.paper == "liu2020")
         place = (n.paper, n.item, n.row, n.column)
@@ -56,7 +56,7 @@ def test_every_number_says_where_it_stands() -> None:
         assert (n.mark == "significant") == ("•" in cell and n.metric == "accuracy")
     assert len(cells) == 28 + 42 + 4 * 29 + 6 + 6
     for cell, said in cells.values():
-        assert numbers_in(cell) == said
+        assert parse_numbers(cell) == said
 
 
 @pytest.mark.parametrize("cell", ["68.54±0.89", "0.89±68.45", "68.45", "none"])
@@ -76,36 +76,38 @@ def test_the_standard_error_of_a_published_mean() -> None:
 
 
 def test_catalogue_names_exist() -> None:
-    names = {source.dataset for named in papers.sources().values() for source in named.values()}
-    stand_ins = {
-        s for named in papers.sources().values() for x in named.values() for s in x.stand_ins
+    names = {
+        source.dataset for named in papers.list_sources().values() for source in named.values()
     }
-    assert names - set(datasets.names()) == {"aptamers", "cifar", "gisette", "usps of quffka"}
-    assert stand_ins <= set(datasets.names())
+    stand_ins = {
+        s for named in papers.list_sources().values() for x in named.values() for s in x.stand_ins
+    }
+    assert names - set(datasets.list_names()) == {"aptamers", "cifar", "gisette", "usps of quffka"}
+    assert stand_ins <= set(datasets.list_names())
     assert not {"covtype-20k", "har-train", "news-14k", "cod-rna-train", "reuters21578"} & names
 
 
 def test_all_claims_are_there_with_their_sources() -> None:
     letters = {"E": 6, "L": 7, "S": 6, "T": 5}
     expected = [f"{letter}{i}" for letter, n in letters.items() for i in range(1, n + 1)]
-    assert [claim.id for claim in papers.claims() if claim.paper in FOUR] == expected
-    for claim in papers.claims():
+    assert [claim.id for claim in papers.list_claims() if claim.paper in FOUR] == expected
+    for claim in papers.list_claims():
         assert claim.source
         assert claim.where
         assert claim.claim.endswith(".")
-        assert claim.paper in papers.papers()
+        assert claim.paper in papers.list_papers()
 
 
-@pytest.mark.parametrize("claim", papers.claims(), ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", papers.list_claims(), ids=lambda claim: claim.id)
 def test_parts_name_what_exists(claim: Claim) -> None:
-    measured = {*METRICS, *TIMES, *SUMS, *SHARES, "kept"}
+    measured = {*METRICS, *ROW_TIMES, *SUMS, *SHARE_METRICS, "kept"}
     for part in claim.parts:
         assert part.metric in measured
         assert set(part.settings) <= {"tefm-g", "tefm-s", "lkrf"}
-        paper = papers.paper(claim.paper)
+        paper = papers.find_paper(claim.paper)
         labels = {*paper.added.methods, *paper.methods}
         assert {part.method, *part.against} <= {*SAMPLERS, "joint", *labels}
-        assert set(part.datasets) <= set(papers.sources()[claim.paper])
+        assert set(part.datasets) <= set(papers.list_sources()[claim.paper])
         if part.scale == "ratio":
             assert all(bound is None or bound > 0 for bound in (part.low, part.high))
 
@@ -119,13 +121,13 @@ def test_a_claim_is_judged_by_bounds_or_shown_without() -> None:
             Claim(**fields, kind=kind, parts=wrong)
     with pytest.raises(ValidationError, match="parts"):
         Claim(**fields, parts=[])
-    tuned = {claim.id for claim in papers.claims() if claim.judged_under("tuned")}
+    tuned = {claim.id for claim in papers.list_claims() if claim.judged_under("tuned")}
     assert tuned == {"S6"}, "what says so itself, and nothing else"
 
 
 def test_claims_that_do_not_come_out_have_the_answer_of_their_paper() -> None:
-    ours = {claim.id for claim in papers.claims() if claim.whose == "we"}
-    without = {claim.id for claim in papers.claims() if not claim.strongest_answer}
+    ours = {claim.id for claim in papers.list_claims() if claim.whose == "we"}
+    without = {claim.id for claim in papers.list_claims() if not claim.strongest_answer}
     assert without == {"E6", "L3", "L7"} | ours
 
 
@@ -135,7 +137,7 @@ def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:
 
 
 def test_no_choice_that_a_paper_leaves_open_is_listed_twice() -> None:
-    for name in papers.papers():
-        left_open = papers.gaps(name)
+    for name in papers.list_papers():
+        left_open = papers.list_gaps(name)
         assert len(left_open) == len(set(left_open)), name
-        assert set(papers.gaps(name, apart=True)) <= set(left_open)
+        assert set(papers.list_gaps(name, apart=True)) <= set(left_open)

@@ -54,7 +54,7 @@ def facts(folder):
     """Return all that a reader takes from a folder, and whether it was told that some is wrong."""
     results = read(folder)
     notes = list(results.notes)
-    kept = kept_features.frame(folder, notes).drop(columns="check", errors="ignore")
+    kept = kept_features.read_frame(folder, notes).drop(columns="check", errors="ignore")
     rows = results.rows.drop(columns="check").astype(object)
     rows = rows.where(rows.notna(), "").to_dict("records")
     content = results.manifest, rows, kept.to_dict("records")
@@ -70,7 +70,7 @@ def only_lines_went(now, expected):
     return same and now[0] == expected[0]
 
 
-@pytest.mark.parametrize("name", [TRIALS, manifest.MANIFEST, kept_features.FILE])
+@pytest.mark.parametrize("name", [TRIALS, manifest.MANIFEST, kept_features.KEPT_FEATURES_FILE])
 def test_no_change_goes_unnoticed_and_none_is_a_traceback(folder, name):
     file = folder / name
     whole, rng = file.read_bytes(), random.Random(name)

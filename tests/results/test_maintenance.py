@@ -2,13 +2,13 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest, read
-from rfbench.results.maintenance import merge, rows_of
-from rfbench.results.manifest import data_key
+from rfbench.results.maintenance import merge, read_whole_rows
+from rfbench.results.manifest import make_data_key
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.results import named, with_cell, write_folder
 
-SPHERES = {data_key("sphere", {"d": d}): f"{d:064}" for d in range(2, 16)}
+SPHERES = {make_data_key("sphere", {"d": d}): f"{d:064}" for d in range(2, 16)}
 MANIFEST = {
     "config": {"seed": 0},
     "settings": ["s"],
@@ -31,11 +31,11 @@ def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
         tmp_path / "o", row("a"), row("b"), row("c", status="failed"), row("d", error=0.1 + 0.2)
     )
     assert merge(target, [other]).added == 2
-    found = {one["trial_id"]: one for one in rows_of(target)}
+    found = {one["trial_id"]: one for one in read_whole_rows(target)}
     assert {name: one["status"] for name, one in found.items()} == dict.fromkeys(
         map(named, "abcd"), "ok"
     )
-    assert found[named("d")] in rows_of(other)
+    assert found[named("d")] in read_whole_rows(other)
     assert merge(target, [other]).added == 0
     assert "0 rows added" in call("merge", target, other)
 
@@ -46,7 +46,7 @@ def test_merge_refuses_itself_and_another_experiment(tmp_path):
         merge(target, [target])
     with pytest.raises(ResultsError, match="differ in seed"):
         merge(target, [folder_of(tmp_path / "o", row("b"), config={"seed": 1}, settings=["z"])])
-    assert len(rows_of(target)) == 1
+    assert len(read_whole_rows(target)) == 1
 
 
 @pytest.mark.parametrize("sphere", list(SPHERES)[::13])
@@ -55,7 +55,7 @@ def test_merge_compares_the_data_of_every_name_and_parameters(tmp_path, sphere):
     other = folder_of(tmp_path / "o", row("b"), data=SPHERES | {sphere: "f" * 64})
     with pytest.raises(ResultsError, match="other data"):
         merge(target, [other])
-    assert len(rows_of(target)) == 1
+    assert len(read_whole_rows(target)) == 1
 
 
 def test_merge_leaves_a_damaged_row_of_the_other_folder(tmp_path):
@@ -75,7 +75,7 @@ def test_merge_refuses_a_column_of_another_version(tmp_path):
     csv.write_bytes(header.replace(b"status,", b"colour,status,") + b"\n" + line + b"\n")
     with pytest.raises(ResultsError, match="column colour"):
         merge(target, [other])
-    assert [each["status"] for each in rows_of(target)] == ["ok"]
+    assert [each["status"] for each in read_whole_rows(target)] == ["ok"]
 
 
 def test_merge_compares_what_is_in_both(tmp_path):
@@ -107,14 +107,14 @@ def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why
     assert "1 rows added" in (output := call("merge", target, other, code=1))
     assert "1 rows refused" in output
     assert why in output
-    assert [one["trial_id"] for one in rows_of(target)] == [*map(named, "ab")]
+    assert [one["trial_id"] for one in read_whole_rows(target)] == [*map(named, "ab")]
 
 
 def test_merge_refuses_other_versions_of_what_measures(tmp_path):
     target = folder_of(tmp_path / "t", row("a"), versions={"numpy": "2.4.0", "pandas": "1"})
     other = folder_of(tmp_path / "o", row("b"), versions={"numpy": "2.4.1", "pandas": "2"})
     assert "numpy 2.4.1" in call("merge", target, other, code=2)
-    assert len(rows_of(target)) == 1
+    assert len(read_whole_rows(target)) == 1
 
 
 @pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}"])

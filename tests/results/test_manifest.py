@@ -93,13 +93,15 @@ def test_it_is_replaced_whole_and_read_as_written(tmp_path):
 
 
 def test_data_are_keyed_by_name_and_parameters():
-    assert manifest.data_key("digits", {}) == "digits"
-    keys = {manifest.data_key("sphere", {"d": d, "n_train": 9}) for d in range(14)}
+    assert manifest.make_data_key("digits", {}) == "digits"
+    keys = {manifest.make_data_key("sphere", {"d": d, "n_train": 9}) for d in range(14)}
     assert len(keys) == 14
-    assert manifest.data_key("a", {"x": 1, "b": 2}) == manifest.data_key("a", {"b": 2, "x": 1})
+    assert manifest.make_data_key("a", {"x": 1, "b": 2}) == manifest.make_data_key(
+        "a", {"b": 2, "x": 1}
+    )
 
 
-PUBLISHED = shipped.folder().parent / "results" / "published"
+PUBLISHED = shipped.find_folder().parent / "results" / "published"
 OTHERS = (True, 1, "x", None, [[1]], ["x"], {}, {"a": [1]})
 
 
@@ -131,10 +133,10 @@ def test_whatever_stands_in_a_manifest_no_reader_fails(tmp_path):
             try:
                 assert isinstance(sound.get("config", {}).get("name", ""), str)
                 reader._of_the_last_configuration(base.rows, sound, [])
-                manifest.machine_of_older_rows(sound)
-                front.machine(results)
-                front.unfinished(results)
-                faults.checks(results)
+                manifest.find_machine_of_older_rows(sound)
+                front.format_machine(results)
+                front.count_unfinished(results)
+                faults.evaluate_checks(results)
                 _folders([results], ("a", "quickstart"))
             except ResultsError:
                 pass

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
 from rfbench.results import find, read, reader
-from rfbench.results.lines import check_of
+from rfbench.results.lines import compute_check
 from rfbench.results.schema import SCHEMA
 from tests.support.results import line, with_cell, write_folder
 
@@ -81,7 +81,9 @@ def test_line_ends_and_byte_order_mark_of_other_systems_do_not_matter(tmp_path):
 def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
     header = b"trial_id,protocol,dataset,d,sampler,M,trial,status,colour,check"
     text = b"0123456789abcdef,own,digits,64,rks,100,0,ok,blue"
-    (tmp_path / "trials.csv").write_bytes(header + b"\n" + text + b"," + check_of(text) + b"\n")
+    (tmp_path / "trials.csv").write_bytes(
+        header + b"\n" + text + b"," + compute_check(text) + b"\n"
+    )
     rows = read(tmp_path).rows
     assert rows["colour"].iloc[0] == "blue"
     assert rows["label"].iloc[0] == "rks"

@@ -12,7 +12,7 @@ from rfbench.errors import ResultsError
 from rfbench.results import manifest, reader
 from rfbench.results.lines import with_check
 from rfbench.results.schema import COLUMNS, SCHEMA
-from rfbench.results.store import TORN, Store, line_of
+from rfbench.results.store import TORN, Store, encode_row
 
 A, B = "a" * 16, "b" * 16  # identities
 X, Y = {"trial_id": A, "status": "ok"}, {"trial_id": B, "status": "ok"}
@@ -188,7 +188,7 @@ def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
 
     def fsync(descriptor):
         forced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
-        assert store.csv.read_bytes().endswith(line_of(X) + b"\n")
+        assert store.csv.read_bytes().endswith(encode_row(X) + b"\n")
 
     store = Store(tmp_path)
     with monkeypatch.context() as patch:

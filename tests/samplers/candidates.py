@@ -3,12 +3,12 @@
 import numpy as np
 
 from rfbench import kernels
-from rfbench.checking.samplers import ROWS
+from rfbench.checking.samplers import CHECK_ROWS
 from rfbench.samplers import RKS
 from rfbench.samplers.base import streams
 
-TWO = np.column_stack([np.sin(ROWS[:, 0]) + 3.0, ROWS[:, 1] * ROWS[:, 2]])
-LABELS = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1], [-0.7, 0.2, 0.9])
+TWO = np.column_stack([np.sin(CHECK_ROWS[:, 0]) + 3.0, CHECK_ROWS[:, 1] * CHECK_ROWS[:, 2]])
+LABELS = np.digitize(CHECK_ROWS[:, 0] + 0.3 * CHECK_ROWS[:, 1], [-0.7, 0.2, 0.9])
 
 
 def frequencies(size, kernel="gaussian", d=5):
@@ -16,7 +16,7 @@ def frequencies(size, kernel="gaussian", d=5):
     return kernels.make(kernel, 2.0).frequencies(streams(0).frequencies, d, size)
 
 
-def candidates(size, feature_map="offset", kernel="gaussian", rows=ROWS):
+def candidates(size, feature_map="offset", kernel="gaussian", rows=CHECK_ROWS):
     """Return its features of mean square k(x, x), shape (kinds, n, size): cosines, then sines."""
     random = streams(0)
     phases = rows @ kernels.make(kernel, 2.0).frequencies(random.frequencies, 5, size).T
@@ -30,4 +30,4 @@ def candidates(size, feature_map="offset", kernel="gaussian", rows=ROWS):
 def drawn(feature_map, size):
     """Return the map of so many plain features of seed 0 at bandwidth 2."""
     words = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 0}
-    return RKS(size, **words).fit(ROWS).feature_map_
+    return RKS(size, **words).fit(CHECK_ROWS).feature_map_

@@ -14,10 +14,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from rfbench.checking.samplers import (
+    CHECK_ROWS,
+    CHECK_TARGET,
     MAPS,
     NEW_ROWS,
-    ROWS,
-    TARGET,
     MapSubject,
     expect,
     expect_finite,
@@ -50,10 +50,10 @@ def passes_the_checks_of_scikit_learn(subject: MapSubject) -> None:
 
 def works_in_a_pipeline_with_frames_and_a_grid(subject: MapSubject) -> None:
     """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters."""
-    frame = pd.DataFrame(ROWS, columns=list("abcde"), index=range(100, 160))
+    frame = pd.DataFrame(CHECK_ROWS, columns=list("abcde"), index=range(100, 160))
     steps = [("features", small(subject).set_output(transform="pandas")), ("ridge", Ridge())]
     grid = {"features__n_components": [3]}
-    search = GridSearchCV(Pipeline(steps), grid, cv=3, error_score="raise").fit(frame, TARGET)
+    search = GridSearchCV(Pipeline(steps), grid, cv=3, error_score="raise").fit(frame, CHECK_TARGET)
     fitted = search.best_estimator_[0]
     features = fitted.transform(frame)
     expect_same(features.columns, fitted.get_feature_names_out(), "the names of the columns")
@@ -66,15 +66,15 @@ def rows_on_disk_give_the_same_features(subject: MapSubject, feature_map: str) -
     sampler = subject.make(feature_map=feature_map)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.npy")
-        np.save(file, ROWS)
-        rows = RowSource(file, ROWS.shape[1], np.arange(len(ROWS)))
+        np.save(file, CHECK_ROWS)
+        rows = RowSource(file, CHECK_ROWS.shape[1], np.arange(len(CHECK_ROWS)))
         features = subject.fit(sampler, rows).transform(NEW_ROWS)
     expect_same(features, subject.features(feature_map=feature_map), "the features")
 
 
 def fits_a_single_row(subject: MapSubject, feature_map: str) -> None:
     """A fit on one row works and is finite."""
-    sampler = subject.fit(subject.make(feature_map=feature_map), ROWS[:1], TARGET[:1])
+    sampler = subject.fit(subject.make(feature_map=feature_map), CHECK_ROWS[:1], CHECK_TARGET[:1])
     features = sampler.transform(NEW_ROWS)
     usual = subject.features(feature_map=feature_map).shape
     expect(features.shape == usual, f"the shape is {features.shape} in place of {usual}")

@@ -3,14 +3,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import Circulant
 
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
 def test_is_the_product_of_its_matrices(d):
     """Against explicit circulant matrices (of scipy) and signs, to 1e-12."""
-    rows, new = (part[:, np.arange(d) % 5] for part in (ROWS, NEW_ROWS))
+    rows, new = (part[:, np.arange(d) % 5] for part in (CHECK_ROWS, NEW_ROWS))
     sampler = Circulant(19, bandwidth=3.0, random_state=2).fit(rows)
     blocks = sampler.feature_map_.projection.blocks
     dense = np.concatenate([linalg.circulant(w) @ np.diag(s) for w, s in blocks])[:19]

@@ -6,7 +6,7 @@ import pytest
 
 from rfbench.checking import samplers as checks
 from rfbench.checking.bias import CheckFailed, measure
-from rfbench.checking.run import answer, explained
+from rfbench.checking.run import answer, list_causes
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures
 from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
@@ -23,7 +23,7 @@ def subjects(registry):
         for form in declared.forms:
             name = "-".join((cls.__name__, *map(str, form.options.values())))
             assert name not in found, f"two forms of {cls.__name__} have one name"
-            found[name] = checks.subject_of(
+            found[name] = checks.make_subject(
                 cls, form.options, kernels_served=declared.kernels, **form.contract
             )
     return found
@@ -40,7 +40,7 @@ def waits(subject, check):
 
 
 @contracts.every_check(
-    SUBJECTS, [*checks.OF_EVERY_MAP, *checks.OF_SAMPLERS, *contract.CONTRACT.checks], waits
+    SUBJECTS, [*checks.OF_EVERY_MAP, *checks.SAMPLER_CHECKS, *contract.CONTRACT.checks], waits
 )
 def test_a_sampler_keeps_its_promise(subject, check):
     contracts.run_cases(check, contract.CONTRACT.cases(check), subject)
@@ -68,7 +68,7 @@ assert len(COMBINATIONS) >= 99
 def test_a_sampler_has_the_kernel_that_it_claims(subject, number):
     claim = subject.claims()[number]
     found = measure(claim, most=None if NIGHTLY else DAY_SEEDS)
-    assert not found.biased, [answer(claim, found), *explained(found)]
+    assert not found.biased, [answer(claim, found), *list_causes(found)]
     assert found.falls, answer(claim, found)
 
 

@@ -2,19 +2,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
+from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF
 from rfbench.samplers.base import streams
 
 from .candidates import LABELS, candidates, frequencies
 
-REAL = TARGET + 0.1 * ROWS[:, 0]
+REAL = CHECK_TARGET + 0.1 * CHECK_ROWS[:, 0]
 
 
 def fitted(target, size=9, **words):
     usual = {"pool_size": 30, "score_rows": 1.0, "bandwidth": 2.0, "random_state": 0}
-    return EERF(size, **usual | words).fit(ROWS, target)
+    return EERF(size, **usual | words).fit(CHECK_ROWS, target)
 
 
 def energies(kinds, target):
@@ -62,16 +62,16 @@ def test_by_default_the_target_is_centred_where_there_are_several_classes():
 
 def test_scores_are_made_from_a_random_part_of_the_rows():
     part = streams(0).rows.choice(60, size=12, replace=False)
-    scores = np.abs(TARGET[part] @ candidates(30)[0][part] / 12)
+    scores = np.abs(CHECK_TARGET[part] @ candidates(30)[0][part] / 12)
     for asked in (12, 0.2):
-        sampler = fitted(TARGET, 30, score_rows=asked)
+        sampler = fitted(CHECK_TARGET, 30, score_rows=asked)
         assert_allclose(sampler.scores_, np.sort(scores)[::-1], rtol=1e-9)
-    assert_array_equal(fitted(TARGET, score_rows=1000).scores_, fitted(TARGET).scores_)
+    assert_array_equal(fitted(CHECK_TARGET, score_rows=1000).scores_, fitted(CHECK_TARGET).scores_)
 
 
 def test_linear_kernel_ranks_each_coordinate_once():
-    target = ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
-    order = np.argsort(-np.abs(ROWS.T @ target))
+    target = CHECK_ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
+    order = np.argsort(-np.abs(CHECK_ROWS.T @ target))
     sampler = fitted(target, 3, kernel="linear")
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order[:3]] / np.sqrt(3.0))
     with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\."):

@@ -3,14 +3,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import Fastfood
 
 
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
 def test_is_the_product_of_its_matrices(d):
     """Against the explicit product (Hadamard matrix of scipy), to 1e-12."""
-    rows = ROWS[:, np.arange(d) % 5]
+    rows = CHECK_ROWS[:, np.arange(d) % 5]
     sampler = Fastfood(19, bandwidth=3.0, random_state=2).fit(rows)
     p = 1 << (d - 1).bit_length()
     walsh = hadamard(p)

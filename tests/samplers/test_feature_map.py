@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, SORF, SSR, TEFMG, Circulant, Nystroem
 
@@ -15,7 +15,7 @@ EXACT = 1e-12
 
 
 def map_of(cls: Any, **words: Any) -> Any:
-    return cls(9, bandwidth=2.0, random_state=0, **words).fit(ROWS).feature_map_
+    return cls(9, bandwidth=2.0, random_state=0, **words).fit(CHECK_ROWS).feature_map_
 
 
 PAIRED = {"feature_map": "paired"}

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rfbench.checking.samplers import ROWS, TARGET
+from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET
 from rfbench.samplers import RKS, Greedy
 
-SMOOTH = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] * ROWS[:, 2]
+SMOOTH = np.sin(CHECK_ROWS[:, 0]) + 0.5 * CHECK_ROWS[:, 1] * CHECK_ROWS[:, 2]
 
 
 def pool(size: int, feature_map: str) -> Any:
     sampler = RKS(size, bandwidth=2.0, feature_map=feature_map, random_state=0)
-    return sampler.fit(ROWS).transform(ROWS)
+    return sampler.fit(CHECK_ROWS).transform(CHECK_ROWS)
 
 
 def pursuit(Z: Any, Y: Any, steps: int, groups: int) -> list[int]:
@@ -34,7 +34,9 @@ def pursuit(Z: Any, Y: Any, steps: int, groups: int) -> list[int]:
 @pytest.mark.parametrize("target", ["smooth", "binary", "classes"])
 def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
     """Against a least-squares fit made anew in every step."""
-    y = {"smooth": SMOOTH, "binary": TARGET, "classes": np.arange(len(ROWS)) % 3}[target]
+    y = {"smooth": SMOOTH, "binary": CHECK_TARGET, "classes": np.arange(len(CHECK_ROWS)) % 3}[
+        target
+    ]
     Y = np.eye(3)[y] if target == "classes" else y[:, None]
     sampler = Greedy(
         18,
@@ -42,7 +44,7 @@ def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
         bandwidth=2.0,
         feature_map=feature_map,
         random_state=0,
-    ).fit(ROWS, y)
+    ).fit(CHECK_ROWS, y)
     expected = pursuit(pool(80, feature_map), Y, 18, 80)
     assert_array_equal(sampler.chosen_, expected)
     kept = pool(80, feature_map)
@@ -50,14 +52,14 @@ def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
     picked = (
         sampler.chosen_ if columns is None else np.append(sampler.chosen_, sampler.chosen_ + 80)
     )
-    assert_allclose(sampler.transform(ROWS), kept[:, picked] * np.sqrt(80 / 18), atol=1e-12)
+    assert_allclose(sampler.transform(CHECK_ROWS), kept[:, picked] * np.sqrt(80 / 18), atol=1e-12)
 
 
 def test_more_features_than_rows_are_different_candidates() -> None:
     sampler = Greedy(50, pool_size=60, bandwidth=2.0, feature_map="paired", random_state=0)
-    sampler.fit(ROWS[:20], SMOOTH[:20])
+    sampler.fit(CHECK_ROWS[:20], SMOOTH[:20])
     assert len(set(sampler.chosen_)) == 50
-    features = sampler.transform(ROWS[:20])
+    features = sampler.transform(CHECK_ROWS[:20])
     fitted = features @ np.linalg.lstsq(features, SMOOTH[:20], rcond=None)[0]
     assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
 

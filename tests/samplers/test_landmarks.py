@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.cluster import KMeans
 
 from rfbench import kernels
-from rfbench.checking.samplers import ROWS
+from rfbench.checking.samplers import CHECK_ROWS
 from rfbench.errors import MemoryLimit
 from rfbench.samplers import Nystroem, landmarks
 
@@ -26,13 +26,15 @@ def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:
 
 
 def trace_error(X: Any, sampler: Nystroem) -> float:
-    return float(landmarks.diagonal(sampler.kernel_, X).sum() - np.sum(sampler.transform(X) ** 2))
+    return float(
+        landmarks.compute_diagonal(sampler.kernel_, X).sum() - np.sum(sampler.transform(X) ** 2)
+    )
 
 
 @pytest.mark.parametrize("found", FOUND)
 def test_rows_that_come_again_and_rows_of_one_column(found: str) -> None:
-    twice = np.repeat(ROWS[:5], 12, axis=0)
-    line = ROWS[:, :1]
+    twice = np.repeat(CHECK_ROWS[:5], 12, axis=0)
+    line = CHECK_ROWS[:, :1]
     for rows in (twice, line):
         sampler = fitted(rows, 30, found)
         assert sampler.transform(rows).shape == (60, 30)
@@ -44,8 +46,8 @@ def test_rows_that_come_again_and_rows_of_one_column(found: str) -> None:
 
 @pytest.mark.parametrize("found", ["kmeans", "rpcholesky"])
 def test_fewer_different_landmarks_than_asked_for_are_noted(found: str) -> None:
-    assert fitted(ROWS, 10, found).notes_ == []
-    assert fitted(np.repeat(ROWS[:5], 12, axis=0), 10, found).notes_ == [
+    assert fitted(CHECK_ROWS, 10, found).notes_ == []
+    assert fitted(np.repeat(CHECK_ROWS[:5], 12, axis=0), 10, found).notes_ == [
         "5 different landmarks span the rows"
     ]
 
@@ -69,10 +71,10 @@ def test_centroids_are_a_fixed_point_of_k_means() -> None:
 
 def test_centroids_are_of_a_sample_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landmarks, "KMEANS_ROWS", 40)
-    assert fitted(ROWS, 10, "kmeans").notes_ == ["landmarks from 40 of 60 rows"]
-    sampler = fitted(ROWS, 50, "kmeans")
+    assert fitted(CHECK_ROWS, 10, "kmeans").notes_ == ["landmarks from 40 of 60 rows"]
+    sampler = fitted(CHECK_ROWS, 50, "kmeans")
     assert sampler.notes_ == ["landmarks from 50 of 60 rows"]
-    rows = {tuple(row) for row in ROWS}
+    rows = {tuple(row) for row in CHECK_ROWS}
     assert all(tuple(point) in rows for point in sampler.feature_map_.landmarks)
 
 
@@ -91,13 +93,13 @@ def left_of(K: Any, chosen: list[int]) -> Any:
 
 def test_pivots_are_those_of_explicit_inverses() -> None:
     """With the same random numbers, the same rows."""
-    K = GAUSSIAN(ROWS, ROWS)
+    K = GAUSSIAN(CHECK_ROWS, CHECK_ROWS)
     generator, expected = np.random.default_rng(5), []
     for _ in range(15):
         left = left_of(K, expected)
         expected.append(int(generator.choice(60, size=1, p=left / left.sum())[0]))
         generator.random(1)
-    found = landmarks.pivots(GAUSSIAN, ROWS, 15, 1, np.random.default_rng(5))
+    found = landmarks.choose_pivots(GAUSSIAN, CHECK_ROWS, 15, 1, np.random.default_rng(5))
     assert found.tolist() == expected
 
 
@@ -109,20 +111,20 @@ def test_pivots_are_those_of_the_reference() -> None:
     for block_size, pivots in ((1, one_by_one), (10, in_blocks)):
         generator = np.random.default_rng(1)
         words = (GAUSSIAN, REFERENCE_ROWS, len(pivots), block_size, generator)
-        assert landmarks.pivots(*words).tolist() == pivots
+        assert landmarks.choose_pivots(*words).tolist() == pivots
 
 
 def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(landmarks, "FACTOR_BYTES", 8 * 10 * 30)
-    sampler = fitted(ROWS, 10, "rpcholesky")
+    sampler = fitted(CHECK_ROWS, 10, "rpcholesky")
     assert sampler.notes_ == ["landmarks from 30 of 60 rows"]
     assert len(set(sampler.landmark_rows_)) == 10
-    assert fitted(ROWS, 25, "rpcholesky").notes_ == ["landmarks from 50 of 60 rows"]
-    monkeypatch.setattr("rfbench.memory.free_bytes", lambda: 100.0)
+    assert fitted(CHECK_ROWS, 25, "rpcholesky").notes_ == ["landmarks from 50 of 60 rows"]
+    monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 100.0)
     with pytest.raises(MemoryLimit, match="30 rows and 10 landmarks"):
-        fitted(ROWS, 10, "rpcholesky")
+        fitted(CHECK_ROWS, 10, "rpcholesky")
 
 
 # Recursive ridge leverage

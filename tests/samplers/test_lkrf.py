@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
 
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS, TARGET
+from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.samplers.base import streams
@@ -23,13 +23,15 @@ def make(**words):
 
 @pytest.mark.parametrize("feature_map", MAPS)
 def test_distribution_is_that_of_the_alignments(feature_map):
-    v = alignment(feature_map, TARGET[:, None])
+    v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
         ({"rho": 3.0}, chi_square_weights(v, 3.0)),
         ({"penalty": 0.2}, penalised_weights(v, 0.2)),
     ]
     for words, q in cases:
-        sampler = make(n_components=5, feature_map=feature_map, **words).fit(ROWS, TARGET)
+        sampler = make(n_components=5, feature_map=feature_map, **words).fit(
+            CHECK_ROWS, CHECK_TARGET
+        )
         assert_allclose(sampler.pool_weights_, q, atol=1e-10)
         assert sampler.kept_ == np.count_nonzero(q)
 
@@ -40,7 +42,7 @@ def test_distribution_is_that_of_the_alignments(feature_map):
 def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
     """Against the pool written out, to 1e-12."""
     words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
-    sampler = make(n_components=5, **words).fit(ROWS, TARGET)
+    sampler = make(n_components=5, **words).fit(CHECK_ROWS, CHECK_TARGET)
     q = sampler.pool_weights_
     count = 5 if estimator == "top" else sampler.kept_
     chosen = np.argsort(-q)[:count]
@@ -53,27 +55,27 @@ def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
 
 @pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01}])
 def test_top_breaks_ties_of_q_by_the_score(words):
-    scores = np.einsum("n,knm->km", TARGET, candidates(40))[0] ** 2
-    sampler = make(n_components=30, weighted=False, **words).fit(ROWS, TARGET)
+    scores = np.einsum("n,knm->km", CHECK_TARGET, candidates(40))[0] ** 2
+    sampler = make(n_components=30, weighted=False, **words).fit(CHECK_ROWS, CHECK_TARGET)
     order = np.argsort(-scores)[:30]
     assert_array_equal(sampler.feature_map_.frequencies.T, frequencies(40)[order])
 
 
 @pytest.mark.parametrize("words", [{"rho": 3.0}, *({"penalty": 10.0**k} for k in range(-5, 6))])
-@pytest.mark.parametrize("target", [TARGET, LABELS])
+@pytest.mark.parametrize("target", [CHECK_TARGET, LABELS])
 @pytest.mark.parametrize("centred", [False, True])
 def test_the_largest_weights_are_the_choice_of_eerf(words, target, centred):
     """q grows with the score: without weights, `top` is EERF at every radius and penalty."""
     shared = {"center_target": centred, "score_rows": 0.7}
-    sampler = make(n_components=12, weighted=False, **words, **shared).fit(ROWS, target)
+    sampler = make(n_components=12, weighted=False, **words, **shared).fit(CHECK_ROWS, target)
     other = EERF(12, pool_size=40, bandwidth=2.0, random_state=0, multiclass="norm", **shared)
-    assert_allclose(sampler.transform(NEW_ROWS), other.fit(ROWS, target).transform(NEW_ROWS))
+    assert_allclose(sampler.transform(NEW_ROWS), other.fit(CHECK_ROWS, target).transform(NEW_ROWS))
 
 
 def test_draws_follow_the_distribution():
-    sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(ROWS, TARGET)
-    first = candidates(40, rows=ROWS[:1])[0, 0] / np.sqrt(20_000)
-    drawn = sampler.transform(ROWS[:1])[0]
+    sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(CHECK_ROWS, CHECK_TARGET)
+    first = candidates(40, rows=CHECK_ROWS[:1])[0, 0] / np.sqrt(20_000)
+    drawn = sampler.transform(CHECK_ROWS[:1])[0]
     member = np.abs(drawn[:, None] - first).argmin(axis=1)
     share = np.bincount(member, minlength=40) / 20_000
     q = sampler.pool_weights_
@@ -83,10 +85,10 @@ def test_draws_follow_the_distribution():
 
 def test_estimator_of_the_paper_draws_only_below_the_kept_number():
     words = {"rho": 3.0, "random_state": 0}
-    kept = make(n_components=1, **words).fit(ROWS, TARGET).kept_
+    kept = make(n_components=1, **words).fit(CHECK_ROWS, CHECK_TARGET).kept_
     for size, same in ((kept - 1, "draw"), (kept, "all"), (kept + 5, "all")):
-        found = make(n_components=size, estimator="paper", **words).fit(ROWS, TARGET)
-        expected = make(n_components=size, estimator=same, **words).fit(ROWS, TARGET)
+        found = make(n_components=size, estimator="paper", **words).fit(CHECK_ROWS, CHECK_TARGET)
+        expected = make(n_components=size, estimator=same, **words).fit(CHECK_ROWS, CHECK_TARGET)
         assert_array_equal(found.transform(NEW_ROWS), expected.transform(NEW_ROWS))
 
 
@@ -158,21 +160,23 @@ def test_several_classes_are_one_hot_columns_less_their_means():
         (one_hot, {"center_target": False}),
     ):
         q = chi_square_weights(alignment("offset", columns), 3.0)
-        sampler = make(n_components=4, rho=3.0, **words).fit(ROWS, LABELS)
+        sampler = make(n_components=4, rho=3.0, **words).fit(CHECK_ROWS, LABELS)
         assert_allclose(sampler.pool_weights_, q, atol=1e-10)
 
 
 def test_linear_kernel_weighs_each_coordinate_once():
-    target = ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
+    target = CHECK_ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
     words = {"kernel": "linear", "rho": 0.5}
-    sampler = make(estimator="all", **words).fit(ROWS, target)
-    q = chi_square_weights((ROWS.T @ target) ** 2, 0.5)
+    sampler = make(estimator="all", **words).fit(CHECK_ROWS, target)
+    q = chi_square_weights((CHECK_ROWS.T @ target) ** 2, 0.5)
     assert_allclose(sampler.pool_weights_, q)
     order = np.argsort(-q)[: np.count_nonzero(q)]
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order] * np.sqrt(q[order]))
     with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Lower M"):
-        make(n_components=6, **words).fit(ROWS, target)
-    assert make(pool_size=3, estimator="all", **words).fit(ROWS, target).pool_weights_.shape == (3,)
+        make(n_components=6, **words).fit(CHECK_ROWS, target)
+    assert make(pool_size=3, estimator="all", **words).fit(
+        CHECK_ROWS, target
+    ).pool_weights_.shape == (3,)
 
 
 def test_example_of_the_authors():

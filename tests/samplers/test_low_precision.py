@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench import kernels
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.samplers import RKS, LowPrecision
 
 from .unbiased import estimates, points, z_scores
@@ -16,7 +16,7 @@ from .unbiased import estimates, points, z_scores
 def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> None:
     """Exactly, in any block and order."""
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 4}
-    sampler = LowPrecision(9, bits=bits, **words).fit(ROWS)
+    sampler = LowPrecision(9, bits=bits, **words).fit(CHECK_ROWS)
     whole = sampler.transform(NEW_ROWS)
     for part in (slice(0, 1), slice(3, 11), np.arange(20)[::-1]):
         assert_array_equal(sampler.transform(np.ascontiguousarray(NEW_ROWS[part])), whole[part])
@@ -24,7 +24,7 @@ def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> Non
     step = 2 * limit / (2**bits - 1)
     levels = (whole + limit) / step
     assert_allclose(levels, levels.round(), atol=1e-9)
-    exact = RKS(9, **words).fit(ROWS).transform(NEW_ROWS)
+    exact = RKS(9, **words).fit(CHECK_ROWS).transform(NEW_ROWS)
     assert 0.2 * step < np.abs(whole - exact).max() < step
     assert len(np.unique(levels.round())) <= 2**bits
 
@@ -32,7 +32,7 @@ def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> Non
 @pytest.mark.parametrize(("bits", "sizes"), [(1, (2, 3)), (2, (3, 5)), (4, (5, 9)), (8, (9, 18))])
 def test_bytes_of_a_row_are_its_bits(bits: int, sizes: tuple[int, int]) -> None:
     for feature_map, size in zip(MAPS, sizes, strict=True):
-        sampler = LowPrecision(9, bits=bits, feature_map=feature_map, bandwidth=2.0).fit(ROWS)
+        sampler = LowPrecision(9, bits=bits, feature_map=feature_map, bandwidth=2.0).fit(CHECK_ROWS)
         assert sampler.feature_map_.bytes_per_row(8) == size
         assert len(np.packbits(np.zeros(bits * sampler.feature_map_.n_columns, bool))) == size
 

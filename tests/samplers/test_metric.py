@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from rfbench import kernels
 from rfbench.errors import MemoryLimit
-from rfbench.memory import limited_to
+from rfbench.memory import limit_temporarily
 from rfbench.samplers import metric
 from rfbench.samplers.base import streams
 from rfbench.samplers.metric import (
@@ -21,9 +21,9 @@ from rfbench.samplers.metric import (
     PEAKED_BANDWIDTHS,
     SMOOTH_BANDWIDTHS,
     LearnedMetric,
+    apply_metric,
+    compute_metric,
     gradient_outer_product,
-    into,
-    metric_of,
 )
 
 KINDS = ("diagonal", "full")
@@ -70,11 +70,11 @@ def test_three_outer_products_are_those_of_xrfm(name, kind):
     expected = json.loads(XRFM.read_text())[f"{name}, {kind}"]
     rows, targets, root, bandwidth = X[:60], Y[:60], np.ones(4), 1.5
     for outer in map(np.array, expected):
-        kernel, inside = kernels.make(name, bandwidth), into(root, rows)
+        kernel, inside = kernels.make(name, bandwidth), apply_metric(root, rows)
         coef = np.linalg.solve(kernel(inside, inside) + 0.1 * np.eye(60), targets)
         G = gradient_outer_product(kernel, inside, inside, coef, root, diagonal=kind == "diagonal")
         assert_allclose(G, outer, rtol=1e-6, atol=1e-6)
-        _, root = metric_of(G, rows)
+        _, root = compute_metric(G, rows)
         power = 0.25 if kind == "full" else 0.5
         theirs = linalg.fractional_matrix_power(np.diag(G) if G.ndim == 1 else G, power)
         ours = root if kind == "full" else np.diag(root)
@@ -124,7 +124,9 @@ def test_rounds_are_the_recursion_written_out(kind, name):
     assert metric.round_ == np.argmin(losses) > 0
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
     assert_allclose(A, metrics[metric.round_], rtol=1e-4, atol=1e-5)
-    assert_allclose(into(metric.root_, X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7)
+    assert_allclose(
+        apply_metric(metric.root_, X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -135,7 +137,7 @@ def test_the_metric_finds_the_column_that_matters_and_keeps_the_mean_squared_dis
     assert metric.round_ > 0
     assert A[0, 0] > (10 if kind == "diagonal" else 2) * np.diag(A)[1:].max()
     training = streams(0).selection.permutation(200)[40:]
-    before, after = scaled[training], into(metric.root_, scaled)[training]
+    before, after = scaled[training], apply_metric(metric.root_, scaled)[training]
     assert_allclose(after.var(axis=0).sum(), before.var(axis=0).sum(), rtol=1e-9)
 
 
@@ -154,14 +156,17 @@ def test_a_constant_target_leaves_the_rows_as_they_are(target):
     metric = LearnedMetric(random_state=0).fit(X, target)
     assert metric.round_ == 0
     assert "do not vary" in metric.notes_[0]
-    assert_array_equal(into(metric.root_, X), X)
+    assert_array_equal(apply_metric(metric.root_, X), X)
 
 
 def test_it_is_refused_where_it_does_not_fit_into_memory():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
-    with limited_to(2**29), pytest.raises(MemoryLimit, match="full metric of 200,000 columns"):
+    with (
+        limit_temporarily(2**29),
+        pytest.raises(MemoryLimit, match="full metric of 200,000 columns"),
+    ):
         LearnedMetric(kind="full").fit(wide, np.arange(40.0))
-    with limited_to(2**30):
+    with limit_temporarily(2**30):
         assert LearnedMetric(rounds=1).fit(wide, np.arange(40.0)).root_.shape == (200_000,)
 
 
@@ -177,9 +182,9 @@ def test_it_is_refused_where_it_does_not_fit_into_memory():
 def test_rounds_end_early(monkeypatch, losses, rounds):
     random = np.random.default_rng(0)
     X = random.standard_normal((200, 4))
-    made, left = metric.best_fit, iter(losses)
+    made, left = metric.fit_best, iter(losses)
     monkeypatch.setattr(
-        metric, "best_fit", lambda *args: (lambda fit: (next(left), *fit[1:]))(made(*args))
+        metric, "fit_best", lambda *args: (lambda fit: (next(left), *fit[1:]))(made(*args))
     )
     keys = {"n_landmarks": 25, "random_state": 0, "rounds": len(losses) - 1}
     fitted = LearnedMetric(**keys, early_stopping=True).fit(X, np.sin(2 * X[:, 0]))

@@ -4,10 +4,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from rfbench import kernels
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.registry import KERNELS
 from rfbench.samplers import Nystroem
-from rfbench.samplers.landmarks import unexplained
+from rfbench.samplers.landmarks import compute_schur_diagonal
 
 WAYS = ("uniform", "kmeans", "rpcholesky", "recursive-rls")
 
@@ -19,23 +19,23 @@ def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_compo
     """Against the exact kernel, to 1e-9."""
     sampler = Nystroem(
         n_components, kernel=kernel, landmarks=landmarks, bandwidth=2.0, random_state=0
-    ).fit(ROWS)
+    ).fit(CHECK_ROWS)
     if landmarks == "uniform":
         assert set(sampler.landmark_rows_) == set(range(60))
-    features, new = sampler.transform(ROWS), sampler.transform(NEW_ROWS)
-    exact = sampler.kernel_(ROWS, ROWS)
+    features, new = sampler.transform(CHECK_ROWS), sampler.transform(NEW_ROWS)
+    exact = sampler.kernel_(CHECK_ROWS, CHECK_ROWS)
     assert features.shape == (60, n_components)
     assert_allclose(features @ features.T, exact, atol=1e-9 * np.abs(exact).max())
-    across = sampler.kernel_(NEW_ROWS, ROWS)
+    across = sampler.kernel_(NEW_ROWS, CHECK_ROWS)
     assert_allclose(new @ features.T, across, atol=1e-8 * np.abs(across).max())
 
 
 @pytest.mark.parametrize("landmarks", WAYS)
 def test_inner_products_are_those_of_the_pseudo_inverse(landmarks: str) -> None:
-    sampler = Nystroem(20, bandwidth=2.0, landmarks=landmarks, random_state=0).fit(ROWS)
+    sampler = Nystroem(20, bandwidth=2.0, landmarks=landmarks, random_state=0).fit(CHECK_ROWS)
     points, k = sampler.feature_map_.landmarks, sampler.kernel_
     if landmarks != "kmeans":
-        assert_array_equal(points, ROWS[sampler.landmark_rows_])
+        assert_array_equal(points, CHECK_ROWS[sampler.landmark_rows_])
     cross = k(NEW_ROWS, points)
     expected = cross @ np.linalg.pinv(k(points, points), hermitian=True) @ cross.T
     features = sampler.transform(NEW_ROWS)
@@ -46,16 +46,16 @@ def test_inner_products_are_those_of_the_pseudo_inverse(landmarks: str) -> None:
 def test_ridge_leverage_from_all_rows_is_the_definition(kernel: str) -> None:
     """Against an explicit inverse, to 1e-8 relative."""
     k = kernels.make(kernel, 2.0)
-    K = k(ROWS, ROWS)
+    K = k(CHECK_ROWS, CHECK_ROWS)
     for alpha in (1e-3, 0.1):
         expected = np.diag(K @ np.linalg.inv(K + 60 * alpha * np.eye(60)))
-        for rows in (ROWS, sparse.csr_array(ROWS)):
-            scores = unexplained(k, rows, rows, 60 * alpha) / (60 * alpha)
+        for rows in (CHECK_ROWS, sparse.csr_array(CHECK_ROWS)):
+            scores = compute_schur_diagonal(k, rows, rows, 60 * alpha) / (60 * alpha)
             assert_allclose(scores, expected, rtol=1e-8)
 
 
 def test_coinciding_landmarks_do_no_harm() -> None:
-    rows = np.repeat(ROWS[:5], 12, axis=0)
+    rows = np.repeat(CHECK_ROWS[:5], 12, axis=0)
     sampler = Nystroem(30, bandwidth=2.0, random_state=0).fit(rows)
     features = sampler.transform(rows)
     assert_allclose(features @ features.T, sampler.kernel_(rows, rows), atol=1e-9)

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench import kernels
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import ORF, ROM, SORF, ColumnORF, SimRF
 from rfbench.samplers.base import streams
 from rfbench.samplers.orf import haar_rows
@@ -14,7 +14,7 @@ from .unbiased import assert_mean, estimates, points
 
 
 def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
-    frequencies = ORF(12, bandwidth=2.0, random_state=1).fit(ROWS).feature_map_.frequencies.T
+    frequencies = ORF(12, bandwidth=2.0, random_state=1).fit(CHECK_ROWS).feature_map_.frequencies.T
     products = frequencies @ frequencies.T
     block = np.arange(12) // 5
     same = (block[:, None] == block) & ~np.eye(12, dtype=bool)
@@ -24,10 +24,10 @@ def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
 
 def test_padded_frequencies_are_parts_of_longer_ones():
     """Of rows with five columns: the first five coordinates of orthogonal vectors of eight."""
-    eight = np.hstack([ROWS, np.zeros((len(ROWS), 3))])
+    eight = np.hstack([CHECK_ROWS, np.zeros((len(CHECK_ROWS), 3))])
     seeds, draws = 2000 if NIGHTLY else 200, []
     for seed in range(seeds):
-        sampler = ORF(8, bandwidth=1.0, padded=True, random_state=seed).fit(ROWS)
+        sampler = ORF(8, bandwidth=1.0, padded=True, random_state=seed).fit(CHECK_ROWS)
         draws.append(sampler.feature_map_.frequencies.T)
     longer = ORF(8, bandwidth=1.0, random_state=seeds - 1).fit(eight).feature_map_.frequencies.T
     assert_allclose(draws[-1], longer[:, :5], atol=1e-12)
@@ -35,13 +35,15 @@ def test_padded_frequencies_are_parts_of_longer_ones():
     assert_allclose((W**2).sum(axis=2).mean(axis=0), 5.0, atol=4 * np.sqrt(10 / seeds))
     products = np.einsum("sij,sik->jk", W, W) / (8 * seeds)
     assert_allclose(products, np.eye(5), atol=4 / np.sqrt(4 * seeds))
-    unpadded = ORF(8, bandwidth=1.0, random_state=seeds - 1).fit(ROWS).feature_map_.frequencies.T
+    unpadded = (
+        ORF(8, bandwidth=1.0, random_state=seeds - 1).fit(CHECK_ROWS).feature_map_.frequencies.T
+    )
     assert np.abs(unpadded - draws[-1]).max() > 1e-3
 
 
 def test_orthogonal_columns_have_gaussian_rows():
     """Divided by their lengths' chi, columns are orthonormal; rows are N(0, I) by themselves."""
-    draws = [ColumnORF(8, bandwidth=0.5, random_state=seed).fit(ROWS) for seed in range(500)]
+    draws = [ColumnORF(8, bandwidth=0.5, random_state=seed).fit(CHECK_ROWS) for seed in range(500)]
     W = np.array([sampler.feature_map_.frequencies.T / 2 for sampler in draws])
     squares = (W**2).sum(axis=2)
     assert_allclose(squares.mean(axis=0), 5.0, atol=5 * np.sqrt(10 / 500))
@@ -49,8 +51,10 @@ def test_orthogonal_columns_have_gaussian_rows():
     lengths = np.sqrt(streams(0).selection.chisquare(8, size=8))
     Q = W[0] / lengths[:, None]
     assert_allclose(Q.T @ Q, np.eye(5), atol=1e-12)
-    few = ColumnORF(4, bandwidth=2.0, random_state=3).fit(ROWS).feature_map_.frequencies
-    assert_allclose(few, ORF(4, bandwidth=2.0, random_state=3).fit(ROWS).feature_map_.frequencies)
+    few = ColumnORF(4, bandwidth=2.0, random_state=3).fit(CHECK_ROWS).feature_map_.frequencies
+    assert_allclose(
+        few, ORF(4, bandwidth=2.0, random_state=3).fit(CHECK_ROWS).feature_map_.frequencies
+    )
 
 
 def test_signs_are_fixed_so_that_the_matrix_is_haar():
@@ -68,7 +72,7 @@ def test_signs_are_fixed_so_that_the_matrix_is_haar():
 @pytest.mark.parametrize("blocks", [1, 2, 3])
 def test_sorf_and_rom_are_the_products_of_their_matrices(d, blocks):
     """Against explicit Hadamard (of scipy) and sign matrices, to 1e-12."""
-    rows = ROWS[:, np.arange(d) % 5]
+    rows = CHECK_ROWS[:, np.arange(d) % 5]
     words = {"bandwidth": 3.0, "random_state": 2, "feature_map": "paired"}
     cls = SORF if blocks == 3 else ROM
     sampler = cls(11, **words, **({"blocks": blocks} if blocks == 2 else {})).fit(rows)

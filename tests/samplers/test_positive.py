@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import ORF, RKS, OptimalPositiveFeatures, PositiveFeatures, SimRF
 from rfbench.samplers.declaration import GAUSSIAN
 
@@ -20,11 +20,11 @@ BOTH = (PositiveFeatures, OptimalPositiveFeatures)
 def test_features_are_the_formula(sampler, kernel, base):
     """To 1e-12 relative."""
     words = {"kernel": kernel, "bandwidth": 2.0, "random_state": 0}
-    fitted = sampler(7, base=base, **words).fit(ROWS)
-    W = BASES[base](7, feature_map="paired", **words).fit(ROWS).feature_map_.frequencies
+    fitted = sampler(7, base=base, **words).fit(CHECK_ROWS)
+    W = BASES[base](7, feature_map="paired", **words).fit(CHECK_ROWS).feature_map_.frequencies
     s = 2.0 if kernel == "gaussian" else 2.0**0.5  # where the kernel is exp(-|x - y|^2 / 2 s^2)
     A = getattr(fitted, "curvature_", 0.0)
-    rows = NEW_ROWS - ROWS.mean(axis=0)
+    rows = NEW_ROWS - CHECK_ROWS.mean(axis=0)
     squares = np.sum(rows**2, axis=1, keepdims=True)
     root, D = np.sqrt(1 - 4 * A), (1 - 4 * A) ** (5 / 4)
     expected = D * np.exp(A * s**2 * np.sum(W**2, axis=0) + root * rows @ W - squares / s**2)
@@ -35,12 +35,14 @@ def test_features_are_the_formula(sampler, kernel, base):
 def test_the_origin_does_not_matter(sampler):
     """Ten bandwidths from it, columns without centring are constant: all 0."""
     here, there = (
-        sampler(30, bandwidth=2.0, random_state=0).fit(ROWS + shift).transform(NEW_ROWS + shift)
+        sampler(30, bandwidth=2.0, random_state=0)
+        .fit(CHECK_ROWS + shift)
+        .transform(NEW_ROWS + shift)
         for shift in (0.0, 20.0)
     )
     assert_allclose(there, here, rtol=1e-9)
     assert np.std(there, axis=0).min() > 1e-3 * np.abs(there).max()
-    sparse_rows, sparse_new = sparse.csr_array(ROWS + 20.0), sparse.csr_array(NEW_ROWS + 20.0)
+    sparse_rows, sparse_new = sparse.csr_array(CHECK_ROWS + 20.0), sparse.csr_array(NEW_ROWS + 20.0)
     found = sampler(30, bandwidth=2.0, random_state=0).fit(sparse_rows).transform(sparse_new)
     assert_allclose(found, there, rtol=1e-9)
 

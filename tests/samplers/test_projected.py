@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import (
     RKS,
@@ -43,7 +43,7 @@ def test_few_coefficients_take_in_the_projection(
     cls: Any, options: Any, dtype: Any, k: int, by_row: int, monkeypatch: Any
 ) -> None:
     """A row is then never projected; the products are the same."""
-    rows, new = ROWS.astype(dtype), NEW_ROWS.astype(dtype)
+    rows, new = CHECK_ROWS.astype(dtype), NEW_ROWS.astype(dtype)
     fitted = cls(6, bandwidth=2.0, random_state=5, **options).fit(rows)
     coefficients = np.random.default_rng(0).standard_normal((6, k)).astype(dtype)
     expected = fitted.transform(new) @ coefficients
@@ -62,8 +62,8 @@ def test_few_coefficients_take_in_the_projection(
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_map: str) -> None:
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 5}
-    fitted = cls(6, base_size=11, **words, **options).fit(ROWS).feature_map_
-    base = RKS(11, **words).fit(ROWS).transform(NEW_ROWS)
+    fitted = cls(6, base_size=11, **words, **options).fit(CHECK_ROWS).feature_map_
+    base = RKS(11, **words).fit(CHECK_ROWS).transform(NEW_ROWS)
     assert fitted.inner.n_columns == base.shape[1] == (22 if feature_map == "paired" else 11)
     assert fitted.matrix.shape == (base.shape[1], 6)
     assert_allclose(fitted.transform(NEW_ROWS), base @ fitted.matrix, atol=1e-12)
@@ -72,7 +72,9 @@ def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_ma
 @pytest.mark.parametrize(("cls", "options"), ORTHONORMAL, ids=str)
 @pytest.mark.parametrize("n", [60, 3])
 def test_matrix_is_orthonormal_also_with_few_rows(cls: Any, options: Any, n: int) -> None:
-    matrix = cls(8, bandwidth=2.0, random_state=0, **options).fit(ROWS[:n]).feature_map_.matrix
+    matrix = (
+        cls(8, bandwidth=2.0, random_state=0, **options).fit(CHECK_ROWS[:n]).feature_map_.matrix
+    )
     assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
 
 

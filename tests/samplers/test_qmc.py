@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.stats import qmc as stats_qmc
 
-from rfbench.checking.samplers import ROWS
+from rfbench.checking.samplers import CHECK_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import QMC
 from rfbench.samplers.declaration import PRODUCT
 from rfbench.samplers.qmc import _generalized_halton
 
 
-def frequencies(rows=ROWS, **words):
+def frequencies(rows=CHECK_ROWS, **words):
     sampler = QMC(bandwidth=2.0, random_state=0, **words).fit(rows)
     return sampler.feature_map_.frequencies.T
 
@@ -23,7 +23,7 @@ def test_unscrambled_sequences_are_the_published_ones():
     sobol = [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375], [0.875, 0.875]]
     halton = [[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9], [5 / 8, 7 / 9]]
     for sequence, points in (("sobol", sobol), ("halton", halton)):
-        found = frequencies(ROWS[:, :2], n_components=5, sequence=sequence, scramble=False)
+        found = frequencies(CHECK_ROWS[:, :2], n_components=5, sequence=sequence, scramble=False)
         assert_allclose(found, stats.norm.ppf(points) / 2.0, atol=1e-12)
 
 
@@ -38,10 +38,10 @@ def test_no_frequency_is_infinite(sequence, scramble, kernel):
 
 @pytest.mark.parametrize("sequence", ["halton", "generalized-halton"])
 def test_unscrambled_halton_warns_in_many_dimensions(caplog, sequence):
-    wide = np.tile(ROWS, (1, 9))
+    wide = np.tile(CHECK_ROWS, (1, 9))
     with caplog.at_level(logging.WARNING):
         frequencies(wide, n_components=4, sequence=sequence)
-        frequencies(ROWS, n_components=4, sequence=sequence, scramble=False)
+        frequencies(CHECK_ROWS, n_components=4, sequence=sequence, scramble=False)
         assert not caplog.records
         frequencies(wide, n_components=4, sequence=sequence, scramble=False)
     assert "45 dimensions" in caplog.text

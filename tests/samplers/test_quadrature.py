@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rfbench import kernels
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import SSR, GaussianQuadrature
 from rfbench.samplers.declaration import GAUSSIAN
@@ -90,7 +90,7 @@ def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int)
 
 def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:
     """The weighted second moments of whole blocks, and the value at 0 in the paired map."""
-    sampler = SSR(12, bandwidth=2.0, feature_map="paired", random_state=0).fit(ROWS)
+    sampler = SSR(12, bandwidth=2.0, feature_map="paired", random_state=0).fit(CHECK_ROWS)
     W, weights = sampler.feature_map_.frequencies, sampler.feature_map_.weights
     assert_allclose((W * weights[:12] ** 2) @ W.T / 12 * 4, np.eye(5), atol=1e-12)
     features = sampler.transform(NEW_ROWS)

@@ -3,10 +3,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from rfbench.checking.samplers import MAPS, NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.samplers import RKS, RFMFeatures
 from rfbench.samplers.base import Shared, streams
-from rfbench.samplers.metric import LearnedMetric, into
+from rfbench.samplers.metric import LearnedMetric, apply_metric
 
 from .candidates import drawn
 
@@ -24,15 +24,15 @@ def test_features_are_plain_ones_of_rows_in_the_metric(feature_map, metric):
     assert sampler.round_ == learned.round_ > 0
     assert_allclose(sampler.metric_, learned.metric_)
     assert_allclose(sampler.losses_, learned.losses_)
-    plain = RKS(20, **words).fit(into(learned.root_, X))
-    expected = plain.transform(into(learned.root_, NEW_ROWS))
+    plain = RKS(20, **words).fit(apply_metric(learned.root_, X))
+    expected = plain.transform(apply_metric(learned.root_, NEW_ROWS))
     assert_allclose(sampler.transform(NEW_ROWS), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("value", [0.0, 3.7, -1e9])
 def test_a_constant_target_leaves_the_features_as_drawn(value):
     """Its fit and its gradients are rounding, which is no variation."""
-    sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(ROWS, np.full(60, value))
+    sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(CHECK_ROWS, np.full(60, value))
     assert_allclose(
         sampler.transform(NEW_ROWS), drawn("offset", 12).transform(NEW_ROWS), atol=1e-12
     )

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rfbench.checking.samplers import ROWS, TARGET
+from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET
 from rfbench.samplers import SWIM, DataPairs
 from rfbench.samplers.swim import pair_weights
 
@@ -52,16 +52,16 @@ def test_weights_and_probabilities_are_those_of_swimnetworks() -> None:
 @pytest.mark.parametrize("cls", [SWIM, DataPairs])
 def test_columns_are_minus_a_half_and_a_half_at_their_two_rows(cls: Any) -> None:
     """To 1e-12; constant across the line through them."""
-    sampler = cls(9, random_state=0).fit(ROWS, TARGET)
-    features = 3.0 * sampler.transform(ROWS)
+    sampler = cls(9, random_state=0).fit(CHECK_ROWS, CHECK_TARGET)
+    features = 3.0 * sampler.transform(CHECK_ROWS)
     first, second = sampler.pairs_.T
     assert_allclose(features[first, range(9)], -0.5, atol=1e-12)
     assert_allclose(features[second, range(9)], 0.5, atol=1e-12)
     # Constant across the line through the two rows, steepest half-way.
     across = np.random.default_rng(0).standard_normal(5)
-    step = ROWS[second[0]] - ROWS[first[0]]
+    step = CHECK_ROWS[second[0]] - CHECK_ROWS[first[0]]
     across -= (across @ step) / (step @ step) * step
-    middle = (ROWS[first[0]] + ROWS[second[0]]) / 2
+    middle = (CHECK_ROWS[first[0]] + CHECK_ROWS[second[0]]) / 2
     assert_allclose(sampler.transform((middle + across)[None])[0, 0], 0.0, atol=1e-12)
 
 
@@ -74,10 +74,12 @@ def test_law_of_the_pairs_is_that_of_the_enumeration(norm: str | None, target: A
     """From a large pool, a drawn pair follows the law over all 20 ordered pairs of 5 rows."""
     words: dict[str, Any] = {"n_components": 20_000, "pairs_per_row": 20_000, "random_state": 0}
     sampler = DataPairs(**words) if norm is None else SWIM(target_norm=norm, **words)
-    drawn, counts = np.unique(sampler.fit(ROWS[:5], target).pairs_, axis=0, return_counts=True)
+    drawn, counts = np.unique(
+        sampler.fit(CHECK_ROWS[:5], target).pairs_, axis=0, return_counts=True
+    )
     T = target if target.ndim == 2 else np.eye(3)[target]
     every = np.array([pair for pair in product(range(5), repeat=2) if pair[0] != pair[1]])
-    apart = np.linalg.norm(ROWS[every[:, 1]] - ROWS[every[:, 0]], axis=1)
+    apart = np.linalg.norm(CHECK_ROWS[every[:, 1]] - CHECK_ROWS[every[:, 0]], axis=1)
     change = np.linalg.norm(
         T[every[:, 1]] - T[every[:, 0]], ord=np.inf if norm == "max" else 2, axis=1
     )
@@ -96,17 +98,17 @@ def test_law_of_the_pairs_is_that_of_the_enumeration(norm: str | None, target: A
 
 def test_rows_that_coincide_are_counted_and_not_drawn() -> None:
     """Each row twice, with different classes: steepest of all would be what cannot be parted."""
-    rows, labels = np.repeat(ROWS[:10], 2, axis=0), np.arange(20) % 2
+    rows, labels = np.repeat(CHECK_ROWS[:10], 2, axis=0), np.arange(20) % 2
     sampler = SWIM(200, pairs_per_row=40, random_state=0).fit(rows, labels)
     assert sampler.coinciding_ + len(sampler.pool_) == 800
     assert sampler.coinciding_ == pytest.approx(800 / 19, abs=4 * np.sqrt(800 / 19))
     assert sampler.notes_[0].startswith(f"{sampler.coinciding_} of 800 ")
     assert (rows[sampler.pairs_[:, 0]] != rows[sampler.pairs_[:, 1]]).any(axis=1).all()
     assert np.abs(sampler.feature_map_.frequencies).max() < 10.0
-    assert SWIM(5, random_state=0).fit(ROWS, TARGET).notes_ == []
+    assert SWIM(5, random_state=0).fit(CHECK_ROWS, CHECK_TARGET).notes_ == []
 
 
 def test_a_constant_target_gives_the_uniform_pairs() -> None:
     words: dict[str, Any] = {"n_components": 30, "random_state": 0}
-    flat = SWIM(**words).fit(ROWS, np.zeros(60))
-    assert_array_equal(flat.pairs_, DataPairs(**words).fit(ROWS).pairs_)
+    flat = SWIM(**words).fit(CHECK_ROWS, np.zeros(60))
+    assert_array_equal(flat.pairs_, DataPairs(**words).fit(CHECK_ROWS).pairs_)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from rfbench.samplers import EERF
-from rfbench.samplers.pool import decreasing
+from rfbench.samplers.pool import argsort_descending
 
 from .candidates import frequencies
 
@@ -21,17 +21,17 @@ X = DATA.standard_normal((300, 4))
 def test_noise_below_the_error_does_not_decide(pairs):
     whole, noise = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
     expected = sorted(range(len(whole)), key=lambda i: (-whole[i], i))
-    assert_array_equal(decreasing(whole + 4e-10 * noise, 1e-9), expected)
+    assert_array_equal(argsort_descending(whole + 4e-10 * noise, 1e-9), expected)
 
 
 def test_without_an_error_only_equal_scores_are_tied():
     scores = np.array([1.0, 2.0, np.nextafter(2.0, 3.0), 2.0, 0.0, 0.0])
-    assert_array_equal(decreasing(scores, 0.0), [2, 1, 3, 0, 4, 5])
+    assert_array_equal(argsort_descending(scores, 0.0), [2, 1, 3, 0, 4, 5])
 
 
 def test_a_long_row_of_near_scores_is_not_one_tie():
     scores = np.random.default_rng(1).permutation(np.arange(1000.0))
-    ranked = scores[decreasing(scores, 2.5)]
+    ranked = scores[argsort_descending(scores, 2.5)]
     assert (ranked[:-1] - ranked[1:]).min() >= -2.5
     assert abs(ranked - np.arange(1000.0)[::-1]).max() <= 2.5
 

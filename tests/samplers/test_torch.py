@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rfbench.checking.samplers import NEW_ROWS, ROWS
+from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import RKS
@@ -12,7 +12,7 @@ from rfbench.samplers.elsewhere import adapted
 from rfbench.samplers.feature_map import OFFSET, PAIRED
 
 torch = pytest.importorskip("torch")
-LABELS = (ROWS[:, 0] > 0).astype(int)
+LABELS = (CHECK_ROWS[:, 0] > 0).astype(int)
 WITHOUT = ("low-precision", "nystroem")
 
 
@@ -20,7 +20,7 @@ def fitted(name, kernel="gaussian", feature_map=OFFSET, M=6, **parameters):
     sampler = SAMPLERS[name](
         M, kernel=kernel, bandwidth=2.0, feature_map=feature_map, random_state=0, **parameters
     )
-    return sampler.fit(ROWS, LABELS)
+    return sampler.fit(CHECK_ROWS, LABELS)
 
 
 def tensors(rows=NEW_ROWS, **kwargs):
@@ -43,7 +43,7 @@ def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_m
 @pytest.mark.parametrize("name", [name for name in SAMPLERS if name not in WITHOUT])
 @pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
 def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
-    kernel, rows = SAMPLERS[name].declaration.kernels[0], ROWS.astype(np.float32)
+    kernel, rows = SAMPLERS[name].declaration.kernels[0], CHECK_ROWS.astype(np.float32)
     sampler = SAMPLERS[name](
         12, kernel=kernel, bandwidth=2.0, feature_map=feature_map, random_state=0
     ).fit(rows, LABELS)
@@ -55,7 +55,7 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
 
 
 def test_its_arrays_are_buffers_of_its_own_type_and_nothing_is_trained():
-    features = RKS(4, bandwidth=2.0).fit(ROWS.astype(np.float32)).feature_map_.as_torch()
+    features = RKS(4, bandwidth=2.0).fit(CHECK_ROWS.astype(np.float32)).feature_map_.as_torch()
     assert list(features.parameters()) == []
     assert {name for name, _ in features.named_buffers()} == {"frequencies", "offsets"}
     assert {buffer.dtype for buffer in features.buffers()} == {torch.float32}
@@ -92,7 +92,7 @@ def test_a_module_becomes_a_function_of_rows_m_and_a_seed():
         def forward(self, rows):
             return torch.cos(rows @ self.weight) / self.weight.shape[1] ** 0.5
 
-    found = adapted(Net)(ROWS, 6, 3)
-    weight = Net(ROWS.shape[1], 6, 3).weight.detach().numpy()
+    found = adapted(Net)(CHECK_ROWS, 6, 3)
+    weight = Net(CHECK_ROWS.shape[1], 6, 3).weight.detach().numpy()
     assert found.dtype == weight.dtype == np.float32
-    assert_allclose(found, np.cos(ROWS @ weight) / 6**0.5, atol=1e-5)
+    assert_allclose(found, np.cos(CHECK_ROWS @ weight) / 6**0.5, atol=1e-5)

@@ -6,15 +6,15 @@ from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from sklearn.linear_model import Ridge
 
-from rfbench.checking.samplers import MAPS, ROWS, TARGET
+from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS
 from rfbench.samplers import VariableProjection
-from rfbench.samplers.varpro import held_out_loss, reduced_loss, ridge
+from rfbench.samplers.varpro import fit_ridge, held_out_loss, reduced_loss
 
 from .candidates import TWO, drawn
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-@pytest.mark.parametrize("targets", [TARGET[:, None], TWO])
+@pytest.mark.parametrize("targets", [CHECK_TARGET[:, None], TWO])
 @pytest.mark.parametrize("alpha", [1e-3, 0.1])
 def test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences(
     feature_map, targets, alpha
@@ -26,13 +26,15 @@ def test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences(
     def both(point):
         offsets = point[count:] if feature_map == "offset" else None
         found = replace(first, frequencies=point[:count].reshape(shape), offsets=offsets)
-        coef, intercept = ridge(found, ROWS, targets, alpha)
-        loss, by_W, by_b = reduced_loss(found, ROWS, targets, alpha, coef, intercept)
-        Z = found.transform(ROWS)
+        coef, intercept = fit_ridge(found, CHECK_ROWS, targets, alpha)
+        loss, by_W, by_b = reduced_loss(found, CHECK_ROWS, targets, alpha, coef, intercept)
+        Z = found.transform(CHECK_ROWS)
         fit = Ridge(alpha * 60).fit(Z, targets)
         squares = np.sum((targets - fit.predict(Z).reshape(targets.shape)) ** 2) / 60
         assert_allclose(loss, (squares + alpha * np.sum(fit.coef_**2)) / 2, rtol=1e-9)
-        assert_allclose(held_out_loss(found, ROWS, targets, coef, intercept), squares, rtol=1e-9)
+        assert_allclose(
+            held_out_loss(found, CHECK_ROWS, targets, coef, intercept), squares, rtol=1e-9
+        )
         return loss, np.append(by_W.ravel(), by_b if feature_map == "offset" else [])
 
     start = first.frequencies.ravel()

@@ -37,8 +37,8 @@ def test_the_files_have_the_commits_that_git_has(history: History) -> None:
         for paper, line in lines:
             found |= by_key(paper, [line])
     written: dict[tuple[str, ...], Committed] = {}
-    for paper in papers.papers():
-        written |= by_key(paper, list(papers.folder(paper).history))
+    for paper in papers.list_papers():
+        written |= by_key(paper, list(papers.find_folder(paper).history))
     assert written.keys() == found.keys()
     for key, line in found.items():
         assert (written[key].order, written[key].rows) == (line.order, line.rows), key
@@ -64,7 +64,9 @@ def test_a_claims_first_commit_is_that_of_a_plain_search(history: History) -> No
             }
             if part != last:
                 last, since = part, commit
-    (line,) = [x for x in papers.folder("lkrf2016").history if (x.kind, x.name) == ("claim", "L1")]
+    (line,) = [
+        x for x in papers.find_folder("lkrf2016").history if (x.kind, x.name) == ("claim", "L1")
+    ]
     assert since.startswith(line.form)
     assert line.order == "after"
 
@@ -155,8 +157,8 @@ def recorded_verdicts(change: Change) -> dict[str, str]:
 
 
 def test_first_verdicts_are_those_that_their_commits_have(history: History) -> None:
-    for paper in papers.papers():
-        for change in papers.folder(paper).changes:
+    for paper in papers.list_papers():
+        for change in papers.find_folder(paper).changes:
             found = recorded_verdicts(change)
             named = {p: said for p, said in found.items() if p in change.first_verdicts}
             assert named == change.first_verdicts, (paper, change.id)
@@ -164,14 +166,18 @@ def test_first_verdicts_are_those_that_their_commits_have(history: History) -> N
 
 def test_every_claim_that_was_changed_or_withdrawn_is_on_the_list(history: History) -> None:
     """By git, of all commits: forms that are not the present one, once rows were there."""
-    written = {(paper, c.id): c for paper in papers.papers() for c in papers.folder(paper).changes}
+    written = {
+        (paper, c.id): c
+        for paper in papers.list_papers()
+        for c in papers.find_folder(paper).changes
+    }
     present = history.forms[""]
     ever = {key for forms_of_one in history.forms.values() for key in forms_of_one}
     for kind, paper, name in ever - present.keys():
         if kind == "claim":
             assert written[paper, name].withdrawn, (paper, name)
-    for paper in papers.papers():
-        for line in papers.folder(paper).history:
+    for paper in papers.list_papers():
+        for line in papers.find_folder(paper).history:
             several = {f.get(("claim", paper, line.name)) for f in history.forms.values()} - {None}
             if line.kind == "claim" and line.order == "after" and len(several) > 1:
                 assert (paper, line.name) in written

@@ -186,7 +186,7 @@ def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
 
 def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) -> None:
     """Features streamed in blocks give the fit on their whole matrix."""
-    with mock.patch("rfbench.solvers.design.BLOCK_BYTES", 1):
+    with mock.patch("rfbench.solvers.design.DESIGN_BLOCK_BYTES", 1):
         for y in subject.targets:
             streamed = subject.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
             if subject.thing.uses_features:

@@ -4,7 +4,11 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_score
 
-from rfbench.solvers.boosting import GRID, SearchedBoostingClassifier, SearchedBoostingRegressor
+from rfbench.solvers.boosting import (
+    BOOSTING_GRID,
+    SearchedBoostingClassifier,
+    SearchedBoostingRegressor,
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def test_trees_stop_in_the_folds_and_the_choice_says_what_is_at_an_edge(rows):
     assert search.best_params_ == {**search.settings()[best], "max_iter": trees[best]}
     assert search.best_estimator_.n_iter_ == trees[best] < 200
     ends = {"max_iter": [1, 200]} | {
-        k: (min(v), max(v)) for k, v in GRID.items() if k != "max_iter"
+        k: (min(v), max(v)) for k, v in BOOSTING_GRID.items() if k != "max_iter"
     }
     assert search.at_edge_ == sorted(k for k, v in search.best_params_.items() if v in ends[k])
     few = SearchedBoostingRegressor(n_iter=1, cv=2, trees=2).fit(X, y)

@@ -17,10 +17,10 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.registry import SAMPLERS
 from rfbench.samplers import EERF, RKS
-from rfbench.samplers.base import looks_at_target
+from rfbench.samplers.base import uses_target
 from rfbench.solvers import ExternalSolver, RidgeClassifier, RidgeRegressor, make
 from rfbench.solvers.boosting import SearchedBoostingRegressor
-from rfbench.solvers.folds import whole_groups
+from rfbench.solvers.folds import assign_group_folds
 
 ALPHAS = [1e-3, 1e-1, 1e1]
 
@@ -43,7 +43,7 @@ def test_a_sampler_says_whether_it_looks_at_the_target(name):
         samplers.make(name, n_components=6, bandwidth=1.0, random_state=0).fit(X, own).transform(X)
         for own in (labels, np.random.default_rng(1).permutation(labels))
     ]
-    assert looks_at_target(SAMPLERS[name]) == (not np.array_equal(*made))
+    assert uses_target(SAMPLERS[name]) == (not np.array_equal(*made))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_sampler_says_whether_it_looks_at_the_target(name):
     ],
 )
 def test_a_transformer_from_elsewhere_says_it_by_its_tag(transformer, looks):
-    assert looks_at_target(transformer) is looks
+    assert uses_target(transformer) is looks
 
 
 def by_brute_force(X, y, folds, fit_features, loss):
@@ -157,13 +157,13 @@ def grouped(n=120, k=12, seed=0):
 @pytest.mark.parametrize("count", [2, 5])
 def test_folds_are_whole_groups(codes, count):
     _, groups, y = grouped()
-    folds = whole_groups(groups * 7 - 3, y if codes else None, count, seed=0)
+    folds = assign_group_folds(groups * 7 - 3, y if codes else None, count, seed=0)
     assert set(folds) == set(range(count))
     for group in np.unique(groups):
         assert len(set(folds[groups == group])) == 1
     assert np.bincount(folds).min() > 0.4 * len(y) / count
     np.testing.assert_array_equal(
-        folds, whole_groups(groups * 7 - 3, y if codes else None, count, 0)
+        folds, assign_group_folds(groups * 7 - 3, y if codes else None, count, 0)
     )
 
 
@@ -171,7 +171,7 @@ def test_folds_have_the_classes_where_that_can_be():
     y = np.repeat([0, 1], [90, 30])
     groups = np.arange(120) // 5  # each of one class
     for seed in range(5):
-        folds = whole_groups(groups, y, 3, seed)
+        folds = assign_group_folds(groups, y, 3, seed)
         assert [np.bincount(y[folds == g]).tolist() for g in range(3)] == 3 * [[30, 10]]
 
 

@@ -11,10 +11,10 @@ from sklearn.metrics import log_loss
 
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
-from rfbench.samplers.metric import into
+from rfbench.samplers.metric import apply_metric
 from rfbench.solvers import ExternalSolver
 from rfbench.solvers.kernel_model import KernelClassifier, KernelRegressor
-from rfbench.solvers.probabilities import fitted_link, linked
+from rfbench.solvers.probabilities import apply_link, fit_link
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((150, 3))
@@ -75,7 +75,9 @@ def test_the_metric_is_stored_and_gives_the_same_model_again():
     model = KernelRegressor(60, metric="diagonal", **keys).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     root = model.arrays_["root"]
     assert root[0] > 2 * root[1:].max()
-    again = KernelRegressor(60, **keys).fit(into(root, X), Y, X_val=into(root, NEW), y_val=Y_NEW)
+    again = KernelRegressor(60, **keys).fit(
+        apply_metric(root, X), Y, X_val=apply_metric(root, NEW), y_val=Y_NEW
+    )
     np.testing.assert_allclose(again.evaluation_, model.evaluation_)
 
 
@@ -120,8 +122,8 @@ def test_the_fitted_link_is_calibrated():
     """Scores of labels drawn from the link itself: its log-loss is nearly that of the truth."""
     random = np.random.default_rng(1)
     scores = random.standard_normal((4000, 3))
-    truth = linked(scores, (1.5, 2.5))
+    truth = apply_link(scores, (1.5, 2.5))
     codes = (random.random(4000)[:, None] > truth.cumsum(axis=1)).sum(axis=1)
-    fitted = linked(scores[2000:], fitted_link(scores[:2000], codes[:2000]))
+    fitted = apply_link(scores[2000:], fit_link(scores[:2000], codes[:2000]))
     best = log_loss(codes[2000:], truth[2000:])
     assert log_loss(codes[2000:], fitted) < best + 0.005

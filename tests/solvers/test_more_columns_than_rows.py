@@ -7,7 +7,7 @@ from rfbench.clock import Clock
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.design import Design
-from rfbench.solvers.fits import gram_fits
+from rfbench.solvers.fits import fit_from_gram
 from tests.support.problems import problem
 
 ALPHAS = [0.3, 3.0, 30.0]
@@ -17,7 +17,7 @@ def by_columns(solver, X, y):
     """Return the fits from Gram matrices of the columns."""
     targets = solver._targets(y)
     groups = solver._groups(solver.chosen_selection(), len(X))
-    fits = gram_fits(Design(X), targets, groups, Clock(), solver._solve, solver.intercept)
+    fits = fit_from_gram(Design(X), targets, groups, Clock(), solver._solve, solver.intercept)
     if fits.held_loss is None and groups is not None:
         loss = 0.0
         for g, path in enumerate(fits.partial):

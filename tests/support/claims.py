@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rfbench.analysis.claims import outcomes_of
+from rfbench.analysis.claims import judge_claim
 from rfbench.analysis.outcomes import Outcome
 from rfbench.papers.models import Claim, Part
 from rfbench.results import Results
@@ -45,7 +45,7 @@ def rows(
 
 def verdict(claim: Claim, *every: Results) -> Outcome:
     """Return the only outcome of a claim."""
-    (outcome,) = outcomes_of(claim, selection(*every))
+    (outcome,) = judge_claim(claim, selection(*every))
     return outcome
 
 

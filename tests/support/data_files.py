@@ -22,7 +22,7 @@ def letters(urls=(), member=None, whole=None, archive=True, **change):
     name = "letters.zip" if archive else "letters.data"
     download = {"name": name, "sha256": whole, "urls": list(urls)}
     file = {"name": "letters.data", "source": name, "sha256": member}
-    fields = catalog.entry("letter").model_dump() | {
+    fields = catalog.find_entry("letter").model_dump() | {
         "name": "letters",
         "folder": "letters",
         "downloads": [download] if urls else [],
@@ -126,7 +126,7 @@ ADULT_TEST = (
 
 def example(name):
     """Return contents, X, y, n_given_train and groups of a small file of a data set's format."""
-    entry = catalog.entry(name)
+    entry = catalog.find_entry(name)
     return entry, *EXAMPLES.get(name, _suite)(entry)
 
 
@@ -304,5 +304,5 @@ EXAMPLES = {
     "winequality-white": _suite,
     "parkinsons-ppe": _suite,
     "reuters21578": _svmlight(["-1", "+1"], [0, 1], 2),
-    **{name: _permuted for name in catalog.names() if name.startswith("simrf-")},
+    **{name: _permuted for name in catalog.list_names() if name.startswith("simrf-")},
 }

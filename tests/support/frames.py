@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis.frame import of
+from rfbench.analysis.frame import build_collection
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.verification import Verification
-from rfbench.analysis.verification import of as verify_selection
+from rfbench.analysis.verification import build_verification as verify_selection
 from rfbench.results import Results
 from rfbench.results.schema import BOOLEAN, INTEGER, NUMBER, SCHEMA, STRING, TEXT
 from tests.support.results import ROW
@@ -57,7 +57,7 @@ def _typed(name: str, cells: list[Any]) -> pd.Series[Any]:
 
 def selection(*every: Results) -> Selection:
     """Put results into one frame."""
-    return Selection(of(every))
+    return Selection(build_collection(every))
 
 
 def verification(*every: Results) -> Verification:

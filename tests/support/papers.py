@@ -21,7 +21,7 @@ PAPER = {"paper": "liu2020", "item": "table3, figure1"}
 @contextmanager
 def read_from(root: Path) -> Iterator[None]:
     """Let the papers be those whose folders lie in `root`, for the time of a ``with``."""
-    with mock.patch.object(papers, "library", return_value=read_all(root)):
+    with mock.patch.object(papers, "read_library", return_value=read_all(root)):
         yield
 
 

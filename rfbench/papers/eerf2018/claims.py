@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfbench.analysis.paired import Curve, Pairing, Quantity, at_equal_time
+from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_time
 
 
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
@@ -18,7 +18,7 @@ def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Qu
 
 def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the comparison at the largest time that both methods reached."""
-    return at_equal_time(pairing, curve, other)[-1:]
+    return compare_at_equal_time(pairing, curve, other)[-1:]
 
 
 CLAIMS = {"E3": over_own_fit, "E4": at_the_last_time}

@@ -13,7 +13,7 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size
-        for number in papers.published()
+        for number in papers.list_published()
         if number.mark and (number.paper, number.dataset, number.method, number.metric) == compared
     }
     steps = pairing.steps(curve, other)

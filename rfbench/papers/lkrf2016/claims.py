@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.kept import near_corners, near_offsets
+from rfbench.analysis.kept import is_near_corners, is_near_offsets
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
 from rfbench.results import kept_features
 
@@ -40,12 +40,12 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return what share of the weight lies where Figure 1a shows it, at d = 2."""
-    near = {"kept_near_corners": near_corners, "kept_near_offsets": near_offsets}
+    near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
     for group in groups[curve.get(2, [])]:
         trials = collection.counted.loc[collection.counted["group"] == group, "trial_id"]
-        kept = kept_features.frame(Path(collection.groups["folder"][group]), [])
+        kept = kept_features.read_frame(Path(collection.groups["folder"][group]), [])
         kept = kept[kept["trial_id"].isin(trials)]
         weights, by = kept["weight"], kept["trial_id"]
         inside = (weights * near[pairing.part.metric](kept)).groupby(by).sum()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rfbench.analysis.paired import Curve, Pairing, Quantity
 
-FOLDS = 5
+N_FOLDS = 5
 
 
 def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
@@ -18,7 +18,7 @@ def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
     Draws of one fold share their rows: they are one value, not several.
     """
     collection, pairs = pairing.trials.collection, pairing.trials.pairs
-    folds = collection.of_pairs["trial"].iloc[pairs].to_numpy(dtype=int) % FOLDS
+    folds = collection.of_pairs["trial"].iloc[pairs].to_numpy(dtype=int) % N_FOLDS
     table = pd.DataFrame(pairing.table(pairing.part.metric)).groupby(folds).mean()
     means = [
         table[list(itertools.chain(*columns.values()))].mean(axis=1).to_numpy()
