@@ -34,7 +34,7 @@ def escape_controls(text: object) -> str:
     That is control characters, with which a terminal is steered, and characters without a shape,
     such as those that turn the direction of writing.
 
-    >>> printable("a\x1b]0;title\x07 b")
+    >>> escape_controls("a\x1b]0;title\x07 b")
     'a\\x1b]0;title\\x07 b'
     """
     text = str(text)
@@ -75,7 +75,7 @@ class Markdown(str):
 def escape_markdown(text: object) -> Markdown:
     r"""Write a text within a line of Markdown; what is Markdown already stays as it is.
 
-    >>> print(in_markdown(r"\<img onerror=x> [a](javascript:b)"))
+    >>> print(escape_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
     """
     live = hasattr(text, "__html__")  # what a macro of Jinja made has it too

@@ -36,8 +36,8 @@ PRINTED = {
 def find_displayed_name(method: str) -> str:
     """Return a method's name as its paper has it; what distinguishes a variant of it stays.
 
-    >>> printed("nystroem-kmeans"), printed("lkrf-top, gamma=2"), printed("mine")
-    ('k-means Nyström', 'LKRF-top, gamma=2', 'mine')
+    >>> [find_displayed_name(name) for name in ("nystroem-kmeans", "lkrf-top, gamma=2", "mine")]
+    ['k-means Nyström', 'LKRF-top, gamma=2', 'mine']
     """
     name = method.partition(",")[0]
     while name not in PRINTED and "-" in name:
@@ -48,7 +48,7 @@ def find_displayed_name(method: str) -> str:
 def find_row_name(name: str) -> str:
     """Return the name in rows of a method that is named as its paper prints it.
 
-    >>> unprinted("SLS-RFF"), unprinted("ls-rff"), unprinted("mine")
+    >>> find_row_name("SLS-RFF"), find_row_name("ls-rff"), find_row_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')
     """
     folded = name.casefold()

@@ -58,8 +58,8 @@ class Document:
 def parse_scalar(text: str) -> Any:
     """Return what an unquoted word means: None, a truth value, a number, or the text.
 
-    >>> scalar("1e-5"), scalar("10:30"), scalar("no"), scalar("true"), scalar("12")
-    (1e-05, '10:30', 'no', True, 12)
+    >>> [parse_scalar(word) for word in ("1e-5", "10:30", "no", "true", "12")]
+    [1e-05, '10:30', 'no', True, 12]
     """
     if text in ("", "~", "null", "Null", "NULL"):
         return None

@@ -61,5 +61,6 @@ def test_function_name_begins_with_no_preposition_and_does_not_end_in_of() -> No
         f"{file.relative_to(ROOT)}: {name}"
         for file, name in public_functions()
         if name.split("_")[0] in PREPOSITIONS or name.endswith("_of")
+        if name != "one_of"  # a rule that users write in their samplers
     ]
     assert not wrong

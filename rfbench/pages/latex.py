@@ -60,7 +60,7 @@ def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "")
 def make_label(text: str) -> str:
     """Return a name for ``\\label``: letters, digits and hyphens.
 
-    >>> label_of("mine_table3, MNIST 5%")
+    >>> make_label("mine_table3, MNIST 5%")
     'tab:mine-table3-mnist-5'
     """
     return "tab:" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
