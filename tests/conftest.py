@@ -26,13 +26,14 @@ if DATA := os.environ.get("RFBENCH_DATA"):  # tests change the folder
 CACHE = tempfile.TemporaryDirectory(prefix="rfbench-tests-")
 os.environ["RFBENCH_CACHE"] = CACHE.name
 
-# Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
-# all. Those on faults start their own; they take long, and begin first.
+# Files whose runs find the idle workers of the run before: one process of pytest-xdist runs all
+# files of a group. Choosing takes as long as all others together, so it is a group of its own.
+# Tests of faults start their own workers; they take long, and begin first.
 WITH_WORKERS = re.compile(
-    r"tests/(experiment/(?!test_faults)|audit/|choosing/)"
+    r"tests/(experiment/(?!test_faults)|audit/)"
     r"|test_(api|cli|documentation|invented)\.py"
 )
-LONG = re.compile(r"tests/experiment/test_faults")
+LONG = re.compile(r"tests/(experiment/test_faults|choosing/)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,6 +46,8 @@ def group_of(test: str) -> str:
     file = test.partition("::")[0]
     if file.endswith("s/test_contract.py"):  # [FORM/CHECK]
         return test.rpartition("/")[0] if "[" in test else file
+    if file.startswith("tests/choosing/"):
+        return "choosing"
     return "workers" if WITH_WORKERS.search(file) else file
 
 
