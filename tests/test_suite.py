@@ -1,5 +1,6 @@
 """The test command and the helpers of the tests."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import group_of
+from tests.conftest import WITH_PUBLISHED, group_of
 from tests.support.runs import wait_until
 
 ROOT = Path(__file__).parents[1]
@@ -53,11 +54,14 @@ def test_waiting_ends_when_the_child_is_dead():
     wait_until(lambda: True, child)  # it happened before the child ended
 
 
-def test_files_that_share_workers_are_in_one_group():
+def test_files_that_share_workers_or_a_fixture_are_in_one_group():
     groups = {
         folder: group_of(f"tests/{folder}/test_a.py::test_b") for folder in ("audit", "choosing")
     }
     assert groups == {"audit": "workers", "choosing": "choosing"}
     assert group_of("tests/experiment/test_faults.py::test_b") == "tests/experiment/test_faults.py"
+    for file in ROOT.glob("tests/*/test_*.py"):
+        uses = re.search(r"[(,]\s*every_published\b", file.read_text())
+        assert bool(uses) == (str(file.relative_to(ROOT)) in WITH_PUBLISHED), file
     form = "tests/samplers/test_contract.py::test_promise[RKS/same_seed]"
     assert group_of(form) == "tests/samplers/test_contract.py::test_promise[RKS"

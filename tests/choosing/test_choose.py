@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+
 import rfbench
 from rfbench.choosing import choice as choosing
 from rfbench.choosing import rounds
