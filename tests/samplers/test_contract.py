@@ -40,7 +40,7 @@ def waits(subject, check):
     have the same base, and all other checks of the contract run on RFM.
     """
     first = subject.thing.declaration.forms[0].options
-    by_day = subject.options == first and subject.thing is not SAMPLERS["rfm"]
+    by_day = subject.options == first and subject.thing is not SAMPLERS["rfm-rff"]
     return check is contract.passes_the_checks_of_scikit_learn and not by_day
 
 
