@@ -3,6 +3,7 @@
 import os
 import re
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from rfbench import figures, files
+from rfbench.analysis.verification import Verification, verify
 from tests.support.results import write
 
 __all__ = ["write"]
@@ -26,13 +28,16 @@ if DATA := os.environ.get("RFBENCH_DATA"):  # tests change the folder
 CACHE = tempfile.TemporaryDirectory(prefix="rfbench-tests-")
 os.environ["RFBENCH_CACHE"] = CACHE.name
 
-# Files whose runs find the idle workers of the one before: one process of pytest-xdist runs them
-# all. Those on faults start their own; they take long, and begin first.
+# Files whose runs find the idle workers of the run before: one process of pytest-xdist runs all
+# files of a group. Choosing takes as long as all others together, so it is a group of its own.
+# Tests of faults start their own workers; they take long, and begin first.
 WITH_WORKERS = re.compile(
-    r"tests/(experiment/(?!test_faults)|audit/|choosing/)"
+    r"tests/(experiment/(?!test_faults)|audit/)"
     r"|test_(api|cli|documentation|invented)\.py"
 )
-LONG = re.compile(r"tests/experiment/test_faults")
+# Files that share the verification of all published rows, which takes seconds.
+WITH_PUBLISHED = ("tests/analysis/test_ledger.py", "tests/pages/test_contents.py")
+LONG = re.compile(r"tests/(experiment/test_faults|choosing/)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,6 +50,10 @@ def group_of(test: str) -> str:
     file = test.partition("::")[0]
     if file.endswith("s/test_contract.py"):  # [FORM/CHECK]
         return test.rpartition("/")[0] if "[" in test else file
+    if file in WITH_PUBLISHED:
+        return "published"
+    if file.startswith("tests/choosing/"):
+        return "choosing"
     return "workers" if WITH_WORKERS.search(file) else file
 
 
@@ -73,6 +82,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write empty figures: what `tests/figures` does not test takes seconds."""
     monkeypatch.setattr(figures, "save", lambda _, file: files.replace(file, b""))
+
+
+@pytest.fixture(scope="session")
+def every_published() -> Verification:
+    """All published rows, verified once; the files that use it are `WITH_PUBLISHED`."""
+    return verify([Path(__file__).parents[1] / "results" / "published"])
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
 
 import rfbench
 from rfbench.choosing import choice as choosing
@@ -167,8 +166,8 @@ def test_of_pure_noise_nothing_is_learnt(short, tmp_path, tables, classes):
 def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_path):
     """Of 5 % positives the error hardly shows a model whose AUC is .9."""
     random = np.random.default_rng(0)
-    X = random.standard_normal((600, 2))
-    y = np.where(random.random(600) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
+    X = random.standard_normal((400, 2))
+    y = np.where(random.random(400) < 1 / (1 + np.exp(4.5 - 2 * X[:, 0])), "yes", "no")
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=1)
     assert min(choice.card["shares"]) < 0.1
     assert not choice.card["nothing_learnt"]
@@ -192,7 +191,7 @@ def test_classes_in_words_by_groups(short, tmp_path):
     assert np.mean(choice.model.predict(make_table(X, y).X) != y) < 0.15
 
 
-def drifting(n=300):
+def drifting(n=120):
     """A series that goes up: what was seen says little about what comes."""
     random = np.random.default_rng(0)
     table = pd.DataFrame({"when": pd.date_range("2023-01-01", periods=n).strftime("%d.%m.%Y")})
@@ -215,6 +214,13 @@ def test_time_holds_out_what_comes_last(short, tmp_path):
     assert features[1] > 2 * features[0]
 
 
+def line(n=90):
+    """Rows of two columns whose target is one of them and noise: learnt in a second."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, 2))
+    return X, X[:, 0] + 0.1 * random.standard_normal(n)
+
+
 @pytest.mark.parametrize(
     ("keys", "error", "message"),
     [
@@ -230,7 +236,7 @@ def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
 
 
 def test_a_model_without_rows_says_so(short, tmp_path):
-    X, y = load_wine(return_X_y=True)
+    X, y = line()
     free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
     assert not any(c["holds_rows"] for c in free.card["contenders"])
     assert "it holds no training rows" in text(free)
@@ -242,14 +248,14 @@ def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(choosing, step, interrupted)
-    X, y = load_wine(return_X_y=True)
+    X, y = line()
     with pytest.raises(KeyboardInterrupt):
         choose(X, y, budget=FOREVER, out=tmp_path, allow_rows=False, n_jobs=1)
     assert not {*tmp_path.rglob("*.npy"), *tmp_path.rglob("*.npz"), *tmp_path.rglob("trials.csv")}
 
 
-def test_without_time_there_is_an_answer(tmp_path):
-    X, y = load_wine(return_X_y=True)
+def test_without_time_there_is_an_answer(short, tmp_path):
+    X, y = line()
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
     assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
     assert choice.card["stopped"]

@@ -1,13 +1,9 @@
 """Every table and figure of the seed papers is on the front page, with what is missing of it."""
 
-from pathlib import Path
-
 from rfbench import papers
-from rfbench.analysis.verification import verify
 from rfbench.pages.front import contents_grid
 from rfbench.pages.words import DASH
 
-PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 SEEDS = ("eerf2018", "liu2020", "lkrf2016", "tefm2015")
 
 
@@ -23,9 +19,9 @@ def test_twelve_tables_and_ten_figures_are_listed_each_once():
     assert (kinds.count("table"), kinds.count("figure")) == (12, 10)
 
 
-def test_what_holds_measurements_says_what_is_missing():
+def test_what_holds_measurements_says_what_is_missing(every_published):
     """A table with published numbers of data that were not run, or on stand-ins, is in part."""
-    held = verify([PUBLISHED])
+    held = every_published
     own = held.own[held.own["unit"] != "s"]
     lines = {tuple(row[:2]): row[2:] for row in contents_grid(held.selection).rows}
     for name in SEEDS:

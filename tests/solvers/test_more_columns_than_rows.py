@@ -1,5 +1,7 @@
 """The system of the rows gives the fit of the system of the columns, and its losses."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from rfbench.solvers.design import Design
 from rfbench.solvers.fits import fit_from_gram
+from tests.support.nightly import nightly
 from tests.support.problems import problem
 
 ALPHAS = [0.3, 3.0, 30.0]
@@ -27,10 +30,23 @@ def by_columns(solver, X, y):
     return fits.path, None if fits.held_loss is None else fits.held_loss.sum(axis=0)
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("convention", ["absolute", "per-sample"])
+# By day each value of every parameter, with each kind of target and each selection.
+BY_DAY = [
+    ((24, 24), "absolute", True),
+    ((24, 25), "per-sample", False),
+    ((30, 90), "absolute", False),
+    ((9, 400), "per-sample", True),
+]
+SHAPES = [shape for shape, _, _ in BY_DAY]
+EVERY = itertools.product(SHAPES, ["absolute", "per-sample"], [True, False])
+
+
+@pytest.mark.parametrize(
+    ("shape", "convention", "intercept"),
+    [*BY_DAY, *(pytest.param(*case, marks=nightly) for case in EVERY if case not in BY_DAY)],
+    ids=str,
+)
 @pytest.mark.parametrize("selection", ["cv3", "validation", "test"])
-@pytest.mark.parametrize("shape", [(24, 24), (24, 25), (30, 90), (9, 400)], ids=str)
 @pytest.mark.parametrize(
     ("kind", "options"),
     [

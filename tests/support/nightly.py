@@ -1,4 +1,7 @@
-"""Which tests wait for the night: full sizes, many kills, laws over hundreds of simulations."""
+"""Tests that `scripts/test --all` and the nightly workflow add: full sizes, long lists, many kills.
+
+Each has a fast test that fails for the same fault.
+"""
 
 import os
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 import pytest
 
 NIGHTLY = bool(os.environ.get("RFBENCH_NIGHTLY"))
-nightly = pytest.mark.skipif(not NIGHTLY, reason="RFBENCH_NIGHTLY=1 runs it")
+nightly = pytest.mark.skipif(not NIGHTLY, reason="scripts/test --all runs it")
 
 
 def at_night(*values: Any) -> list[Any]:

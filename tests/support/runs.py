@@ -37,10 +37,18 @@ MOST_SECONDS = 600.0
 """A guard against waiting for ever, out of reach on a busy machine."""
 
 
-def wait_until(met):
+def wait_until(met, child=None):
+    """Wait until `met()` is true; fail when `child`, a Popen that it depends on, has ended before.
+
+    The child is looked at first: it may end after it did what is waited for.
+    """
     limit = time.monotonic() + MOST_SECONDS
-    while not met():
-        assert time.monotonic() < limit, "waited in vain"
+    while True:
+        code = child.poll() if child is not None else None
+        if met():
+            return
+        assert code is None, f"the child ended with exit code {code} before it happened"
+        assert time.monotonic() < limit, f"it did not happen in {MOST_SECONDS:g} s"
         time.sleep(0.02)
 
 

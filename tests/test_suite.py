@@ -1,0 +1,67 @@
+"""The test command and the helpers of the tests."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import WITH_PUBLISHED, group_of
+from tests.support.runs import wait_until
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], "night= -m pytest -n 3"),
+        (["tests/solvers", "-x"], "night= -m pytest -n 3 tests/solvers -x"),
+        (["--all"], "night=1 -m pytest -n 3"),
+        (["--all", "tests/solvers"], "night=1 -m pytest -n 3 tests/solvers"),
+    ],
+)
+def test_all_adds_the_nightly_tests_and_other_arguments_go_to_pytest(tmp_path, words, expected):
+    programs = tmp_path / "venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "ruff", "mypy"):
+        said = 'echo "night=$RFBENCH_NIGHTLY $*"' if name == "python" else "true"
+        (programs / name).write_text(f"#!/bin/sh\n{said}\n")
+        (programs / name).chmod(0o755)
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "test", tmp_path / "scripts")
+    (tmp_path / "scripts" / "setup").write_text(f"venv={tmp_path / 'venv'}\n")
+    done = subprocess.run(
+        ["bash", tmp_path / "scripts" / "test", *words],
+        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == expected
+
+
+def test_the_nightly_workflow_runs_all_tests():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
+    assert "schedule" in workflow["env"]["RFBENCH_NIGHTLY"]
+    assert any("scripts/test" in line for line in (ROOT / ".ci/run").read_text().splitlines())
+
+
+def test_waiting_ends_when_the_child_is_dead():
+    child = subprocess.Popen([sys.executable, "-S", "-c", "raise SystemExit(7)"])
+    with pytest.raises(AssertionError, match="exit code 7"):
+        wait_until(lambda: False, child)
+    wait_until(lambda: True, child)  # it happened before the child ended
+
+
+def test_files_that_share_workers_or_a_fixture_are_in_one_group():
+    groups = {
+        folder: group_of(f"tests/{folder}/test_a.py::test_b") for folder in ("audit", "choosing")
+    }
+    assert groups == {"audit": "workers", "choosing": "choosing"}
+    assert group_of("tests/experiment/test_faults.py::test_b") == "tests/experiment/test_faults.py"
+    for file in ROOT.glob("tests/*/test_*.py"):
+        uses = re.search(r"[(,]\s*every_published\b", file.read_text())
+        assert bool(uses) == (str(file.relative_to(ROOT)) in WITH_PUBLISHED), file
+    form = "tests/samplers/test_contract.py::test_promise[RKS/same_seed]"
+    assert group_of(form) == "tests/samplers/test_contract.py::test_promise[RKS"
