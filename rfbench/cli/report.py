@@ -46,7 +46,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
       rfbench report --html site
       rfbench report --audits
     """
-    from rfbench.experiment.today import settings
+    from rfbench.experiment.today import of_papers, settings
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     if audits:
@@ -66,8 +66,9 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, audits: bool
         if html:
             from rfbench.pages.html import write_pages
 
-            written = write_pages(made.pages(paths, out, settings), out, paths, html)
+            pages = made.pages(paths, out, settings, of_papers())
+            written = write_pages(pages, out, paths, html)
         else:
-            written = made.publish(paths, out, settings)
+            written = made.publish(paths, out, settings, of_papers())
     for path in written:
         echo(path)

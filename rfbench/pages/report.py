@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rfbench import files, papers, slices
 from rfbench.analysis import ledger
+from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, writing
@@ -21,6 +22,7 @@ def publish(
     folders: Sequence[str | Path],
     out: str | Path,
     today: Today | None = None,
+    configured: Configurations | None = None,
 ) -> list[Path]:
     """Write `pages`, and remove those of an earlier call that no result backs any more.
 
@@ -29,7 +31,7 @@ def publish(
     """
     out = Path(out)
     _check_front(out / "README.md")
-    made = pages(folders, out, today)
+    made = pages(folders, out, today, configured)
     written = {file: content for file, content in made.items() if content is not None}
     with writing(f"The report cannot be written to {out}", todo="Name another folder with --out."):
         every = {*(out / PAPERS / f"{name}.md" for name in papers.papers()), *made}
@@ -47,6 +49,7 @@ def pages(
     folders: Sequence[str | Path],
     out: Path,
     today: Today | None = None,
+    configured: Configurations | None = None,
 ) -> dict[Path, str | bytes | None]:
     """Return every page from the results folders at or below some; nothing is run.
 
@@ -59,6 +62,8 @@ def pages(
         run, and what the slices add.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
+    configured : mapping, optional
+        The configurations that come with rfbench, see `rfbench.analysis.contents`.
 
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
@@ -83,7 +88,7 @@ def pages(
         **added,
         out / changed_claims.PAGE: changed_claims.page(verification, with_pages),
         out / LEDGER: ledger.as_json(verification),
-        out / "README.md": front.page(verification, paths, out, with_pages, additions),
+        out / "README.md": front.page(verification, paths, out, with_pages, additions, configured),
     }
 
 
