@@ -57,7 +57,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
       rfbench report results/quickstart --html report.html
       rfbench report --html site
     """
-    from rfbench.experiment.today import find_settings
+    from rfbench.experiment.today import find_settings, read_paper_configurations
 
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     own = [place for name, (_, place) in _modes().items() if asked[name]]
@@ -73,8 +73,9 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
         if html:
             from rfbench.pages.html import write_pages
 
-            written = write_pages(made.render_pages(paths, out, find_settings), out, paths, html)
+            pages = made.render_pages(paths, out, find_settings, read_paper_configurations())
+            written = write_pages(pages, out, paths, html)
         else:
-            written = made.publish(paths, out, find_settings)
+            written = made.publish(paths, out, find_settings, read_paper_configurations())
     for path in written:
         echo(path)

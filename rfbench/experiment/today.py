@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import config, shipped
+from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial
 from rfbench.results import Results
+from rfbench.yamlfile import Document
 
 
 def find_settings(results: Results) -> frozenset[str] | None:
@@ -24,10 +26,7 @@ def find_settings(results: Results) -> frozenset[str] | None:
         _documents(path) for path in shipped.list_configurations() if name.startswith(path.stem)
     )
     document = next((runs[name] for runs in files if name in runs), None)
-    try:
-        experiment = document and config.from_document(document, name)
-    except RfbenchError:
-        return None
+    experiment = None if document is None else _read(document, name)
     if experiment is None:
         return None
     named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
@@ -48,6 +47,20 @@ def find_settings(results: Results) -> frozenset[str] | None:
     return frozenset(asked)
 
 
+def read_paper_configurations() -> dict[str, dict[str, Any]]:
+    """Return the shipped configurations of papers by run, as a manifest has them."""
+    every = [each for path in shipped.list_configurations() for each in _documents(path).items()]
+    read = {name: _read(run, name) for name, run in every if run.value.get("paper")}
+    return {name: each.model_dump(mode="json") for name, each in read.items() if each}
+
+
+def _read(document: Document, name: str) -> Experiment | None:
+    try:
+        return config.from_document(document, name)
+    except RfbenchError:
+        return None
+
+
 @functools.cache
-def _documents(path: Path) -> dict[str, Any]:
+def _documents(path: Path) -> dict[str, Document]:
     return dict(config.read_documents(path))

@@ -9,9 +9,9 @@ from typing import Any
 
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
+from rfbench.analysis.contents import Configurations, Coverage, count_missing, cover
 from rfbench.analysis.findings import gather
 from rfbench.analysis.ledger import Count
-from rfbench.analysis.selection import Selection, split_items
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, escape_markdown
 from rfbench.pages import authors_rows, findings
@@ -20,7 +20,7 @@ from rfbench.pages.claims import format_verdict
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, listing
+from rfbench.pages.words import DASH, listing, span
 from rfbench.results import Results
 
 
@@ -95,27 +95,35 @@ def claims_grid(verification: Verification) -> Grid:
     return Grid(["claim", *protocols], rows)
 
 
-def contents_grid(selection: Selection) -> Grid:
-    """Lay out the tables and figures of the papers that list theirs: what is measured of each."""
-    rows = []
-    for paper in map(papers.find_paper, papers.list_papers()):
-        of_paper = selection.bearing[selection.bearing["paper"] == paper.name]
-        for content in paper.contents:
-            here = of_paper[of_paper["item"].isin(split_items(content.of or content.item))]
-            state, text = DASH, content.missing
-            if content.nothing:
-                state, text = "nothing to measure", content.nothing
-            elif len(here):
-                state = "in part" if content.missing else "complete"
-                text = content.missing or listing(here["target"].unique())
-            rows.append([paper.name, content.item, state, text])
-    return Grid(["paper", "item", "measured", "what is missing, or what it is"], rows)
+def contents_grid(every: Sequence[Coverage]) -> Grid:
+    """Lay out how much of each table and figure of the papers is measured."""
+    head = [
+        "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
+        "numbers without rows", "runs with missing trials",
+    ]  # fmt: skip
+    return Grid(head, [_covered(each) for each in every])
 
 
-def count_unfinished(results: Results) -> int:
-    """Count the planned trials without a row; 0 where the plan is not known."""
-    planned = results.manifest.get("trials")
-    return len(set(planned) - set(results.rows["trial_id"])) if isinstance(planned, list) else 0
+def _covered(each: Coverage) -> list[str]:
+    if each.nothing:
+        return [each.paper, each.item, "nothing to measure", each.nothing, *[DASH] * 4]
+    state = "in part" if each.measured else "on substitutes" if each.replaced else DASH
+    runs = [f"{name} ({n} of {planned})" for name, (n, planned) in each.short.items()]
+    runs += [f"{name} (all)" for name in each.not_run]
+    replaced = [
+        f"{name}: {listing(f'{used} ({span(*rows, 0)})' for used, rows in of_data.items())}"
+        for name, of_data in each.replaced.items()
+    ]
+    return [
+        each.paper,
+        each.item,
+        "complete" if each.complete else state,
+        listing(each.measured, DASH),
+        "; ".join(replaced) or DASH,
+        listing(each.absent, DASH),
+        f"{each.numbers[0]} of {each.numbers[1]}" if each.numbers[1] else DASH,
+        listing((run.removeprefix(f"{each.paper}_") for run in runs), DASH),
+    ]
 
 
 def format_machine(results: Results) -> str:
@@ -163,10 +171,12 @@ def render_page(
     out: Path,
     pages: Collection[str],
     additions: Sequence[Addition] = (),
+    configured: Configurations | None = None,
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`.
 
-    `pages` names the papers that have one; `additions` are those of the slices.
+    `pages` names the papers that have one; `additions` are those of the slices; `configured` has
+    the configurations that come with rfbench.
     """
     collection = verification.selection.collection
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
@@ -182,14 +192,12 @@ def render_page(
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
         **gather_totals(verification),
-        contents=contents_grid(verification.selection),
+        contents=contents_grid(cover(verification, configured or {})),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,
-        unfinished=[
-            results.name for results in collection.experiments if count_unfinished(results)
-        ],
+        short={r.name: short for r in collection.experiments if (short := count_missing(r))[0]},
         collection=collection,
     )

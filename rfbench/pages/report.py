@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rfbench import files, papers, slices
 from rfbench.analysis import ledger
+from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, raise_as_write_error
@@ -21,6 +22,7 @@ def publish(
     folders: Sequence[str | Path],
     out: str | Path,
     today: Today | None = None,
+    configured: Configurations | None = None,
 ) -> list[Path]:
     """Write `render_pages`, and remove those of an earlier call that no result backs any more.
 
@@ -29,7 +31,7 @@ def publish(
     """
     out = Path(out)
     _check_front(out / "README.md")
-    made = render_pages(folders, out, today)
+    made = render_pages(folders, out, today, configured)
     written = {file: content for file, content in made.items() if content is not None}
     with raise_as_write_error(
         f"The report cannot be written to {out}", todo="Name another folder with --out."
@@ -49,6 +51,7 @@ def render_pages(
     folders: Sequence[str | Path],
     out: Path,
     today: Today | None = None,
+    configured: Configurations | None = None,
 ) -> dict[Path, str | bytes | None]:
     """Return every page from the results folders at or below some; nothing is run.
 
@@ -61,6 +64,8 @@ def render_pages(
         run, and what the slices add.
     today : callable, optional
         What makes rows stale, see `rfbench.analysis.frame.collect`.
+    configured : mapping, optional
+        The configurations that come with rfbench, see `rfbench.analysis.contents`.
 
     Raises ResultsError if a path is not there, or no results at all can be read.
     """
@@ -85,7 +90,9 @@ def render_pages(
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / LEDGER: ledger.as_json(verification),
-        out / "README.md": front.render_page(verification, paths, out, with_pages, additions),
+        out / "README.md": front.render_page(
+            verification, paths, out, with_pages, additions, configured
+        ),
     }
 
 

@@ -181,11 +181,11 @@ class Source(_PaperSection):
 
 
 class Content(_PaperSection):
-    """A table or figure of the paper, and what of it is not measured here."""
+    """A table or figure of the paper."""
 
     item: str
     of: str = ""  # the item whose rows it shows, where it is another
-    missing: str = ""  # what is not measured, and why it cannot be had
+    datasets: list[str] = []  # that it shows, if its runs have others as well
     nothing: str = ""  # what it holds, where that is nothing to measure
 
 

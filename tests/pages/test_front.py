@@ -3,7 +3,8 @@
 from typing import Any
 
 from rfbench import papers
-from rfbench.pages.front import claims_grid, count_unfinished, format_machine, gather_totals
+from rfbench.analysis.contents import count_missing
+from rfbench.pages.front import claims_grid, format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -39,13 +40,13 @@ def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
 
 def test_an_unfinished_run_and_its_machine() -> None:
     one = results(trials(1, n=2))
-    assert (count_unfinished(one), format_machine(one)) == (0, "")
+    assert (count_missing(one), format_machine(one)) == ((0, 0), "")
     one.manifest["trials"] = ["0", "1", "2"]
     one.manifest.update(
         machine={"cpu": "C", "cores": 2, "memory_gib": 4, "system": "S", "blas": None},
         versions={"numpy": "2"},
     )
-    assert (count_unfinished(one), format_machine(one)) == (1, "C, 2 cores, 4 GiB, S, numpy 2")
+    assert (count_missing(one), format_machine(one)) == ((1, 3), "C, 2 cores, 4 GiB, S, numpy 2")
     one.manifest["machine"]["blas"] = "openblas"
     assert format_machine(one).endswith("numpy 2")
     one.manifest["machine"] = "laptop"

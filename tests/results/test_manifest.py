@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rfbench import shipped
-from rfbench.analysis import faults
+from rfbench.analysis import contents, faults
 from rfbench.errors import ResultsError
 from rfbench.leaderboard.rows import _folders
 from rfbench.pages import front
@@ -135,7 +135,7 @@ def test_whatever_stands_in_a_manifest_no_reader_fails(tmp_path):
                 reader._of_the_last_configuration(base.rows, sound, [])
                 manifest.find_machine_of_older_rows(sound)
                 front.format_machine(results)
-                front.count_unfinished(results)
+                contents.count_missing(results)
                 faults.evaluate_checks(results)
                 _folders([results], ("a", "quickstart"))
             except ResultsError:
