@@ -86,7 +86,7 @@ def place(tmp_path, monkeypatch, no_pictures):
     """A folder with the files and results that the pages speak of, and no data of the catalogue."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
-    monkeypatch.setattr(bias, "SEEDS", 200)  # of 2,800: `rfbench test` runs, its power falls
+    monkeypatch.setattr(bias, "N_SEEDS", 200)  # of 2,800: `rfbench test` runs, its power falls
     (tmp_path / "configs").symlink_to(ROOT / "configs")
     rows = ROOT / "results" / "published"
     for folder in ("quickstart", "flats", "published/quickstart"):
@@ -149,7 +149,8 @@ def test_commands_within_sentences_exist(page):
         assert command is not None, name
         if isinstance(command, click.Group) and rest:
             command = command.commands[rest[0]]
-        known = {text for option in command.params for text in option.opts}
+        options = command.get_params(click.Context(command))
+        known = {text for option in options for text in option.opts}
         assert {word for word in rest if word.startswith("--")} <= known | {"--help"}
 
 

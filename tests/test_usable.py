@@ -102,14 +102,14 @@ def test_the_record_of_the_machine_has_them_and_its_identity_does_not(monkeypatc
     facts = environment.describe_machine()
     assert (facts["cores"], facts["usable_cores"]) == (CORES, 2)
     without = {name: value for name, value in facts.items() if name != "usable_cores"}
-    assert environment.manifest.machine_id(facts) == environment.manifest.machine_id(without)
+    assert environment.manifest.hash_machine(facts) == environment.manifest.hash_machine(without)
 
 
 def test_the_affinity_of_the_process_counts():
     """As `taskset` sets it; the number of cores of the machine stays."""
     code = (
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
-        "from rfbench import usable; print(usable.cores())"
+        "from rfbench import usable; print(usable.count_cores())"
     )
     said = subprocess.run(
         interpreter.build_command(code), capture_output=True, text=True, check=True

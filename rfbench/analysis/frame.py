@@ -181,8 +181,7 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
 
     With `today` (see `rfbench.experiment.today.find_settings`) rows that no configuration asks for
-    are
-    stale. Without it none is.
+    are stale. Without it none is.
 
     Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
     run.
@@ -202,6 +201,18 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
         except ResultsError as error:
             notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
     return build_collection(results, notes, today)
+
+
+def drop_added_trials(results: Results) -> Results:
+    """Return the results of a paper without the trials that the pages do not count.
+
+    These were added to some sizes after a look at their rows, see
+    `rfbench.papers.models.Provenance`. Results without a paper stay as they are.
+    """
+    if not results.config.get("paper"):
+        return results
+    added = build_collection([results]).rows["added"].to_numpy(dtype=bool)
+    return replace(results, rows=results.rows[~added].reset_index(drop=True))
 
 
 def build_collection(

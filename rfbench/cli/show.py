@@ -49,6 +49,13 @@ def parse_inches(text: str | float) -> float:
     return length
 
 
+ALL_TRIALS = click.option(
+    "--all-trials",
+    is_flag=True,
+    help="Include trials that were added to a paper's results after a look at them.",
+)
+
+
 @click.command()
 @RESULTS_OR_USUAL
 @click.option("--out", type=FOLDER_TYPE, help="Folder for the figures.")
@@ -70,12 +77,14 @@ def parse_inches(text: str | float) -> float:
     metavar="LENGTH",
     help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
 )
+@ALL_TRIALS
 def plot(
     folders: tuple[Path, ...],
     out: Path | None,
     style: str | None,
     formats: list[str],
     width: float | None,
+    all_trials: bool,
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSVs alone.
 
@@ -112,7 +121,7 @@ def plot(
     # A worker takes as long to start as two folders to draw.
     workers = min(usable.count_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     calls = [
-        (folder, place, style, formats, width)
+        (folder, all_trials, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     ]
     drawn = fanout.call("draw", calls, workers)
@@ -159,12 +168,14 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     help="Only these, in this order: rks,eerf.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
+@ALL_TRIALS
 def table(
     folders: tuple[Path, ...],
     form: str,
     every_table: bool,
     methods: tuple[str, ...],
     verbose: bool,
+    all_trials: bool,
 ) -> None:
     """Print the table of each results folder at or below RESULTS.
 
@@ -181,6 +192,7 @@ def table(
       rfbench table results/quickstart --format latex --methods rks,eerf
     """
     from rfbench import results
+    from rfbench.analysis.frame import drop_added_trials
     from rfbench.pages import summary_table
 
     sources = results.find(folders)
@@ -205,5 +217,6 @@ def table(
         echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
         echo("The tables of all: --all; their numbers: --format csv")
         return
+    read = read if all_trials else [drop_added_trials(each) for each in read]
     text = summary_table.render(read, form, methods=methods, brief=not verbose)
     echo(text.rstrip("\n"))

@@ -72,7 +72,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     while widened and (further := grid.wider(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Of those that the folds cannot tell apart. Rows that choose without folds say nothing of that.
+    # Of those that the folds cannot tell apart. A loss without folds says nothing of that.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
     # The row pays for all candidates: the choice is a part of its fit, as that of a penalty is.

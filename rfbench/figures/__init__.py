@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfbench import files, source
+from rfbench.analysis.frame import drop_added_trials
 from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
 from rfbench.figures.measured import Measured, find_paper, measure
@@ -114,9 +115,11 @@ def plot(
     return written
 
 
-def draw_folder(folder: Path, *args: Any) -> list[str]:
+def draw_folder(folder: Path, all_trials: bool, *args: Any) -> list[str]:
     """Draw the figures of a results folder, see `plot`; return the names of the files."""
-    return [str(path) for path in plot(reader.read(folder), *args)]
+    results = reader.read(folder)
+    results = results if all_trials else drop_added_trials(results)
+    return [str(path) for path in plot(results, *args)]
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:

@@ -281,7 +281,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
         # Make folds. Before anything is fitted: features that look at the target must not see the
-        # rows that choose, and all samplers of a trial get the same folds, whatever they draw.
+        # validation rows, and all samplers of a trial get the same folds, whatever they draw.
         folds = self._groups(selection, design.n, groups, targets.codes, notes)
         refit = None if folds is None else make_refit(features_in_folds, self.features_)
         # Fit the whole grid at once, on all rows and on all but each fold: what the penalties have

@@ -61,7 +61,7 @@ def mine(tmp_path, monkeypatch):
     """A file of maps; by day a seventh of the seeds, which find each bias of these maps."""
     monkeypatch.chdir(tmp_path)
     if not NIGHTLY:
-        monkeypatch.setattr(bias, "SEEDS", 400)
+        monkeypatch.setattr(bias, "N_SEEDS", 400)
     (tmp_path / "mine.py").write_text(MINE)
 
 

@@ -242,7 +242,7 @@ def test_a_model_without_rows_says_so(short, tmp_path):
     assert "it holds no training rows" in text(free)
 
 
-@pytest.mark.parametrize("step", ["decide", "last_fit"])
+@pytest.mark.parametrize("step", ["decide", "fit_last"])
 def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -36,7 +36,7 @@ def table(heading: str) -> dict[str, list[str]]:
 def default(field: FieldInfo) -> str:
     if field.is_required():
         return "must be given"
-    value: Any = field.default
+    value: Any = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
         return str(value.model_dump()["name"])
     return "none" if value in (None, "", []) else json.dumps(value).strip('[]"')

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from rfbench import datasets, memory
-from rfbench.datasets import own, packed
+from rfbench.datasets import own, packed, stored
 from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 from tests.support.command_line import call
@@ -29,7 +29,7 @@ class TestPacked:
 
     @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
     def test_facts_that_are_none_are_refused(self, folder, text):
-        (folder / packed.FACTS_FILE).write_text(text)
+        (folder / stored.FACTS_FILE).write_text(text)
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
@@ -61,13 +61,13 @@ class TestPacked:
         with pytest.raises(DataError, match="holds no rows|do not fit together.*No such file"):
             datasets.load("d", parameters={"path": str(folder)})
 
-    @pytest.mark.parametrize("name", ["X.npy", "y.npy", packed.FACTS_FILE])
+    @pytest.mark.parametrize("name", ["X.npy", "y.npy", stored.FACTS_FILE])
     def test_the_identity_is_that_of_the_content(self, folder, name):
         before = datasets.hash_data("d", {"path": str(folder)})
         moved = folder.rename(folder.with_name("elsewhere"))
         assert datasets.hash_data("e", {"path": str(moved)}) == before
         changed = (moved / name).read_bytes().replace(b'"note":', b'"note" :')
-        changed = changed if name == packed.FACTS_FILE else changed[:-1] + b"\x01"
+        changed = changed if name == stored.FACTS_FILE else changed[:-1] + b"\x01"
         (moved / name).write_bytes(changed)
         assert datasets.hash_data("d", {"path": str(moved)}) != before
 
@@ -77,7 +77,7 @@ class TestPacked:
         assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
 
     def test_without_facts_the_target_or_the_configuration_says_the_task(self, folder):
-        (folder / packed.FACTS_FILE).unlink()
+        (folder / stored.FACTS_FILE).unlink()
         np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
         assert own.read("d", {"path": str(folder)})[0].task == "regression"
         tasks = {"classification": ["3", "4", "5"], "regression": []}
@@ -93,13 +93,13 @@ class TestPacked:
         np.save(folder / "y.npy", y)
         for facts in (True, False):
             if not facts:
-                (folder / packed.FACTS_FILE).unlink()
+                (folder / stored.FACTS_FILE).unlink()
             with pytest.raises(DataError, match="the target has gaps"):
                 datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
     def test_facts_that_are_no_entry_are_refused(self, folder, about):
-        (folder / packed.FACTS_FILE).write_text(json.dumps({"about": about}))
+        (folder / stored.FACTS_FILE).write_text(json.dumps({"about": about}))
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 

@@ -97,7 +97,7 @@ def test_the_workflow_does_what_the_scripts_do() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     scripts = {line.removeprefix("PYTHON=python ").split()[0] for line in lines}
-    own = {"scripts/extras", "scripts/lowest", "scripts/quickstart", "scripts/wheel"}
+    own = {f"scripts/{name}" for name in ("extras", "lowest", "quickstart", "test", "wheel")}
     assert scripts == {".ci/run", *own}
     assert all(os.access(ROOT / script, os.X_OK) for script in scripts)
     assert all(line.startswith("PYTHON=python ") for line in lines)  # the one of the matrix
