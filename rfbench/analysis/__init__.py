@@ -21,6 +21,9 @@ The papers
 - `verdicts`: the rules and their constants. `kept`: where kept features lie. `chance`: the data
   that decide nothing.
 
+- `contents.cover(verification, configured)`: a `Coverage` per table and figure: data with rows,
+  substitutes, what has no rows.
+
 One folder
 
 - `compare.compare(results, first, second)`: two methods, paired trial by trial.
