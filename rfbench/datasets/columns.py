@@ -40,9 +40,8 @@ from rfbench.memory import check_fits
 REVISION = 2  # of what a preparation makes of a table: part of the identity of trials
 MOST_CLASSES = 1000
 # Whole numbers of a target are classes if there are two, or up to MOST_WHOLE with LEAST_EACH rows
-# each on average: so many are learnt and checked in three folds and a part held out. Public tools
-# take up to 10 (EvalML) or 20 (mljar) for classes. Of the 23 tables of the suite with 3 to 30
-# numbers this rule is right on 22, and one with a limit of 10 on 19.
+# each on average, which three folds and a held-out part need to learn and to check a class. Of the
+# 23 tables of the suite with 3 to 30 numbers this rule is right on 22; a limit of 10 is on 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
 FEW, MANY = 2, 30  # between them the rule may be wrong, and a note names the other option
 DENSE = 4  # from every fourth value that is not 0 on
