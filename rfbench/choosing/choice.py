@@ -250,21 +250,16 @@ def get_weights(scores: Array, target: Array) -> Array:
 def measure_held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
-    The constant and the simplest of the good models are measured without a deadline, on fewer
-    training rows if two fits on all of them (this one and the last one) do not end in time. If such
-    a model fails, the next one is. The others are measured if they finish in time.
+    The constant and the simplest of the good models are measured without a deadline. If such a
+    model fails, the next one is. The others are measured if they finish in time.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
-    used: dict[Candidate, int] = {}  # training rows
 
     def measure(candidates: Iterable[Candidate], deadline: float | None) -> None:
-        seconds = (end - monotonic()) / 2 if deadline is None else np.inf
-        new = [(part, c) for c in candidates for part in c.parts if part not in answers]
-        rows = {part: rounds.affordable(c, seconds) for part, c in new}
-        used.update(rows)
-        trials = [(part, last, n) for part, n in rows.items()]
-        answers.update(zip(rows, rounds.measured(trials, deadline), strict=True))
+        parts = dict.fromkeys(part for c in candidates for part in c.parts if part not in answers)
+        trials = [(part, last, len(rounds.train)) for part in parts]
+        answers.update(zip(parts, rounds.measured(trials, deadline), strict=True))
 
     needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
     waiting = {family: c for family, c in best.items() if family != CONSTANT}
@@ -288,7 +283,6 @@ def measure_held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
             loss=rounds.loss(rounds.table.metric, scores, rounds.test),
             seconds=sum(each["fit"] for each in parts),
             predicting=1000 * sum(each["said"] for each in parts) / len(rounds.test),
-            rows=min(used[part] for part in candidate.parts),
         )
     return made
 
@@ -365,9 +359,8 @@ def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))
-    measured = table.some(train, taken.rows or len(train))
-    seconds = taken.seconds * len(every) / len(measured)
-    for rows in [every] * (monotonic() + seconds < end) + [measured]:
+    seconds = taken.seconds * len(every) / len(train)
+    for rows in [every] * (monotonic() + seconds < end) + [train]:
         model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])
         seen = rounds.loss(table.metric, said.reshape(len(test), -1), test)

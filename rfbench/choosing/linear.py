@@ -82,11 +82,6 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         deviation = X.std(axis=0)
         self._center = X.mean(axis=0)
         self._scale = np.where(indicator | (deviation == 0), 1.0, deviation)
-        # With more columns than rows all solutions lie in the span of the rows: in a basis of it
-        # they are the same, penalties included, and have fewer coefficients.
-        self._basis: Any = None
-        wide = X.shape[1] > X.shape[0]
-        self._basis = np.linalg.qr(self._scaled(X).T)[0] if wide else None
         Z = self._scaled(X)
         values = sorted(self.Cs)
         with warnings.catch_warnings():
@@ -123,8 +118,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return LogisticRegression(max_iter=self.max_iter, warm_start=True)
 
     def _scaled(self, X: Array) -> Array:
-        Z = np.asarray((X - self._center) / self._scale)
-        return Z if self._basis is None else Z @ self._basis
+        return np.asarray((X - self._center) / self._scale)
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, an array of shape (n, n_classes)."""

@@ -24,7 +24,7 @@ from rfbench import config, files, plugins, yamlfile
 from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, loss
 from rfbench.choosing.model import Model
-from rfbench.choosing.table import LEAST, LabelledTable
+from rfbench.choosing.table import LabelledTable
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.preparation import Preparation, PreparedColumns
@@ -51,8 +51,6 @@ CUT_OFF = "timeout", "crashed", "memory"
 # boosting much is for each tree, whatever the rows.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
 RESTART = 0.05  # of the time is kept for a process that begins after one was killed
-# Cells of the rows on which the linear model is fitted without a deadline: a few seconds.
-FIRST_CELLS = 2_000_000
 SPARE = 1.1  # times as long as they are reckoned to take is kept for the last fits
 GAIN = 0.995  # more features are tried while the loss falls below this share
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
@@ -79,7 +77,6 @@ class Candidate:
     seconds: float = 0.0  # of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial
     predicting: float = 0.0  # seconds of 1,000 rows, where it was measured on those held out
-    rows: int = 0  # training rows, where it was measured on those held out
 
     @property
     def M(self) -> int:
@@ -307,15 +304,6 @@ class Rounds:
         fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
         return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
 
-    def affordable(self, candidate: Candidate, seconds: float) -> int:
-        """Return the training rows on which a candidate is fitted within so many seconds.
-
-        They are all, or fewer if its fits in the rounds took too long; `LEAST` at least.
-        """
-        n = len(self.train)
-        needed = SPARE * sum(part.seconds for part in candidate.parts) * n / self.n
-        return n if needed <= max(0.0, seconds) else min(n, max(LEAST, int(n * seconds / needed)))
-
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Return the seconds of a trial on a split and of a fit on all its rows, as others tell."""
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
@@ -334,19 +322,16 @@ class Rounds:
 
         DataError if no column can be used.
         """
-        width = len(self.columns.kept)  # a table without columns is refused before any fit
+        self.columns  # noqa: B018 - a table without columns is refused before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
         models = [Candidate(**model) for model in CONTENDERS["models"][kind]]
         # The constant and the linear model have no deadline: so there is an answer in any case.
-        simple = min(self.few, max(LEAST, FIRST_CELLS // width))
-        self.round(models[:1], self.few, share=None)
-        self.round(models[1:2], simple, share=None)
+        self.round(models[:2], self.few, share=None)
         self.round(models[2:], self.few, ROUND_SHARES["boosting"])
         made = self.round(self._kernels(), self.few, ROUND_SHARES["first"])
         small = [c for c in made if c.family == FEATURES]
-        if simple < self.n:
-            again = models if self.few < self.n else models[1:2]
-            self.round(again, self.n, ROUND_SHARES["metric"])
+        if self.few < self.n:
+            self.round(models, self.n, ROUND_SHARES["metric"])
         self._learn_metrics(small)
         self._grow(small)
 

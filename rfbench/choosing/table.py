@@ -265,8 +265,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.to_days(str(when.name), when), name="time")
     table.complete()
-    # A copy has one block of each type: a file's columns may be as many blocks, which is slow.
-    name, X, y, notes = table.name, table.X.copy(), table.y, []
+    name, X, y, notes = table.name, table.X, table.y, []
     if len(y) < LEAST_ROWS:
         what = f"Too few rows have a target: {len(y)} in {name}."
         raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")

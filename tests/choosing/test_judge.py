@@ -179,24 +179,6 @@ def test_what_is_ahead_is_measured_whatever_the_time():
     assert calls == [({CONSTANT, BOOSTING}, None), ({LINEAR, FEATURES}, 5.0)]
 
 
-@pytest.mark.parametrize(("seconds", "rows"), [(FOREVER, 3000), (20.0, 450), (-1.0, 20)])
-def test_slow_models_are_measured_on_as_many_rows_as_two_fits_have_time_for(seconds, rows):
-    """A fit on all 3,000 rows takes 60 s: of 20 s each of two has 10 and a tenth is spare."""
-    y, asked = np.random.default_rng(0).standard_normal(3000), {}
-    rounds = rounds_of(y)
-    for family, fit in ((CONSTANT, 0.0), (LINEAR, 60.0 * rounds.n / 3000)):
-        rounds.add(Candidate(family, family, seconds=fit), np.zeros((len(rounds.held), 1)))
-
-    def measured(trials, deadline):
-        asked.update({setting.label: n for setting, _, n in trials})
-        return [{"scores": np.zeros((3000, 1)), "fit": 5.0, "said": 0.0} for _ in trials]
-
-    rounds.measured = measured
-    made = measure_held_out(rounds, monotonic() + seconds)
-    assert asked[LINEAR] == made[LINEAR].rows == pytest.approx(rows, abs=10)
-    assert asked[CONSTANT] == 3000
-
-
 class Diverges(ClassifierMixin, BaseEstimator):
     """A classifier that is wrong everywhere if it is fitted on more than 80 rows."""
 
@@ -227,13 +209,3 @@ def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, again):
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]
-
-
-def test_the_last_fit_has_the_rows_of_the_model_that_was_measured():
-    y = (np.random.default_rng(0).standard_normal((100, 2))[:, 0] > 0).astype(int)
-    rounds = rounds_of(y, ["down", "up"])
-    scores = np.eye(2)[y][rounds.test]
-    own = Candidate("own", BOOSTING, f"{__name__}.Diverges", seconds=1.0, rows=40)
-    taken = replace(own, scores=scores, loss=rounds.loss("error", scores, rounds.test))
-    model, rows = fit_last(rounds, taken, monotonic() - FOREVER)
-    assert model[-1][-1].rows_ == rows == 40

@@ -65,13 +65,3 @@ def test_a_class_of_one_row_is_in_no_fold_alone():
     assert found.predict_proba(X).shape == (30, 3)
     assert np.isfinite(found.losses_).all()
     assert found.C_ in CS
-
-
-def test_of_more_columns_than_rows_the_solution_is_that_of_all_columns():
-    """By scikit-learn on the scaled columns themselves."""
-    random = np.random.default_rng(0)
-    X, y = random.standard_normal((30, 80)), np.arange(30) % 3
-    model = LogisticSearch(Cs=[0.01]).fit(X, y)
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    whole = LogisticRegression(C=0.01, max_iter=1000).fit(scaled, y)
-    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(scaled), atol=1e-4)

@@ -130,8 +130,7 @@ class Told(Rounds):
     def measured(self, trials, deadline):
         made, y = [], self.table.y[self.held]
         self.ends.append(deadline)
-        for setting, _, rows in trials:
-            self.fitted.append((setting, rows))
+        for setting, *_ in trials:
             scores = y + self.error(setting) * (-1.0) ** np.arange(len(y))
             said = {"scores": scores[:, None], "fit": 1.0}
             if setting.M:
@@ -149,7 +148,7 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
     splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
     made = Told(table, splits, monotonic() + seconds, None)
-    made.error, made.tried, made.ends, made.fitted = error, [], [], []
+    made.error, made.tried, made.ends = error, [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", SHIPPED | changes)
         made.run()
@@ -197,15 +196,6 @@ def test_landmarks_grow_while_that_gains():
     assert not made.stopped
 
 
-def test_the_first_linear_model_of_a_wide_table_has_few_cells(monkeypatch):
-    """It has no deadline; then it is measured on all rows, if these have time."""
-    monkeypatch.setattr(rounds, "FIRST_CELLS", 600)  # of two columns
-    for seconds, sizes in ((FOREVER, [300, 2400]), (-5.0, [300])):
-        made = told(lambda setting: 1.0, seconds=seconds, metrics=[])
-        assert [n for setting, n in made.fitted if setting.family == LINEAR] == sizes
-        assert [n for setting, n in made.fitted if setting.family == CONSTANT] == [2400]
-
-
 def test_what_has_no_time_is_not_begun():
     """A trial of small features takes a second, so larger ones take minutes."""
     made = told(lambda setting: 1 / max(1, setting.M), seconds=30, metrics=[])
@@ -217,9 +207,9 @@ def test_what_has_no_time_is_not_begun():
 def test_only_the_first_kernels_end_before_their_time_is_needed():
     """The simple models have no end, and what follows has the time until the last fits."""
     made = told(lambda setting: 1.0, n=12_000, metrics=[])
-    constant, linear, boosting, kernels, *others = made.ends
+    simple, boosting, kernels, *others = made.ends
     left = [end - (made.deadline - FOREVER) for end in (kernels, *others)]
-    assert constant is linear is None
+    assert simple is None
     assert boosting - (made.deadline - FOREVER) < 0.5 * FOREVER
     assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
 
