@@ -203,13 +203,22 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     return build_collection(results, notes, today)
 
 
+def _count_planned_trials() -> dict[str, int]:
+    """Return the planned number of trials, by the name of a run to which some were added later."""
+    return {
+        name: n
+        for paper in papers.list_papers()
+        for name, n in papers.find_paper(paper).provenance.trials.items()
+    }
+
+
 def drop_added_trials(results: Results) -> Results:
     """Return the results of a paper without the trials that the pages do not count.
 
     These were added to some sizes after a look at their rows, see
     `rfbench.papers.models.Provenance`. Results without a paper stay as they are.
     """
-    if not results.config.get("paper"):
+    if not results.config.get("paper") or results.name not in _count_planned_trials():
         return results
     added = build_collection([results]).rows["added"].to_numpy(dtype=bool)
     return replace(results, rows=results.rows[~added].reset_index(drop=True))
@@ -240,12 +249,8 @@ def build_collection(
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    fixed = {
-        name: n
-        for each in papers.list_papers()
-        for name, n in papers.find_paper(each).provenance.trials.items()
-    }
-    rows["added"] = rows["trial"].astype(float) >= rows["experiment"].map(fixed).astype(float)
+    planned = rows["experiment"].map(_count_planned_trials()).astype(float)
+    rows["added"] = rows["trial"].astype(float) >= planned
     if rows["added"].any():  # where all sizes have as many, none were added to some of them
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
         uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
