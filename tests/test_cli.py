@@ -4,10 +4,13 @@ import shutil
 import subprocess
 import sys
 
+import click
 import pytest
 
 from rfbench import shipped, yamlfile
+from rfbench.cli import main
 from rfbench.errors import DataError
+from rfbench.pages.rules import render_rules
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.methods import BAD
@@ -301,6 +304,44 @@ def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
 def test_all_of_one_thing(what, name, words):
     said = call("list", what, name)
     assert all(word in said for word in words)
+
+
+def test_each_command_has_one_line_in_one_group_of_the_help():
+    lines = call("--help").splitlines()
+    commands = main.list_commands(click.Context(main))
+    described = [line.split()[0] for line in lines if re.match("  [a-z]+ +[A-Z]", line)]
+    assert sorted(described) == commands
+    for line in lines:
+        name, _, text = line.strip().partition(" ")
+        if name in described:
+            assert len(text.strip()) <= 62
+            assert text.endswith(".")
+    assert max(map(len, lines)) <= 80
+
+
+def test_help_of_each_option_begins_with_a_phrase():
+    """The name of an option is not part of its description: "Of this kernel" names no noun."""
+
+    def options(command, words):
+        if isinstance(command, click.Group):
+            for name in command.list_commands(click.Context(command)):
+                yield from options(
+                    command.get_command(click.Context(command), name), [*words, name]
+                )
+        for option in command.params:
+            if isinstance(option, click.Option):
+                yield [*words, option.opts[0]], option.help
+
+    for words, text in options(main, []):
+        assert text, words
+        assert text.split()[0] not in {"Of", "Default:", "Where", "Only", "Those"}, words
+        assert text.endswith("."), words
+
+
+def test_rules_are_printed_without_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("verify", "--rules") == render_rules()
+    assert render_rules().splitlines()[4] not in call("verify", "--help")
 
 
 def test_help_has_examples():

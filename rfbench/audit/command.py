@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rfbench.cli.running import Work
 
 
-@click.command()
+@click.command(short_help="Vary the settings that a paper leaves open.")
 @CONFIG
 @click.option(
     "--target",
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     type=POSITIVE_INTEGER,
     default=300,
     show_default=True,
-    help="Most combinations; of more, so many are drawn at random.",
+    help="Largest number of combinations. If there are more, this many are drawn at random.",
 )
 @run_options
 def audit(

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from rfbench.checking.run import Report
 
 
-@click.command("test")
+@click.command("test", short_help="Test whether a feature map has the kernel that it claims.")
 @click.argument("path", metavar="TARGET")
 @click.option("--kernel", metavar="NAME", help="Kernel to test against.")
-@click.option("--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Of this kernel.")
+@click.option(
+    "--bandwidth", type=click.FloatRange(min=0, min_open=True), help="Bandwidth of the kernel."
+)
 @make_setting_option(
     "parameters",
     "NAME=VALUE",

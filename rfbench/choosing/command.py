@@ -17,23 +17,44 @@ from rfbench.cli.terminal import echo, echo_json
 from rfbench.escaping import as_csv
 
 
-@click.command()
+@click.command(short_help="Choose a model for a file, and save it.")
 @click.argument("file", metavar="FILE")
 @options.TARGET_OPTION
 @options.TASK
 @options.DROP
 @options.GROUPS_OPTION
 @click.option(
-    "--time", type=options.parse_column, help="A column of times; the last rows are held out."
+    "--time", type=options.parse_column, help="Column of times. The last rows are held out."
 )
-@click.option("--metric", help="log-loss (default) or error of classes; rmse (default) or mae.")
-@click.option("--budget", type=options.parse_duration, default="60s", help="Of time; default: 60s.")
 @click.option(
-    "--jobs", "n_jobs", type=options.POSITIVE_INTEGER, help="Trials at once; default: the cores."
+    "--metric",
+    help="Metric: log-loss (default) or error for classes, rmse (default) or mae for numbers.",
 )
-@click.option("--no-rows", is_flag=True, help="The model may hold no training rows (landmarks).")
-@click.option("--out", type=options.FOLDER_TYPE, help="Folder; default: results/choose-FILE.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--budget",
+    type=options.parse_duration,
+    default="60s",
+    help="Time budget, such as 60s or 5m; default: 60s.",
+)
+@click.option(
+    "--jobs",
+    "n_jobs",
+    type=options.POSITIVE_INTEGER,
+    help="Number of trials at once; default: the number of cores.",
+)
+@click.option(
+    "--no-rows", is_flag=True, help="Leave out models that contain training rows (landmarks)."
+)
+@click.option(
+    "--out", type=options.FOLDER_TYPE, help="Folder for the model; default: results/choose-FILE."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of splits and methods.",
+)
 @options.AS_JSON
 @options.add_reading_options
 def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any) -> None:
@@ -75,13 +96,26 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
         echo(render("choosing/choose.txt.j2", choice=choice.card, folder=folder), nl=False)
 
 
-@click.command()
+@click.command(short_help="Write a model's predictions for the rows of a file.")
 @click.argument("model", type=options.FILE_TYPE)
 @click.argument("file", metavar="FILE")
-@click.option("--out", type=options.FILE_TYPE, required=True, help="The CSV to write.")
-@click.option("--level", default=0.9, show_default=True, help="0.5, 0.8, 0.9, 0.95 or 0.99.")
-@click.option("--allow-imports", is_flag=True, help="Load a model of others: that runs its code.")
-@click.option("--spreadsheet", is_flag=True, help="Write ' before what a spreadsheet would run.")
+@click.option("--out", type=options.FILE_TYPE, required=True, help="CSV file to write.")
+@click.option(
+    "--level",
+    default=0.9,
+    show_default=True,
+    help="Level of the intervals: 0.5, 0.8, 0.9, 0.95 or 0.99.",
+)
+@click.option(
+    "--allow-imports",
+    is_flag=True,
+    help="Load a model file from somebody else. Loading runs the code in it.",
+)
+@click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Write ' before a cell that a spreadsheet would run as a formula.",
+)
 @options.add_reading_options
 def predict(
     model: Path,

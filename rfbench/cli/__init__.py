@@ -27,6 +27,14 @@ from rfbench.compute import check_folder
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
 from rfbench.escaping import escape_controls, guard_warnings
 
+# The groups of `rfbench --help`. A slice that is absent has no commands, so its names are skipped.
+COMMAND_GROUPS = {
+    "Measure": ("run", "sweep", "merge", "replay"),
+    "Show results": ("table", "plot", "report"),
+    "Check papers": ("verify", "audit"),
+    "Check methods, choose models": ("test", "rank", "choose", "predict"),
+    "Data and configurations": ("list", "data", "new"),
+}
 NO_THREAD = "can't start new thread"  # Python's words for it
 
 
@@ -42,6 +50,15 @@ class Commands(click.Group):
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
             self.add_command(slices.load(places[cmd_name]))
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with a line each, in groups."""
+        for title, names in COMMAND_GROUPS.items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, each.get_short_help_str(62)) for name, each in commands if each]
+                )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse words that no file or key can be called and no terminal can show."""

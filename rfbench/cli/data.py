@@ -47,7 +47,7 @@ def list_data(form: str) -> None:
 
 @data.command()
 @click.argument("names", nargs=-1, metavar="NAME")
-@click.option("--suite", metavar="NAME", help="All data sets of a collection: tables.")
+@click.option("--suite", metavar="NAME", help="All data sets of a collection, such as tables.")
 def fetch(names: tuple[str, ...], suite: str | None) -> None:
     """Download data sets, or check those on disk, and print their paths.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rfbench.config.schema import Experiment
 
 
-@click.command()
+@click.command(short_help="Run the missing trials of configurations.")
 @click.argument("configs", nargs=-1, required=True, type=FILE_TYPE)
 @make_setting_option("overrides", "KEY.PATH=VALUE", "Change a key of the configuration")
 @click.option("--run", "runs", multiple=True, metavar="NAME", help=f"{RUN_HELP}; may be repeated.")
@@ -113,7 +113,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
     return [experiment for experiment in experiments if experiment.name in names]
 
 
-@click.command()
+@click.command(short_help="Run a configuration at many values of M or another key.")
 @click.argument("config", required=False, type=FILE_TYPE)
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."

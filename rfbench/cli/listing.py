@@ -32,7 +32,7 @@ Things = dict[str, tuple[tuple[str, ...], Callable[[], str]]]
 LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "columns")
 
 
-@click.command("list")
+@click.command("list", short_help="List samplers, solvers, kernels, configurations and papers.")
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
 @AS_JSON

@@ -14,7 +14,7 @@ from rfbench.cli.terminal import echo
 MAX_LISTED_ROWS = 5
 
 
-@click.command()
+@click.command(short_help="Add the rows of other results folders to a folder.")
 @click.argument("target", type=FOLDER_TYPE)
 @click.argument("others", nargs=-1, type=FOLDER_TYPE, required=True)
 def merge(target: Path, others: tuple[Path, ...]) -> None:
@@ -47,7 +47,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
         raise click.exceptions.Exit(1)
 
 
-@click.command()
+@click.command(short_help="Measure a row again and compare.")
 @click.argument("results", type=FOLDER_TYPE)
 @click.argument("row")
 @ALLOW_IMPORTS

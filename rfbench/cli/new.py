@@ -47,7 +47,7 @@ def write_example(
     context.exit()
 
 
-@click.command()
+@click.command(short_help="Write a commented configuration for a file of data.")
 @click.argument("file", metavar="FILE")
 @TARGET_OPTION
 @click.option(

@@ -57,17 +57,17 @@ def parse_parameter(text: str) -> tuple[str, Any]:
 
 
 CONFIG = click.argument("config", type=FILE_TYPE)
-TARGET_OPTION = click.option("--target", type=parse_column, help="The column to predict.")
+TARGET_OPTION = click.option("--target", type=parse_column, help="Column to predict.")
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
-    help="Default: as the target is; up to 20 whole numbers are classes.",
+    help="Task; default: from the target. Up to 20 different whole numbers are classes.",
 )
 DROP = click.option(
-    "--drop", type=parse_column, multiple=True, help="A column to leave out; repeatable."
+    "--drop", type=parse_column, multiple=True, help="Column to leave out; may be repeated."
 )
 GROUPS_OPTION = click.option(
-    "--groups", type=parse_column, help="A column of groups; whole groups are held out."
+    "--groups", type=parse_column, help="Column of groups. Whole groups are held out."
 )
 READING_OPTIONS = (
     click.option("--separator", help="Separator of a CSV; default: detected."),
@@ -79,10 +79,12 @@ READING_OPTIONS = (
         "--missing",
         multiple=True,
         metavar="WORD",
-        help="A word that means that nothing is there; may be repeated.",
+        help="Word that stands for a missing value; may be repeated.",
     ),
     click.option(
-        "--header/--no-header", default=None, help="Whether the first line of a CSV has names."
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a CSV contains the names of the columns.",
     ),
 )
 ALLOW_IMPORTS = click.option(
@@ -105,7 +107,7 @@ AS_JSON = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="json is for machines.",
+    help="Format of the output; json is for programs.",
 )
 
 

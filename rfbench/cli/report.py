@@ -29,10 +29,10 @@ class _Report(click.Command):
         return [*own, *flags, last]
 
 
-@click.command(cls=_Report)
+@click.command(cls=_Report, short_help="Write the pages of results as Markdown or HTML.")
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE)
 @click.option(
-    "--out", type=FOLDER_TYPE, default=RESULTS, show_default=True, help="Where the pages go."
+    "--out", type=FOLDER_TYPE, default=RESULTS, show_default=True, help="Folder for the pages."
 )
 @click.option(
     "--html",

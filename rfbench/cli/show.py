@@ -56,11 +56,11 @@ ALL_TRIALS = click.option(
 )
 
 
-@click.command()
+@click.command(short_help="Draw error against M and against time.")
 @RESULTS_OR_USUAL
 @click.option("--out", type=FOLDER_TYPE, help="Folder for the figures.")
 @click.option(
-    "--style", metavar="FILE_OR_NAME", help="A style of matplotlib: mine.mplstyle, or ggplot."
+    "--style", metavar="FILE_OR_NAME", help="Style of matplotlib, such as mine.mplstyle or ggplot."
 )
 @click.option(
     "--format",
@@ -69,7 +69,7 @@ ALL_TRIALS = click.option(
     metavar="FORMATS",
     default="png",
     show_default=True,
-    help="Some of png, pdf and svg, separated by commas.",
+    help="Formats of the figures: png, pdf and svg, separated by commas.",
 )
 @click.option(
     "--width",
@@ -150,7 +150,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     return place
 
 
-@click.command()
+@click.command(short_help="Print the table of a results folder.")
 @RESULTS_OR_USUAL
 @click.option(
     "--format",
@@ -165,7 +165,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     type=split_commas,
     default=(),
     metavar="NAMES",
-    help="Only these, in this order: rks,eerf.",
+    help="Labels of the methods to print, in this order, such as rks,eerf.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
 @ALL_TRIALS

@@ -12,7 +12,12 @@ from rfbench.cli.options import ALLOW_IMPORTS, FILE_TYPE, POSITIVE_INTEGER, find
 from rfbench.cli.terminal import echo
 from rfbench.pages.rules import render_rules
 
-VERIFY_EXAMPLES = """
+VERIFY_HELP = """Compare published numbers and claims with measurements.
+
+RESULTS are results folders, or folders that contain some. The default is the folder results.
+Without options the command prints a scoreboard: for each paper how many published numbers agree
+with the measured ones, and the verdict on each claim. --rules explains the verdicts.
+
 \b
 Examples:
   rfbench verify results/
@@ -27,7 +32,15 @@ Examples:
 """
 
 
-@click.command(help=render_rules() + VERIFY_EXAMPLES)
+def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        echo(render_rules(), nl=False)
+        ctx.exit()
+
+
+@click.command(
+    short_help="Compare published numbers and claims with measurements.", help=VERIFY_HELP
+)
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE)
 @click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
 @click.option(
@@ -58,6 +71,14 @@ Examples:
     help="Seed of the choice of N rows.",
 )
 @ALLOW_IMPORTS
+@click.option(
+    "--rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_rules,
+    help="Print the rules of the verdicts and exit.",
+)
 def verify(
     folders: tuple[Path, ...],
     paper: str | None,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rfbench.leaderboard.rank import Ranked
 
 
-@click.command()
+@click.command(short_help="Rank a method among the published methods.")
 @click.argument("target", metavar="TARGET")
 @click.option(
     "--M", "M", type=POSITIVE_INTEGER, default=400, show_default=True, help="Number of features."
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "quick"]),
     default="all",
     show_default=True,
-    help="quick: ten representative ones, in about a minute, without a test of significance.",
+    help="quick: ten representative tables in about a minute, without a test of significance.",
 )
 @make_setting_option("settings", "KEY=VALUE", "A parameter of TARGET", type=parse_parameter)
-@click.option("--label", help="Name in rows and tables; default: that of the class.")
-@click.option("--times", is_flag=True, help="Measure the baseline here too, to compare times.")
+@click.option("--label", help="Label in rows and tables; default: the name of the class.")
+@click.option(
+    "--times", is_flag=True, help="Measure the baseline on this machine too, and compare times."
+)
 @click.option(
     "--jobs", type=POSITIVE_INTEGER, envvar="RFBENCH_JOBS", help="Workers; default: one per core."
 )

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rfbench import files, papers, slices
-from rfbench.analysis import ledger
+from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, raise_as_write_error
 from rfbench.pages import changed_claims, front, paper
 from rfbench.pages.additions import Addition
+from rfbench.pages.templates import render
 
-PAPERS, LEDGER = "papers", "ledger.json"
+PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
 TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
 
 
@@ -89,6 +90,7 @@ def render_pages(
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
+        out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.render_page(
             verification, paths, out, with_pages, additions, configured

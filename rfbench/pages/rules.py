@@ -8,7 +8,6 @@ from rfbench.analysis import verdicts
 
 
 def render_rules() -> str:
-    """Return the rules, with the constants of `rfbench.analysis.verdicts`; ``\\b`` is click's."""
+    """Return the rules, with the constants of `rfbench.analysis.verdicts`."""
     file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
-    text = file.read_text(encoding="utf-8").format_map(vars(verdicts))
-    return text.replace("\\b", "\b")
+    return file.read_text(encoding="utf-8").format_map(vars(verdicts))

@@ -1,10 +1,12 @@
 """Every template is rendered, on a little of everything and on nothing."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.verdicts import UNVARIED
+import rfbench
+from rfbench.analysis.verdicts import AGREES, CLOSE, DIFFERS, JUDGED, UNDECIDED, UNVARIED
 from rfbench.analysis.verification import Verification
 from rfbench.pages import front, paper, verify
 from rfbench.pages.rules import render_rules
@@ -47,6 +49,22 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
         assert page.endswith("\n")
         assert not page.endswith("\n\n")
         assert "\n\n\n" not in page
+
+
+def test_the_glossary_names_every_verdict_and_each_page_links_to_it() -> None:
+    results = Path(rfbench.__file__).parents[1] / "results"
+    words = re.findall(
+        r"^\| ([\w ]+?)(?: \(`\w+`\))? \|", (results / "glossary.md").read_text(), re.M
+    )
+    assert len(words) == len(set(words)) > 30
+    judged = {
+        word.removesuffix(UNVARIED).removesuffix(" on what is not printed") for word in JUDGED
+    }
+    assert {AGREES, CLOSE, UNDECIDED, DIFFERS, *judged} <= set(words)
+    pages = [page for page in results.rglob("*.md") if "published" not in page.parts]
+    by_hand = {"errata.md", "glossary.md", "bench.md"}
+    missing = [p for p in pages if "glossary.md" not in p.read_text() and p.name not in by_hand]
+    assert not missing
 
 
 def test_the_rules_name_every_verdict() -> None:
