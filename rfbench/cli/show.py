@@ -158,6 +158,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     type=click.Choice(["text", "markdown", "latex", "csv"]),
     default="text",
     show_default=True,
+    help="Format of the table.",
 )
 @click.option("--all", "every_table", is_flag=True, help="Print every table in full.")
 @click.option(
