@@ -334,7 +334,7 @@ def test_help_of_each_option_begins_with_a_phrase():
 
     for words, text in options(main, []):
         assert text, words
-        assert text.split()[0] not in {"Of", "Default:", "Where", "Only", "Those"}, words
+        assert text.split()[0] not in {"Of", "Default:", "Where", "Those"}, words
         assert text.endswith("."), words
 
 
