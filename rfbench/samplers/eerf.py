@@ -44,20 +44,27 @@ class EERF(PooledFeatures):
 
     Parameters
     ----------
-    pool_size : int
-        M0; the paper's rule of thumb is 5M to 20M.
-    score_rows : int or float
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        In the paired map the score of a frequency is the norm over its cos and sin columns.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=0.1
         N0, as a number or a fraction of the rows; the paper's rule of thumb is 0.1.
-    center_target : {'auto', True, False}
+    pool_size : int, default=1000
+        M0; the paper's rule of thumb is 5M to 20M.
+    center_target : {'auto', True, False}, default='auto'
         Subtract the mean of the target in the score. ``auto``: only where there are several target
         columns; one-hot columns that are not centred favour features that hardly vary. Not stated
         in the text: a choice.
-    multiclass : {'norm', 'max', 'per-class'}
+    multiclass : {'norm', 'max', 'per-class'}, default='norm'
         How the scores of several classes are joined: their l2 norm over the one-hot columns, their
         maximum, or taking the best of each class in turn. Not stated in the text: a choice.
-    feature_map : {'offset', 'paired'}
-        In the paired map the score of a frequency is the norm over its cos and sin columns.
-    Other parameters: those of `PooledFeatures`.
 
     Attributes
     ----------

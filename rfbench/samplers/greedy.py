@@ -38,16 +38,25 @@ class Greedy(PooledFeatures):
 
     Parameters
     ----------
-    pool_size : int
-        M0, the number of candidates.
-    normalize : {False}
-        :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
-    center_target : bool
-        Subtract the mean of the target. Not stated in the text: a choice.
-    feature_map : {'offset', 'paired'}
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
         In the paired map the squares of the cos and sin columns are added, and both columns are
         taken. With several target columns the squares are added over them. Both are choices.
-    Other parameters: those of `PooledFeatures`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        Number, or fraction, of training rows that the scores are made from.
+    pool_size : int, default=1000
+        M0, the number of candidates.
+    normalize : {False}, default=False
+        :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
+    center_target : bool, default=False
+        Subtract the mean of the target. Not stated in the text: a choice.
 
     Attributes
     ----------

@@ -31,25 +31,33 @@ class WeightedPool(ScoredFeatures):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=100
         s.
-    pool_size : int or None
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        n in the scores is the number of rows that are scored.
+    pool_size : int or None, default=None
         l; None: n_components, as in the experiments of Liu et al. (2020).
-    replace : {True}
+    replace : {True}, default=True
         Draws are with replacement.
-    reweight : {True, 'inverse'}
+    reweight : {True, 'inverse'}, default=True
         True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
         1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
         the number of candidates, which lowers a fixed penalty by that number.
-    resample : bool
+    resample : bool, default=True
         False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
         it. The number of columns then follows pool_size.
-    per_column : bool
+    per_column : bool, default=False
         Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
         2 n_components columns are drawn. Only the paired map knows the difference.
-    score_rows : int or float
-        n in the scores is the number of rows that are scored.
-    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------
@@ -147,9 +155,35 @@ class LeverageRFF(WeightedPool):
 
     Parameters
     ----------
-    alpha : float
+    n_components : int, default=100
+        s.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        n in the scores is the number of rows that are scored.
+    pool_size : int or None, default=None
+        l; None: n_components, as in the experiments of Liu et al. (2020).
+    replace : {True}, default=True
+        Draws are with replacement.
+    reweight : {True, 'inverse'}, default=True
+        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
+        the number of candidates, which lowers a fixed penalty by that number.
+    resample : bool, default=True
+        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
+        it. The number of columns then follows pool_size.
+    per_column : bool, default=False
+        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
+        2 n_components columns are drawn. Only the paired map knows the difference.
+    alpha : float, default=0.05
         The :math:`\lambda` of the score, in the convention n lambda.
-    Other parameters: those of `WeightedPool`.
 
     References
     ----------
@@ -218,12 +252,38 @@ class SurrogateLeverage(WeightedPool):
 
     Parameters
     ----------
-    equation : {12, 14}
+    n_components : int, default=100
+        s.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        n in the scores is the number of rows that are scored.
+    pool_size : int or None, default=None
+        l; None: n_components, as in the experiments of Liu et al. (2020).
+    replace : {True}, default=True
+        Draws are with replacement.
+    reweight : {True, 'inverse'}, default=True
+        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
+        the number of candidates, which lowers a fixed penalty by that number.
+    resample : bool, default=True
+        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
+        it. The number of columns then follows pool_size.
+    per_column : bool, default=False
+        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
+        2 n_components columns are drawn. Only the paired map knows the difference.
+    equation : {12, 14}, default=14
         14 is what the experiments of the paper use (its equation 15 is the same score as a sum of
         the cos and sin parts).
-    center_target : bool
+    center_target : bool, default=False
         Subtract the mean of the target in the score. Not stated in the text: a choice.
-    Other parameters: those of `WeightedPool`.
 
     Notes
     -----

@@ -57,13 +57,16 @@ class LKRF(PooledFeatures):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=100
         M; not used by the estimator ``all``.
-    pool_size : int
+    score_rows, kernel, bandwidth, feature_map, random_state
+        See `PooledFeatures` and `rfbench.samplers.base.RandomFeatures`. With several target
+        columns the scores are summed over the columns (a choice: the paper is binary).
+    pool_size : int, default=1000
         N_w. The pool of the linear kernel is each coordinate once where pool_size is d or more.
-    rho : float
+    rho : float, default=10.0
         Radius of the ball; N_w / (1 + rho) features or more are kept.
-    penalty : float or 'validation', optional
+    penalty : float or 'validation', optional, default=None
         lambda, above 0; takes the place of rho. The scores are divided by their maximum first, so
         that lambda means the same on every data set: a choice. ``validation``: the one of 1e-5,
         1e-4, ..., 1e5 (the grid of Shahrampour et al. 2018) that predicts best, and of equals the
@@ -73,7 +76,7 @@ class LKRF(PooledFeatures):
         numbers. The chosen value is then used with the scores of all scoring rows, and noted. From
         1 or so on the weights are nearly flat and the draws close to random kitchen sinks: there
         the choice matters little. How it is made is ours: the papers do not say.
-    estimator : {'draw', 'top', 'all', 'paper'}
+    estimator : {'draw', 'top', 'all', 'paper'}, default='top'
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
         Shahrampour et al. compare with), those of equal q by their score; those with q = 0 are zero
         columns if weighted, and noted. As q grows with the score, these are the M largest scores,
@@ -81,15 +84,12 @@ class LKRF(PooledFeatures):
         Without weights nothing depends on q then. ``all``: every feature with q > 0 (estimator 6),
         so that the number of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q),
         else ``all``.
-    weighted : bool
+    weighted : bool, default=True
         Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) has it; the authors'
         code leaves it out. Draws are never weighted.
-    center_target : {'auto', True, False}
+    center_target : {'auto', True, False}, default='auto'
         Subtract the mean of the target in the score. ``auto``: only where there are several target
         columns. Not stated in the text: a choice.
-    score_rows, kernel, bandwidth, feature_map, random_state
-        See `PooledFeatures` and `rfbench.samplers.base.RandomFeatures`. With several target
-        columns the scores are summed over the columns (a choice: the paper is binary).
 
     Attributes
     ----------

@@ -86,6 +86,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         Number of training rows that are looked at, drawn at random; a fifth of them is held out.
         Outer products are averages over at most 1,000 of the others.
     random_state : int, Generator, RandomState, SeedSequence or None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Attributes
     ----------
@@ -356,11 +357,23 @@ class RFMFeatures(ScoredFeatures):
 
     Parameters
     ----------
-    rounds : int
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=3000
+        Number, or fraction, of training rows that the scores are made from.
+    rounds : int, default=3
         Number of outer products that are tried.
-    metric : {'diagonal', 'full'}
+    metric : {'diagonal', 'full'}, default='diagonal'
         Weights of the columns, or any linear map of them.
-    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

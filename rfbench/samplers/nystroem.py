@@ -106,25 +106,27 @@ class Nystroem(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=100
         m, the number of landmarks and of columns. Where there are fewer different ones, they are
         taken again, which adds columns but changes no inner product.
-    landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Without effect: there are no frequencies.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}, default='uniform'
         'uniform': rows drawn without replacement.
-
         'recursive-rls': the same, with probabilities in proportion to approximate ridge leverage
         scores, see `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
-
         'rpcholesky': rows drawn one after the other, by what the others leave of them, see
         `rfbench.samplers.landmarks.choose_pivots`. Costs O(n m^2) and 8 n m bytes; of more rows
         than fit into 2 GiB (but at least 2m), a uniform sample is used.
-
         'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
         section 4). They are dense, and means of the rows as they are for every kernel. Costs at
         most 20 times O(n m d).
-    feature_map : {'offset', 'paired'}
-        Without effect: there are no frequencies.
-    Other parameters: those of `RandomFeatures`.
 
     Attributes
     ----------

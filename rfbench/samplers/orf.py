@@ -31,10 +31,20 @@ class ORF(RandomFeatures):
 
     Parameters
     ----------
-    padded : bool
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    padded : bool, default=False
         Draw for rows that are padded with zeros to a power of two, as the experiments of the paper
         and SORF do: then blocks are larger.
-    Other parameters: those of `RandomFeatures`.
 
     References
     ----------
@@ -89,7 +99,19 @@ class ColumnORF(RandomFeatures):
     frequencies; in ORF frequencies are, within blocks of d. For M of at most d both are the same.
     Costs O(M d^2).
 
-    Its parameters are those of `RandomFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
 
     References
     ----------
@@ -131,7 +153,22 @@ class SimRF(ORF):
     exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The coupling is the best one for
     positive features; with cosines and sines ORF has the smaller variance. Costs O(M d^2).
 
-    Its parameters are those of `ORF`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    padded : bool, default=False
+        Draw for rows that are padded with zeros to a power of two, as the experiments of the paper
+        and SORF do: then blocks are larger.
 
     References
     ----------

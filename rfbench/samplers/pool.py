@@ -184,9 +184,19 @@ class ScoredFeatures(RandomFeatures):
 
     Parameters
     ----------
-    score_rows : int or float
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
         Number, or fraction, of training rows that the scores are made from.
-    Other parameters: those of `RandomFeatures`.
     """
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
@@ -213,9 +223,21 @@ class PooledFeatures(ScoredFeatures):
 
     Parameters
     ----------
-    pool_size : int
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        Number, or fraction, of training rows that the scores are made from.
+    pool_size : int, default=1000
         Number of candidate frequencies.
-    Other parameters: those of `ScoredFeatures`.
     """
 
     pool_size: int = parameter(1000, whole(1))
@@ -267,9 +289,21 @@ class UniformPool(PooledFeatures):
 
     Parameters
     ----------
-    score_rows : int or float
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
         Without effect; there so that a configuration differs from a scored one in the name only.
-    Other parameters: those of `PooledFeatures`.
+    pool_size : int, default=1000
+        Number of candidate frequencies.
 
     Examples
     --------

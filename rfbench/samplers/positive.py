@@ -64,11 +64,18 @@ class PositiveFeatures(RandomFeatures):
 
     Parameters
     ----------
-    base : {'rks', 'orf', 'simrf'}
-        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
-    feature_map
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : , default='offset'
         Without effect.
-    Other parameters: those of `RandomFeatures`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base : {'rks', 'orf', 'simrf'}, default='rks'
+        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
 
     References
     ----------
@@ -128,7 +135,20 @@ class OptimalPositiveFeatures(PositiveFeatures):
     :math:`A = (1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression they are
     expected to lose against cosines.
 
-    Its parameters are those of `PositiveFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : , default='offset'
+        Without effect.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base : {'rks', 'orf', 'simrf'}, default='rks'
+        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
 
     Attributes
     ----------

@@ -69,15 +69,20 @@ class ProjectedFeatures(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=100
         l, the number of columns that are returned, in either map.
-    base_size : int or None
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base_size : int or None, default=None
         Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
         map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
         kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
-    feature_map : {'offset', 'paired'}
-        That of F.
-    Other parameters: those of `RandomFeatures`.
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)

@@ -44,17 +44,27 @@ class QMC(RandomFeatures):
 
     Parameters
     ----------
-    sequence : {'sobol', 'halton', 'generalized-halton'}
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    sequence : {'sobol', 'halton', 'generalized-halton'}, default='sobol'
         Sobol (Joe & Kuo's direction numbers, at most 21201 dimensions), Halton, or Halton with one
         random permutation of the digits per base, which leaves 0 in its place and is the same for
         all digits: what the package ghalton makes of a number of dimensions. Its points are not
         uniform, so that the estimate has a bias.
-    scramble : bool
+    scramble : bool, default=True
         Random scrambling: Sobol by a random linear matrix and a digital shift, Halton by random
         permutations of the digits. Without it the frequencies are the same for all seeds, and the
         coordinates of Halton points are nearly equal to one another for d above about 40 (a
         warning is logged): only to repeat published numbers.
-    Other parameters: those of `RandomFeatures`.
 
     Notes
     -----

@@ -36,9 +36,19 @@ class GaussianQuadrature(RandomFeatures):
 
     Parameters
     ----------
-    points : int
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    points : int, default=3
         L.
-    Other parameters: those of `RandomFeatures`.
 
     References
     ----------
@@ -109,7 +119,19 @@ class SSR(RandomFeatures):
     up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
     d of 1 and 2, where the variance of the weights is infinite.
 
-    Its parameters are those of `RandomFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----

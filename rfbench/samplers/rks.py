@@ -27,11 +27,21 @@ class RKS(RandomFeatures):
 
     Parameters
     ----------
-    penalty_divisor : float
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    penalty_divisor : float, default=1.0
         c: every column times sqrt(c), so that a ridge penalty lambda acts like lambda / c on the
         plain features. A control for methods that rescale their features; c times the kernel is
         estimated.
-    Other parameters: those of `RandomFeatures`.
 
     References
     ----------

@@ -40,17 +40,27 @@ class SES(RandomFeatures):
 
     Parameters
     ----------
-    equations : {'sketched'}
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    equations : {'sketched'}, default='sketched'
         The sum runs over pairs of rows drawn uniformly; O(r M^2).
-    pairs_per_feature : int
+    pairs_per_feature : int, default=10
         r / M.
-    weights : {'nonnegative'}
+    weights : {'nonnegative'}, default='nonnegative'
         Non-negative least squares. Not stated in the text: a choice.
-    penalty : {'validated'}
+    penalty : {'validated'}, default='validated'
         lambda, divided by the mean diagonal element of A'A so that it has no scale (a choice): of
         1e-6, 1e-5, ..., 100 the one with the smallest error on a fifth of the pairs, held out; the
         weights are then fitted on all of them.
-    Other parameters: those of `RandomFeatures`.
 
     Attributes
     ----------

@@ -184,7 +184,19 @@ class Fastfood(HadamardFeatures):
     N(0, sigma^2 I), so the kernel estimate is unbiased, but frequencies of a block depend on each
     other and the variance is larger than that of i.i.d. ones. Costs O(M log d) per row.
 
-    Its parameters are those of `HadamardFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----
@@ -230,9 +242,19 @@ class SORF(HadamardFeatures):
 
     Parameters
     ----------
-    blocks : int
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    blocks : int, default=3
         k, the number of factors HD.
-    Other parameters: those of `HadamardFeatures`.
 
     Notes
     -----
@@ -278,7 +300,21 @@ class ROM(SORF):
     :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M; each further factor brings a frequency
     nearer to a Gaussian one of the same length (k = 3: SORF).
 
-    Its parameters are those of `SORF`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    blocks : int, default=1
+        k, the number of factors HD.
 
     References
     ----------
@@ -323,7 +359,19 @@ class Circulant(StructuredFeatures):
     d^2 and costs O(d log d) per row. The kernels are those whose measure no shift and no change of
     signs of the coordinates alters.
 
-    Its parameters are those of `StructuredFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----

@@ -39,16 +39,17 @@ class DataPairs(RandomFeatures):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=100
         M, the number of pairs and of columns, drawn with replacement.
-    pairs_per_row : int
-        The pool has this many ordered pairs for each row as the first; the second is uniform over
-        the others. Pairs whose distance is below 1e-6 of the median are left out.
-    scale : float
-        s: a column is -tanh s and tanh s at its two rows, before the division.
     kernel, bandwidth, feature_map
         Without effect: there is no kernel.
-    Other parameters: those of `RandomFeatures`.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    pairs_per_row : int, default=5
+        The pool has this many ordered pairs for each row as the first; the second is uniform over
+        the others. Pairs whose distance is below 1e-6 of the median are left out.
+    scale : float, default=0.5493061443340549
+        s: a column is -tanh s and tanh s at its two rows, before the division.
 
     Attributes
     ----------
@@ -128,9 +129,19 @@ class SWIM(DataPairs):
 
     Parameters
     ----------
-    target_norm : {'max', 'l2'}
+    n_components : int, default=100
+        M, the number of pairs and of columns, drawn with replacement.
+    kernel, bandwidth, feature_map
+        Without effect: there is no kernel.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    pairs_per_row : int, default=5
+        The pool has this many ordered pairs for each row as the first; the second is uniform over
+        the others. Pairs whose distance is below 1e-6 of the median are left out.
+    scale : float, default=0.5493061443340549
+        s: a column is -tanh s and tanh s at its two rows, before the division.
+    target_norm : {'max', 'l2'}, default='max'
         The norm of :math:`t_2 - t_1` over the columns; the authors take the maximum.
-    Other parameters: those of `DataPairs`.
 
     References
     ----------
@@ -189,17 +200,20 @@ class ELM(RandomFeatures):
 
     Parameters
     ----------
-    scale : float
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel, bandwidth, feature_map
+        Without effect: there is no kernel.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    scale : float, default=1.0
         s.
-    weights : {'uniform'}
+    weights : {'uniform'}, default='uniform'
         The law of the entries.
-    torch_seed : int, optional
+    torch_seed : int, optional, default=None
         Take the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)``
         on the CPU, so that a published run can be repeated; nothing is drawn then, and M columns do
         not begin with those of a smaller M.
-    kernel, bandwidth, feature_map
-        Without effect: there is no kernel.
-    Other parameters: those of `RandomFeatures`.
 
     References
     ----------

@@ -36,9 +36,22 @@ class TEFMG(ProjectedFeatures):
 
     Parameters
     ----------
-    power : {0}
-        Of F'F, before the sketch. Not stated for the figures of the paper: a choice.
-    Other parameters: those of `ProjectedFeatures`.
+    n_components : int, default=100
+        l, the number of columns that are returned, in either map.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base_size : int or None, default=None
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
+        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
+        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+    power : {0}, default=0
+        Power of F'F before the sketch. Not stated for the figures of the paper: a choice.
 
     Notes
     -----
@@ -87,9 +100,22 @@ class TEFMS(ProjectedFeatures):
 
     Parameters
     ----------
-    sketch : {'hadamard'}
+    n_components : int, default=100
+        l, the number of columns that are returned, in either map.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base_size : int or None, default=None
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
+        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
+        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+    sketch : {'hadamard'}, default='hadamard'
         The transform: Walsh-Hadamard, the rows padded with zeros to a power of two.
-    Other parameters: those of `ProjectedFeatures`.
 
     References
     ----------
@@ -154,7 +180,22 @@ class TruncatedSVD(ProjectedFeatures):
     with singular values below 1e-8 of the largest are arbitrary (their columns are as small). Costs
     O(n D^2 + D^3); applied to a row it costs as much as the D features do.
 
-    Its parameters are those of `ProjectedFeatures`.
+    Parameters
+    ----------
+    n_components : int, default=100
+        l, the number of columns that are returned, in either map.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base_size : int or None, default=None
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
+        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
+        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
 
     Notes
     -----
@@ -200,9 +241,22 @@ class CompactFeatures(ProjectedFeatures):
 
     Parameters
     ----------
-    projection : {'gaussian'}
+    n_components : int, default=100
+        l, the number of columns that are returned, in either map.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    base_size : int or None, default=None
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
+        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
+        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+    projection : {'gaussian'}, default='gaussian'
         The entries of P are independent, N(0, 1/l).
-    Other parameters: those of `ProjectedFeatures`.
 
     Notes
     -----

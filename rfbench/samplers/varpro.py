@@ -48,13 +48,25 @@ class VariableProjection(ScoredFeatures):
 
     Parameters
     ----------
-    iterations : int
+    n_components : int, default=100
+        M, the number of frequencies; the paired map has two columns per frequency.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    feature_map : {'offset', 'paired'}, default='offset'
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
+        kernels without waves (arc-cosine, linear).
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    score_rows : int or float, default=1.0
+        Number, or fraction, of training rows that the scores are made from.
+    iterations : int, default=50
         Number of iterations of L-BFGS.
-    patience : int
+    patience : int, default=5
         Number of iterations without a smaller held-out loss after which it stops.
-    alpha : float
+    alpha : float, default=0.001
         Penalty while training, in the convention n alpha.
-    Other parameters: those of `ScoredFeatures`.
 
     Attributes
     ----------

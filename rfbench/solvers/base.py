@@ -92,25 +92,25 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     Parameters
     ----------
-    alphas : float or sequence of float
+    alphas : float or sequence of float, default=1.0
         The grid of penalties; one number is a grid of one.
-    alpha_convention : {'absolute', 'per-sample'}
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
         The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
         solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
         for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
         place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
         classes.
-    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
         left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
-    intercept : bool
+    intercept : bool, default=True
         Fit a constant.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        For the folds.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
 
     Attributes
     ----------

@@ -36,11 +36,29 @@ class KernelModel(Solver):
 
     Parameters
     ----------
-    kernel : str
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
+        Fit a constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    kernel : str, default='gaussian'
         Name of the kernel, see `rfbench.registry.KERNELS`.
-    bandwidth : float or {'median', 'knn50', 'knn50-sample'}
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that finds it on the rows of `fit`.
-    Other parameters: those of `Solver`.
 
     Attributes
     ----------
@@ -138,7 +156,31 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     `rfbench.compute.ridge.solve_shifted` says; with the selection 'loo' by one eigendecomposition.
     Memory 8 * 4 n^2 bytes.
 
-    Its parameters are those of `KernelModel`.
+    Parameters
+    ----------
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
+        Fit a constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
 
     Examples
     --------
@@ -157,7 +199,31 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
 
     Two classes: the sign. More: one column per class, the largest wins.
 
-    Its parameters are those of `KernelModel`.
+    Parameters
+    ----------
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
+        Fit a constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
     """
 
     fits_coded_labels: ClassVar[bool] = True
@@ -173,12 +239,27 @@ class KernelSVMClassifier(Classifier, KernelModel):
 
     Parameters
     ----------
-    alpha_convention : {'absolute', 'per-sample'}
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
         Under per-sample n is the number of rows of all classes.
-    tol : float
-        libsvm's tolerance, of a row's margin.
-    intercept : bool
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
         True: libsvm always fits the constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    kernel : str, default='gaussian'
+        Name of the kernel, see `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+    tol : float, default=1e-06
+        libsvm's tolerance, of a row's margin.
 
     References
     ----------

@@ -30,12 +30,30 @@ class LogisticClassifier(Classifier, LinearModel):
 
     Parameters
     ----------
-    max_iter : int
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
+        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
+        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
+        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
+        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
+        classes.
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
+        Fit a constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    max_iter : int, default=200
         Newton steps per penalty; a fit that stops there is noted.
-    tol : float
+    tol : float, default=1e-08
         Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
         stop. Above 1e-5 the proven distance to the optimum may be as large, up to 1e-4.
-    Other parameters: those of `Solver`.
 
     Examples
     --------

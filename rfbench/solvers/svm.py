@@ -31,17 +31,30 @@ class SVMClassifier(Classifier, LinearModel):
 
     Parameters
     ----------
-    loss : {'squared-hinge'}
+    alphas : float or sequence of float, default=1.0
+        The grid of penalties; one number is a grid of one.
+    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
+        Under per-sample n is the number of rows of the column: those of a pair.
+    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
+        How one value is taken from the grid: there is only one; the smallest error on the
+        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
+        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
+        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
+        at the target are fitted without the validation rows, see `fit`.
+    intercept : bool, default=True
+        Fit a constant.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the folds.
+    loss : {'squared-hinge'}, default='squared-hinge'
         The hinge itself is that of scikit-learn's LinearSVC and of the solver kernel-svm.
-    multiclass : {'one-vs-rest', 'one-vs-one'}
+    multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
         See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
         decides for that side.
-    max_iter : int
+    max_iter : int, default=200
         Steps per penalty; a fit that stops there is noted.
-    tol : float
+    tol : float, default=1e-06
         Relative distance to the optimum at which the steps stop.
-    alpha_convention : {'absolute', 'per-sample'}
-        Under per-sample n is the number of rows of the column: those of a pair.
 
     References
     ----------
