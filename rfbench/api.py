@@ -20,13 +20,40 @@ log = logging.getLogger(__name__)
 
 
 class RunResults(Results):
-    """What was measured: `rows`, one per trial, and the table of them.
+    """The rows of a results folder; ``print`` shows their table.
 
-    The fields are those of `rfbench.results.Results`; ``print`` shows what the terminal would.
+    Parameters
+    ----------
+    folder : Path
+        Folder of ``trials.csv``.
+    name : str
+        Name of the experiment.
+    rows : DataFrame
+        One row per trial, with the columns of `rfbench.results.schema`.
+    manifest : dict, default={}
+        Content of ``manifest.json``.
+    notes : list of str, default=[]
+        What was left out while reading, and why.
+
+    See Also
+    --------
+    run : Measures and returns such rows.
+    read_results : Reads them from a folder.
     """
 
     def summary(self, metric: str | None = None) -> pd.DataFrame:
-        """Return one line per data set, method and size; see `rfbench.summarise`."""
+        """Aggregate the trials, one line per data set, method and size.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Name of a metric of the rows. By default the metric of the configuration.
+
+        Returns
+        -------
+        DataFrame
+            See `rfbench.summarise`.
+        """
         from rfbench.analysis.summary import summarise
 
         return summarise(self, metric)
@@ -46,9 +73,22 @@ class RunResults(Results):
 
 
 def read_results(folder: str | Path) -> RunResults:
-    """Read one results folder; see `rfbench.results.read`.
+    """Read one results folder.
 
-    Raises ResultsError if it is none.
+    Parameters
+    ----------
+    folder : str or path
+        Folder with a ``trials.csv``.
+
+    Returns
+    -------
+    RunResults
+        Its rows and its manifest.
+
+    Raises
+    ------
+    ResultsError
+        The folder is no results folder.
     """
     return RunResults(**vars(reader.read(folder)))
 
@@ -73,14 +113,20 @@ def read_config(
     run : str
         Which run, where the configuration has several.
     name : str
-        What a mapping's results folder is called.
+        Name of the results folder, if `config` is a mapping.
     allow_imports : bool
-        Let it import any class: that runs its code.
+        Let the configuration import any class, which runs its code.
+
+    Returns
+    -------
+    Experiment
+        The checked configuration.
 
     Raises
     ------
     ConfigError
-        Naming the place, what is allowed and the nearest right word.
+        A key or a value is wrong. The message names the place, what is allowed and the nearest
+        right word.
     """
     from rfbench import config as configurations
     from rfbench import yamlfile
@@ -126,38 +172,53 @@ def run(
     allow_imports: bool = False,
     on_row: Callable[[dict[str, Any]], None] | None = None,
 ) -> RunResults:
-    """Measure what is missing of a configuration, and return all its rows.
+    """Measure the missing trials of a configuration, and return all its rows.
 
-    A trial that has a row already is not repeated. One that fails is a row that says why.
+    A trial that already has a row is not repeated. A trial that fails becomes a row with a message.
 
     Parameters
     ----------
-    config, overrides, run, name, allow_imports
-        See `read_config`.
+    config : mapping, str or path
+        The keys of ``configs/README.md``; or a YAML file; or the name of a configuration that
+        comes with rfbench.
+    overrides : sequence of str
+        ``key.path=value`` each, as given to ``--set``.
+    run : str
+        Name of the run, if the configuration has several.
+    name : str
+        Name of the results folder, if `config` is a mapping.
     out : path
-        The rows land in ``OUT/NAME/trials.csv``; those of a smoke run in ``OUT/smoke/NAME``.
+        Folder of the results. The rows are in ``OUT/NAME/trials.csv``, the rows of a smoke run in
+        ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
-        Worker processes, by default one per core that this process may use. The rows
-        do not depend on it, except for times, unless code of yours keeps state in its process.
+        Number of worker processes. By default one per core that this process may use. The rows do
+        not depend on it, except for times, unless code of yours keeps state in its process.
     memory : str
-        For all workers: a share of what is free, or GiB (``'6'``).
+        Memory for all workers: a share of the free memory, or GiB (``'6'``).
     timeout : float, optional
-        Longest time of one trial; seconds.
-    retry : collection of str
-        Statuses whose trials are run again: failed, timeout, crashed, memory.
+        Longest time of one trial, in seconds.
+    retry : collection of {'failed', 'timeout', 'crashed', 'memory'}
+        Statuses of the trials that are run again.
     only : sequence of str
-        ``KEY=VALUE`` each: only trials with this dataset, sampler, label, M, trial, d.
+        ``KEY=VALUE`` each: only trials with this dataset, sampler, label, M, trial or d.
     smoke : bool
-        Few rows, one trial: does it run?
+        Run one trial on a few rows, to see whether it runs.
     fail_fast : bool
-        Begin no further trials after one that failed.
+        Begin no further trial after a failed one.
+    allow_imports : bool
+        Let the configuration import any class, which runs its code.
     on_row : callable, optional
         Called with each new row.
+
+    Returns
+    -------
+    RunResults
+        All rows of the results folder.
 
     Raises
     ------
     RfbenchError
-        What is asked for cannot be, or a row cannot be written.
+        The configuration is wrong, data are missing, or a row cannot be written.
     KeyboardInterrupt
         After Ctrl-C; the trials in flight were finished first, and all rows are kept.
     """

@@ -10,7 +10,14 @@ from typing import ClassVar
 class RfbenchError(Exception):
     """An error that a person can act on.
 
-    One sentence each: what happened, why (where it is known), and what the person can do now.
+    Parameters
+    ----------
+    what : str
+        What happened, as a sentence.
+    why : str
+        The reason, if it is known.
+    todo : str
+        What the person can do now.
     """
 
     # Of the command that it ends: 2 where the person asked for something that cannot be, 1 where
@@ -34,7 +41,17 @@ class DataError(RfbenchError):
 
 
 class MethodError(RfbenchError, ValueError):
-    """A sampler, solver or kernel used with parameters or rows that it cannot serve."""
+    """A sampler, solver or kernel cannot work with its parameters or rows.
+
+    Parameters
+    ----------
+    what : str
+        What happened, as a sentence.
+    why : str
+        The reason, if it is known.
+    todo : str
+        What the person can do now.
+    """
 
 
 class MemoryLimit(MethodError):

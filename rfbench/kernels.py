@@ -24,7 +24,18 @@ Feature = Literal["wave", "arc-cosine", "coordinate"]
 
 
 def to_dense(rows: Rows) -> Any:
-    """Return the rows as an ordinary array, whether they were sparse or not."""
+    """Return the rows as a dense array.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    array of shape (n, d)
+        The same rows. Dense rows are returned as they are.
+    """
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
@@ -33,14 +44,37 @@ def _dense(rows: Rows) -> NDArray[np.float64]:
 
 
 def to_float64(rows: Rows) -> Any:
-    """Return the rows in float64, sparse ones as they are."""
+    """Return the rows in float64.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    array or sparse matrix of shape (n, d)
+        The same rows. Sparse rows stay sparse.
+    """
     return rows.astype(np.float64) if hasattr(rows, "toarray") else np.asarray(rows, np.float64)
 
 
 def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
-    """Return both in float64; dense rows less the mean of Y.
+    """Return both sets of rows in float64, dense rows minus the mean of Y.
 
     Far from the origin the products that distances are made of would cancel.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows.
+    Y : array or sparse matrix of shape (m, d)
+        Other rows.
+
+    Returns
+    -------
+    tuple of two arrays or sparse matrices
+        The shifted rows X and Y.
     """
     same = X is Y
     X, Y = to_float64(X), to_float64(Y)
@@ -51,7 +85,20 @@ def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
 
 
 def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
-    """Return the squared distances of rows of float64; what may be rounding alone is 0."""
+    """Return the squared Euclidean distances between rows.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows.
+    Y : array or sparse matrix of shape (m, d)
+        Other rows.
+
+    Returns
+    -------
+    array of shape (n, m)
+        Squared distances. Those that may be rounding error alone are 0.
+    """
     from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.extmath import row_norms
 
@@ -64,6 +111,11 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 @dataclass(frozen=True)
 class Kernel(ABC):
     """A kernel with its bandwidth.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
 
     Attributes
     ----------
@@ -132,7 +184,13 @@ class Kernel(ABC):
 
 
 class GaussianMeasure(Kernel):
-    """The kernels whose frequencies are N(0, spread^2 I): Gaussian and arc-cosine kernels."""
+    """The kernels whose frequencies are N(0, spread^2 I): Gaussian and arc-cosine kernels.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     coordinate, drawn_by = "norm", "standard_normal"
 
@@ -146,7 +204,13 @@ class GaussianMeasure(Kernel):
 
 
 class Gaussian(GaussianMeasure):
-    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2)."""
+    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     name = "gaussian"
 
@@ -163,7 +227,13 @@ class Gaussian(GaussianMeasure):
 
 
 class GaussianUnhalved(Gaussian):
-    """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2)."""
+    """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     name = "gaussian-unhalved"
 
@@ -174,7 +244,13 @@ class GaussianUnhalved(Gaussian):
 
 
 class Laplacian(Kernel):
-    """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s)."""
+    """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     name = "laplacian"
     coordinate, drawn_by = "cauchy", "standard_cauchy"
@@ -197,6 +273,11 @@ class LaplacianL2(Kernel):
     Also called exponential, or Matern of order 1/2. Unlike `Laplacian`, it does not change when
     the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and h ~ N(0, 1): its
     coordinates are Cauchy(1 / s) and depend on each other.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
     """
 
     name = "laplacian-l2"
@@ -221,7 +302,13 @@ class LaplacianL2(Kernel):
 
 
 class Cauchy(Kernel):
-    """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s)."""
+    """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     name = "cauchy"
     coordinate, drawn_by = "laplace", "laplace"
@@ -241,7 +328,13 @@ class Cauchy(Kernel):
 
 
 class ArcCosine(GaussianMeasure):
-    """Cho & Saul's kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order], w ~ N(0, I)."""
+    """Cho & Saul's kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order], w ~ N(0, I).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Ignored: the kernel has no length scale.
+    """
 
     feature = "arc-cosine"
     has_bandwidth = False
@@ -263,27 +356,51 @@ class ArcCosine(GaussianMeasure):
 
 
 class ArcCosine0(ArcCosine):
-    """1 - t / pi, t = angle(x, y): step features."""
+    """1 - t / pi, t = angle(x, y): step features.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Ignored: the kernel has no length scale.
+    """
 
     name = "arc-cosine-0"
 
 
 class ArcCosine1(ArcCosine):
-    """|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features."""
+    """|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Ignored: the kernel has no length scale.
+    """
 
     name = "arc-cosine-1"
     order = 1
 
 
 class ArcCosine2(ArcCosine):
-    """|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramp features."""
+    """|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramp features.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Ignored: the kernel has no length scale.
+    """
 
     name = "arc-cosine-2"
     order = 2
 
 
 class Linear(Kernel):
-    """x'y / d; a feature is one coordinate, drawn uniformly."""
+    """x'y / d; a feature is one coordinate, drawn uniformly.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Ignored: the kernel has no length scale.
+    """
 
     name = "linear"
     feature = "coordinate"
@@ -324,6 +441,24 @@ def _product_gradients(
 
 
 def make(name: str, bandwidth: float = 1.0) -> Kernel:
-    """Return the kernel of this name with a bandwidth (ignored where the kernel has none)."""
+    """Build a kernel by its name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kernel, see ``rfbench list kernels``.
+    bandwidth : float
+        Length scale s. A kernel without a bandwidth ignores it.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Raises
+    ------
+    MethodError
+        There is no such kernel.
+    """
     cls: type[Kernel] = KERNELS.find(name)
     return cls(float(bandwidth)) if cls.has_bandwidth else cls()

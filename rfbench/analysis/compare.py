@@ -46,6 +46,8 @@ def compare(
 
     Parameters
     ----------
+    results : Results
+        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
     first, second : str
         Labels of two methods.
     metric : str, optional
@@ -64,7 +66,10 @@ def compare(
         `rfbench.analysis.statistics.paired_t`), Holm's correction of it over the lines, and a
         ``note`` where the test is not defined. Times are compared on one machine only.
 
-    Raises ResultsError if there is no such method or metric, or the two have no trial in common.
+    Raises
+    ------
+    ResultsError
+        There is no such method or metric, or the two methods have no trial in common.
     """
     collection = frame.build_collection([results])
     lines = collection.groups

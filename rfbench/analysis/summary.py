@@ -83,7 +83,13 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
 def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     """Aggregate the trials, one line per data set, method and value of what is varied.
 
-    The metric is the one asked for; without it see `find_metrics`.
+    Parameters
+    ----------
+    results : Results
+        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
+    metric : str, optional
+        Name of a metric of the rows, such as ``error``. By default the metric of the configuration,
+        see `find_metrics`.
 
     Returns
     -------

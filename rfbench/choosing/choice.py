@@ -82,7 +82,9 @@ def choose(
     allow_rows : bool
         Whether the model may hold training rows (landmarks).
     out : path, optional
-        Folder of what is written: ``results/choose`` by default.
+        Folder for the model and its page; by default ``results/choose``.
+    seed : int
+        Seed of the splits and of the methods.
     on_candidate : callable, optional
         It gets each model that was measured.
     on_assumption : callable, optional
@@ -92,8 +94,16 @@ def choose(
         What is known of the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
         `drop`, `groups`, `time`, and how a file is read.
 
-    RfbenchError if the table cannot be read or learnt from, a parameter is wrong, or `out` has
-    files of another command.
+    Returns
+    -------
+    Choice
+        The fitted model, its candidates, and the answer as a sentence.
+
+    Raises
+    ------
+    RfbenchError
+        The table cannot be read or learnt from, a parameter is wrong, or `out` has files of another
+        command.
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
     with workplace.make_workplace(folder, allow_rows=allow_rows) as place:

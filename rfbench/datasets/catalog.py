@@ -147,7 +147,18 @@ def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
 
 
 def find_source(parameters: Mapping[str, Any] | None) -> str | None:
-    """Return which of `SOURCES` the parameters of a data set name; None: it is the catalogue's."""
+    """Return the source that the parameters of a data set name.
+
+    Parameters
+    ----------
+    parameters : mapping or None
+        Parameters of a data set, as a configuration has them.
+
+    Returns
+    -------
+    str or None
+        One of `SOURCES`. None if the data set is in the catalogue.
+    """
     return next((source for source in SOURCES if source in (parameters or {})), None)
 
 
@@ -164,12 +175,29 @@ def read_entries() -> dict[str, Entry]:
 
 
 def list_names(suite: str = "") -> list[str]:
-    """Return the names of all data sets, or of those of a suite, in the order of the catalogue."""
+    """Return the names of data sets, in the order of the catalogue.
+
+    Parameters
+    ----------
+    suite : str
+        Name of a collection; empty for all data sets.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
     return [name for name, each in read_entries().items() if suite in ("", each.suite)]
 
 
 def list_suites() -> list[str]:
-    """Return the names of the collections that data sets belong to."""
+    """Return the names of the collections that data sets belong to.
+
+    Returns
+    -------
+    list of str
+        The names, sorted.
+    """
     return sorted({each.suite for each in read_entries().values()} - {""})
 
 

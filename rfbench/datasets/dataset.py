@@ -25,30 +25,65 @@ Parameters = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as it was published, before any split or scaling."""
+    """A data set as it was published, before any split or scaling.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    X : array, sparse matrix or DataFrame of shape (n, d)
+        Rows. A dense array may be a read-only memory map. A DataFrame has words, dates or missing
+        values, which `prepare` turns into numbers.
+    y : array of shape (n,)
+        Target of a regression (float64), or class codes 0 to K - 1 (int64).
+    task : {'binary', 'multiclass', 'regression'}
+        What the target is.
+    classes : tuple of str
+        Labels in the order of the codes. Code 1 of a binary task is the positive class. Empty for a
+        regression.
+    n_given_train : int or None
+        Number of rows of the published training part, which come first. None if there is no
+        published split.
+    groups : array of shape (n,) or None
+        Number of the subject that each row comes from, or of rows with equal columns.
+    sha256 : str
+        Identity of the data: a hash of the files' hashes and of how they are read.
+    equal_rows_together : bool, default=False
+        True if the groups are rows with equal columns.
+    """
 
     name: str
-    # Of shape (n, d); dense rows may be a read-only memory map. A DataFrame where there are words,
-    # dates, gaps or numbers of rows: `prepare` makes numbers of it.
     X: Any
-    y: NDArray[Any]  # float64 target of a regression, otherwise int64 class codes 0..K-1
-    task: str  # binary, multiclass or regression
-    # Labels in the order of the codes; code 1 of a binary task is the positive class. Empty for a
-    # regression.
+    y: NDArray[Any]
+    task: str
     classes: tuple[str, ...]
-    # The first rows are the published training part, the rest the test part; None if there is no
-    # published split.
     n_given_train: int | None
-    # Numbers of the subjects (patients) that the rows come from, or of rows with equal columns.
     groups: NDArray[np.int64] | None
-    sha256: str  # identity of the data: hash over the files' hashes and how they are read
-    equal_rows_together: bool = False  # the groups are those of equal rows
+    sha256: str
+    equal_rows_together: bool = False
 
 
 def find_entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
     """Return what is known of a data set: the catalogue's entry, or one made from its rows.
 
-    The arguments are those of `load`; DataError if there are no such data.
+    Parameters
+    ----------
+    name : str
+        Name of the data set, see ``rfbench data list``.
+    parameters : mapping, optional
+        Parameters of a synthetic problem, or the place of your own data.
+    folder : Path, optional
+        Folder that relative paths of your own data start from.
+
+    Returns
+    -------
+    Entry
+        Its facts.
+
+    Raises
+    ------
+    DataError
+        There are no such data.
     """
     if find_source(parameters):
         return own.read(name, parameters or {}, folder)[0]
@@ -77,6 +112,11 @@ def load(
         Where relative paths of data of one's own start.
     sha256 : str, optional
         Identity that the data have to have.
+
+    Returns
+    -------
+    Dataset
+        Rows, targets, and what is known of them.
 
     Raises
     ------
@@ -127,7 +167,24 @@ def load(
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
     """Return the identity of a data set, without reading those of the catalogue into arrays.
 
-    DataError if a file is missing or wrong, or a parameter is unknown.
+    Parameters
+    ----------
+    name : str
+        Name of the data set, see ``rfbench data list``.
+    parameters : mapping, optional
+        Parameters of a synthetic problem, or the place of your own data.
+    folder : Path, optional
+        Folder that relative paths of your own data start from.
+
+    Returns
+    -------
+    str
+        SHA-256 of its content, as the rows of results record it.
+
+    Raises
+    ------
+    DataError
+        A file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
         return own.read(name, parameters or {}, folder)[2]

@@ -37,19 +37,40 @@ CHECK_SECONDS = 1.0  # how often the speed is compared with the least one
 
 @dataclass(frozen=True)
 class FileCheck:
-    """The state of one file of a data set."""
+    """The state of one file of a data set.
+
+    Parameters
+    ----------
+    member : Member
+        The file, as the catalogue names it.
+    source : FoundFiles or None
+        Where the file was found.
+    status : {'ok', 'unpinned', 'mismatch', 'missing'}
+        'ok': the file has a known hash. 'unpinned': no hash is known.
+    sha256 : str or None, default=None
+        Hash of its content.
+    expected : str or None, default=None
+        The known hash.
+    problem : str, default=''
+        Why the file cannot be read.
+    """
 
     member: Member
-    source: FoundFiles | None  # where it was found
-    # 'ok' (a known hash), 'unpinned' (none is known), 'mismatch' or 'missing'
+    source: FoundFiles | None
     status: Literal["ok", "unpinned", "mismatch", "missing"]
-    sha256: str | None = None  # of its content
-    expected: str | None = None  # the hash that it should have, where one is known
-    problem: str = ""  # why it cannot be read
+    sha256: str | None = None
+    expected: str | None = None
+    problem: str = ""
 
 
 def find_data_folder() -> Path:
-    """Return `./data` if it exists, else `data` of a checkout, else the user's cache folder."""
+    """Return the folder of downloaded data.
+
+    Returns
+    -------
+    Path
+        `./data` if it exists, else `data` of a checkout, else the user's cache folder.
+    """
     here = Path.cwd() / "data"
     if here.is_dir():
         return here
@@ -90,12 +111,34 @@ def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
 
 
 def is_on_disk(name: str) -> bool:
-    """Say whether every file of a data set is there; its content is not checked."""
+    """Return True if every file of a data set is on disk; their content is not checked.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, see ``rfbench data list``.
+
+    Returns
+    -------
+    bool
+        True if no file is missing.
+    """
     return None not in locate(catalog.find_entry(name))
 
 
 def verify(name: str) -> list[FileCheck]:
-    """Compare every file of a data set with the hashes that are known."""
+    """Compare every file of a data set with the known hashes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set, see ``rfbench data list``.
+
+    Returns
+    -------
+    list of FileCheck
+        One check per file.
+    """
     entry = catalog.find_entry(name)
     return [
         check(entry, member, source)
@@ -159,7 +202,22 @@ def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
     """Download the files of a data set that are not on disk yet, check and return them all.
 
-    `progress` shows a bar. DataError if a file cannot be had, or is not the right one.
+    Parameters
+    ----------
+    name : str
+        Name of the data set, see ``rfbench data list``.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    DataError
+        A file cannot be downloaded, or has the wrong content.
     """
     sources = [each.source for each in obtain(catalog.find_entry(name), progress=progress)]
     return list(dict.fromkeys(path for source in sources if source for path in source.paths))

@@ -44,18 +44,39 @@ Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a trial trains and tests on."""
+    """The rows that a trial trains and tests on.
 
-    # Scaled rows of shape (n, d): ndarray (C order), csr_array or RowSource.
+    Parameters
+    ----------
+    X_train : array (C order), csr_array or RowSource of shape (n, d)
+        Scaled training rows.
+    X_test : array (C order), csr_array or RowSource of shape (m, d)
+        Scaled test rows.
+    y_train : array of shape (n,)
+        Class codes (int64), or the mapped target of a regression (float64).
+    y_test : array of shape (m,)
+        The same of the test rows.
+    task : {'binary', 'multiclass', 'regression'}
+        See `Dataset`.
+    classes : tuple of str
+        See `Dataset`.
+    train_rows : array of shape (n,)
+        Numbers of the training rows in the data set.
+    test_rows : array of shape (m,)
+        Numbers of the test rows in the data set.
+    groups : array of shape (n,) or None, default=None
+        Number of the group of each training row.
+    """
+
     X_train: Rows
     X_test: Rows
-    y_train: NDArray[Any]  # class codes (int64), or the mapped target of a regression (float64)
+    y_train: NDArray[Any]
     y_test: NDArray[Any]
-    task: str  # see `Dataset`
+    task: str
     classes: tuple[str, ...]
-    train_rows: Index  # which rows of the data set these are
+    train_rows: Index
     test_rows: Index
-    groups: Index | None = None  # number of the group of each training row
+    groups: Index | None = None
 
 
 def prepare(
@@ -76,6 +97,8 @@ def prepare(
 
     Parameters
     ----------
+    dataset : Dataset
+        The data set, see `load`.
     split : 'given' or mapping
         See `split_rows`.
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
@@ -104,6 +127,11 @@ def prepare(
         Type of the rows once they are scaled; the target is float64 always.
     trial : int
         See `split_rows`.
+
+    Returns
+    -------
+    Prepared
+        Training and test rows with their targets.
 
     Raises
     ------

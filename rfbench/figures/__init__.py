@@ -75,8 +75,10 @@ def plot(
 
     Parameters
     ----------
+    results : Results
+        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
     folder : Path, optional
-        Where the files go; by default the results folder.
+        Folder for the files; by default the results folder.
     style : str or Path, optional
         See `rfbench.figures.style.apply_style`.
     formats : sequence of str
@@ -90,7 +92,12 @@ def plot(
     list of Path
         A file per figure and format; empty if no trial ended well.
 
-    Raises ConfigError if there is no such style; WriteError if a file cannot be written.
+    Raises
+    ------
+    ConfigError
+        There is no such style.
+    WriteError
+        A file cannot be written.
     """
     folder, written = folder or results.folder, []
     captions = []

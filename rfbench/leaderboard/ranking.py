@@ -117,6 +117,11 @@ def rank(
         From the folder's name, the number of trials to run and of those that are there, the
         context that gets each row.
 
+    Returns
+    -------
+    Ranking
+        The place of the method and its comparison with every other one; ``print`` shows them.
+
     Raises
     ------
     RfbenchError

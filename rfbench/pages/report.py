@@ -25,10 +25,32 @@ def publish(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> list[Path]:
-    """Write `render_pages`, and remove those of an earlier call that no result backs any more.
+    """Write the pages of results, and remove pages of an earlier call that have no results now.
 
-    Raises ResultsError also if the folder has a ``README.md`` that is no page of an earlier call;
-    WriteError if a file cannot be written.
+    Parameters
+    ----------
+    folders : sequence of str or path
+        Results folders, or folders that contain some.
+    out : str or path
+        Folder for the pages: ``README.md``, a page per paper in ``papers/``, and the pages of the
+        components.
+    today : callable, optional
+        Returns the present settings of a results folder. Rows with other settings are stale and
+        left out. By default no row is stale.
+    configured : mapping, optional
+        The configurations that come with rfbench, see `rfbench.analysis.contents`.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+
+    Raises
+    ------
+    ResultsError
+        A folder has no results, or `out` has a ``README.md`` that this function did not write.
+    WriteError
+        A file cannot be written.
     """
     out = Path(out)
     _check_front(out / "README.md")

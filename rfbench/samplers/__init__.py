@@ -23,7 +23,24 @@ def __dir__() -> list[str]:
 
 
 def make(name: str, **parameters: Any) -> RandomFeatures:
-    """Build a sampler by its published name; MethodError names a wrong parameter.
+    """Build a sampler by its name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the sampler, see ``rfbench list samplers``.
+    **parameters : Any
+        Parameters of its class.
+
+    Returns
+    -------
+    RandomFeatures
+        The sampler, not fitted.
+
+    Raises
+    ------
+    MethodError
+        There is no such sampler, or a parameter is wrong.
 
     Examples
     --------

@@ -59,8 +59,10 @@ class LKRF(PooledFeatures):
     ----------
     n_components : int, default=100
         M; not used by the estimator ``all``.
-    score_rows, kernel, bandwidth, feature_map, random_state
-        See `PooledFeatures` and `rfbench.samplers.base.RandomFeatures`. With several target
+    kernel, bandwidth, feature_map, random_state
+        See `rfbench.samplers.base.RandomFeatures`.
+    score_rows : int or float, default=1.0
+        Number, or fraction, of training rows that the scores are made from. With several target
         columns the scores are summed over the columns (a choice: the paper is binary).
     pool_size : int, default=1000
         N_w. The pool of the linear kernel is each coordinate once where pool_size is d or more.

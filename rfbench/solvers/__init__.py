@@ -41,7 +41,26 @@ def get_revision(name: str) -> int:
 
 
 def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
-    """Build a solver by its name; MethodError names a wrong parameter.
+    """Build a solver by its name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the solver, see ``rfbench list solvers``.
+    task : {'classification', 'regression'}
+        Task that the solver is for.
+    **parameters : Any
+        Parameters of its class.
+
+    Returns
+    -------
+    Solver
+        The solver, not fitted.
+
+    Raises
+    ------
+    MethodError
+        There is no such solver, or a parameter is wrong.
 
     Examples
     --------
