@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import click
 
 from rfbench import slices
+from rfbench.analysis import verdicts
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import ALLOW_IMPORTS, FILE_TYPE, POSITIVE_INTEGER, find_results_folder
 from rfbench.cli.terminal import echo
-from rfbench.pages.rules import render_rules
 
 VERIFY_EXAMPLES = """
 \b
@@ -25,6 +26,13 @@ Examples:
   rfbench verify results/published --finding methods
   rfbench verify results/ --replay 100
 """
+
+
+def render_rules() -> str:
+    """Return the rules, with the constants of `rfbench.analysis.verdicts`; ``\\b`` is click's."""
+    file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
+    text = file.read_text(encoding="utf-8").format_map(vars(verdicts))
+    return text.replace("\\b", "\b")
 
 
 @click.command(help=render_rules() + VERIFY_EXAMPLES)

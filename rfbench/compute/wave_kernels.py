@@ -117,8 +117,8 @@ def _signed(x: Any, shifted: Any) -> Any:
 
 @overload(_signed)
 def _signed_of_type(x: Any, shifted: Any) -> Any:
-    integer, number = (np.int32, np.float32) if x.bitwidth == 32 else (np.int64, np.float64)
-    last = x.bitwidth - 1
+    kinds: tuple[Any, Any] = (np.int32, np.float32)
+    (integer, number), last = kinds if x.bitwidth == 32 else (np.int64, np.float64), x.bitwidth - 1
 
     def signed(x: Any, shifted: Any) -> Any:
         sign = integer(number(shifted).view(integer) << last)
