@@ -207,7 +207,6 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["plot", ".", "--style", "no such"], "no such"),
         (["plot", ".", "--width", "3.3km"], "3.3km"),
         (["table", "tiny.yaml"], "tiny.yaml"),
-        (["report", "nosuch", "--audits"], "nosuch is not there"),
         (["data", "fetch", "digitz"], "Did you mean 'digits'"),
         (["list", "nothing"], "is not one of"),
         (["list", "samplers", "erf"], "Did you mean 'eerf'?"),
