@@ -78,7 +78,8 @@ def commands(*first):
 
 def is_absent(words):
     """Tell whether the words after `rfbench` are a command, or an option, of an absent slice."""
-    return SLICE_OF.get(words[0], "audit" if "--audits" in words else "") in ABSENT
+    named = [SLICE_OF.get(word) for word in words[:1]] + ["audit"] * ("--audits" in words)
+    return not ABSENT.isdisjoint(named)
 
 
 def parsed(command, words):
