@@ -12,6 +12,7 @@ Everything is imported when it is first asked for.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from rfbench import slices
@@ -59,11 +60,11 @@ _PLACES = {
 
 def __getattr__(name: str) -> Any:
     if name in _PLACES:
-        return slices.load(_PLACES[name])
+        return pkgutil.resolve_name(_PLACES[name])
     if name in __all__:
         return importlib.import_module(f"rfbench.{name}")
     if name in (places := _of_slices()):
-        return slices.load(places[name])
+        return pkgutil.resolve_name(places[name])
     raise AttributeError(f"module 'rfbench' has no attribute '{name}'")
 
 

@@ -6,7 +6,7 @@ order is that of tables and legends.
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -70,11 +70,10 @@ class Registry(Mapping[str, Any]):
             return sorted([*classes, "make"])
         if name not in classes:
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
-        return getattr(importlib.import_module(classes[name]), name)
+        return pkgutil.resolve_name(f"{classes[name]}:{name}")
 
     def _load(self, place: str) -> Any:
-        module, _, name = place.partition(":")
-        return getattr(importlib.import_module(f"{self.package}.{module}"), name)
+        return pkgutil.resolve_name(f"{self.package}.{place}")
 
     def __getitem__(self, name: str) -> Any:
         """Return one of rfbench's own by its published name: a class, or a dictionary by task."""

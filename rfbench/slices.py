@@ -51,9 +51,3 @@ def ask(question: str, *facts: Any) -> list[Any]:
         if hasattr(found, question):
             answers.append(getattr(found, question)(*facts))
     return answers
-
-
-def load(place: str) -> Any:
-    """Return what ``MODULE:NAME`` names."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)

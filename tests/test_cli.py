@@ -9,8 +9,8 @@ import pytest
 
 from rfbench import shipped, yamlfile
 from rfbench.cli import main
+from rfbench.cli.verify import render_rules
 from rfbench.errors import DataError
-from rfbench.pages.rules import render_rules
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.methods import BAD
@@ -210,7 +210,6 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["plot", ".", "--style", "no such"], "no such"),
         (["plot", ".", "--width", "3.3km"], "3.3km"),
         (["table", "tiny.yaml"], "tiny.yaml"),
-        (["report", "nosuch", "--audits"], "nosuch is not there"),
         (["data", "fetch", "digitz"], "Did you mean 'digits'"),
         (["list", "nothing"], "is not one of"),
         (["list", "samplers", "erf"], "Did you mean 'eerf'?"),

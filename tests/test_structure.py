@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent
 # From the ground up: a room imports rooms of lower floors alone.
 GROUND: tuple[tuple[str, ...], ...] = (
     (
-        *("_version", "arrays", "clock", "errors", "escaping", "frozen", "platforms"),
+        *("_version", "arrays", "clock", "errors", "escaping", "platforms"),
         *("method_names", "metrics", "shipped", "slices", "source"),
     ),
     (
@@ -256,7 +256,6 @@ READERS_OF_THE_PACKAGE = {
     "rfbench.choosing.rounds",
     "rfbench.figures",  # the code that draws
     "rfbench.pages.html",  # template and style
-    "rfbench.pages.rules",
 }
 
 

@@ -7,7 +7,7 @@ target.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,28 +18,36 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-AUTHORS_ROWS_COLUMNS = [
-    "paper", "dataset", "method", "metric", "experiment", "beside", "same_rows", "folds", "draws",
-    "published", "published_sd", "measured", "measured_sd", "equal", "near", "difference",
-    "half_width", "verdict",
-]  # fmt: skip
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
 FOUR_DIGITS = 0.005  # points: half a unit of the fourth digit
 FEW_ROWS = 2  # of the test rows, by which an accuracy is called near
 
 
-def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
-    """Hold the rows of each paper's rows.csv against ours on the same data set.
+class AuthorsRuns(NamedTuple):
+    """The authors' runs of one method on one data set, and ours of one results folder."""
 
-    Returns
-    -------
-    DataFrame
-        `AUTHORS_ROWS_COLUMNS`, a line per data set, method and results folder. ``experiment`` is
-        our results folder; ``beside`` says how its protocol differs, where only that is shown;
-        `draws` is how many of our trials a fold has; `published_sd` and `measured_sd` are over the
-        folds. Of the same rows and one trial per fold, `equal` counts the folds that agree to four
-        digits and `near` those that, besides, lie within two test rows. `difference` and
-        `half_width`, that of the 90 % interval, are in points.
+    paper: str
+    dataset: str
+    method: str
+    metric: str
+    experiment: str  # our results folder
+    beside: str  # how its protocol differs, if it is shown and not judged
+    same_rows: bool
+    folds: int
+    draws: int  # our trials of a fold
+    published: float  # means over the folds, with their standard deviations
+    published_sd: float
+    measured: float
+    measured_sd: float
+    equal: float  # folds that agree to four digits; NaN unless each has the same rows and one draw
+    near: float  # other folds within two test rows, counted in the same way
+    difference: float  # in points
+    half_width: float  # of its 90 % interval
+    verdict: str
+
+
+def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
+    """Hold the rows of each paper's rows.csv against ours on the same data set.
 
     Notes
     -----
@@ -49,7 +57,7 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     interval of the F differences. On other rows it is Welch's interval over folds, which share
     training rows: it is a rough one.
     """
-    lines: list[tuple[Any, ...]] = []
+    lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
     usable = measured[~measured["smoke"].astype(bool) & ~measured["stale"].astype(bool)]
     bearing = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
@@ -73,7 +81,7 @@ def compare(selection: Selection, paper: str | None = None) -> pd.DataFrame:
                 here &= (usable["source"] == source.dataset) & (usable["method"] == other.method)
                 groups = usable[here].assign(group=usable.index[here])
                 lines += _lines(selection, groups, key, theirs, beside=other.differs)
-    return pd.DataFrame(lines, columns=AUTHORS_ROWS_COLUMNS)
+    return tuple(lines)
 
 
 def _lines(
@@ -84,7 +92,7 @@ def _lines(
     *,
     same: bool = False,
     beside: str = "",
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[AuthorsRuns]:
     """Yield the line of the group with the most trials; none where nothing was measured."""
     if not groups["trials"].any():
         return
@@ -116,8 +124,8 @@ def _lines(
         error, ours = unit * theirs.std(ddof=1) / n**0.5, unit * means.sem()
         half = verdicts.compute_half_widths(error, n, ours, len(means))
         verdict = verdicts.judge_numbers(difference, half)
-    yield (
-        *(*key, str(group["experiment"]), beside, compared, n, draws, theirs.mean()),
-        *(theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),
+    yield AuthorsRuns(
+        *(*key, str(group["experiment"]), beside, compared, n, draws),
+        *(theirs.mean(), theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),
         *(float(half), verdicts.NOT_JUDGED if beside else str(verdict)),
     )

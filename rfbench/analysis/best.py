@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,14 +62,9 @@ class FirstAnswer:
 
     def places(self, verdict: str) -> list[tuple[Any, Any]]:
         """Return the places with a verdict as runs of neighbours, each by its first and last."""
-        runs: list[tuple[Any, Any]] = []
-        before = ""
-        for point in self.points:
-            if point.verdict == verdict:
-                start = runs.pop()[0] if before == verdict else point.x
-                runs.append((start, point.x))
-            before = point.verdict
-        return runs
+        by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
+        runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
+        return [(run[0], run[-1]) for run in runs]
 
     @property
     def curve(self) -> bool:

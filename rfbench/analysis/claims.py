@@ -14,9 +14,6 @@ from rfbench import papers, plugins
 from rfbench.analysis import verdicts
 from rfbench.analysis.chance import describe_constant_kernel, explain_doubt
 from rfbench.analysis.claim_tests import compare_with_bounds
-from rfbench.analysis.claim_tests import compute_interval as compute_interval
-from rfbench.analysis.claim_tests import compute_one_sided_p as compute_one_sided_p
-from rfbench.analysis.claim_tests import compute_share_p as compute_share_p
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
 from rfbench.analysis.outcomes import Effect, Outcome, return_no_effect

@@ -192,13 +192,7 @@ def pair_part(
     dataset = str(collection.fact("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
-        replace(
-            quantity,
-            values=values,
-            dataset=dataset,
-            target=target,
-            against=other,
-        )
+        replace(quantity, values=values, dataset=dataset, target=target, against=other)
         for other in part.against or [""]
         for quantity in make(pairing, curve, pairing.curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])

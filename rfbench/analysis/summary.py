@@ -177,12 +177,7 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
     se = sd / count**0.5
     integers = dict.fromkeys((name for name in ranges if SCHEMA[name].kind == INTEGER), "Int64")
     low, high = of[ranges].min().astype(integers), of[ranges].max().astype(integers)
-    table = {
-        "mean": mean["value"],
-        "sd": sd["value"],
-        "se": se["value"],
-        "trials": count["value"],
-    }
+    table = {"mean": mean["value"], "sd": sd["value"], "se": se["value"], "trials": count["value"]}
     table["failed"] = of.size() - table["trials"]
     for name in ranges:
         table |= {f"{name}_min": low[name], f"{name}_max": high[name]}

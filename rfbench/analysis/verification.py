@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Verification:
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
-    authors: pd.DataFrame = field(default_factory=pd.DataFrame)  # `authors_rows.compare`
+    authors: tuple[authors_rows.AuthorsRuns, ...] = ()
     paths: tuple[Path, ...] = ()  # where the results were looked for
     unprinted: Effect = return_no_effect  # what a slice knows of keys that papers do not print
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from rfbench.audit.tables import (
     MEASURED_PREFIX,
     PAIRED,
     AuditTable,
+    NumberRange,
     compute_ranges,
     get_number_column,
     measure_distance,
@@ -124,26 +125,22 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _ranges(own: pd.Series[Any], found: pd.DataFrame) -> list[list[str]]:
+def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
     """Return per number what is printed, our reading, and the paired differences over the gaps."""
     numbers = papers.list_published()
     return [
         [
-            get_number_column(published),
+            name,
             number(published.value),
             number(reading, 2),
-            *(
-                write(line[f"{start}{end}"], 2)
-                for end in ("low", "high")
-                for start, write in (("", signed), ("half_", number))
-            ),
-            number(
-                measure_distance(published.value, reading + line["low"], reading + line["high"]), 2
-            ),
+            *(signed(line.low), number(line.half_low, 2)),
+            *(signed(line.high), number(line.half_high, 2)),
+            number(measure_distance(published.value, reading + line.low, reading + line.high), 2),
         ]
-        for line in found.to_dict("records")
-        for published in [numbers[line["number"]]]
-        for reading in [own[MEASURED_PREFIX + get_number_column(published)]]
+        for index, line in found.items()
+        for published in [numbers[index]]
+        for name in [get_number_column(published)]
+        for reading in [own[MEASURED_PREFIX + name]]
     ]
 
 

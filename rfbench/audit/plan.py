@@ -14,7 +14,8 @@ from rfbench import config
 from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import list_choices, parse_choice, select_options
 from rfbench.audit.target import Target
-from rfbench.config.schema import Experiment, KeptBy, SamplerSpec
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy, SamplerSpec
 from rfbench.config.sweeps import Choices, apply_changes, get_settings, iterate_combinations
 from rfbench.errors import ConfigError
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,9 +27,24 @@ PLACE_COLUMNS = (
     "stand_in", "as_configured",
 )  # fmt: skip
 PROTOCOL_COLUMN = "protocol"  # of the configuration
-RANGE_COLUMNS = (
-    "number", "low", "half_low", "high", "half_high", "combinations", "trials", "varied", "page",
-)  # fmt: skip
+
+
+class NumberRange(NamedTuple):
+    """What a published number comes to over the keys that its paper does not print.
+
+    The paired differences to the reading, on the same splits and draws of the same run, are in the
+    paper's unit. The reading's own, 0, is among them.
+    """
+
+    number: int  # its place in `rfbench.papers.list_published`
+    low: float  # the smallest mean difference, with half of its 90 % interval over the trials
+    half_low: float
+    high: float  # the largest
+    half_high: float
+    combinations: int
+    trials: int
+    varied: list[str]  # names of choices
+    page: Path  # that says more
 
 
 @dataclass(frozen=True)
@@ -123,24 +139,14 @@ def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
     return rounded.rank(method="min").astype(int)
 
 
-def compute_ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
-    """Return what each published number comes to over the keys that its paper does not print.
+def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
+    """Return the range of each published number, by its place, that audits have one of.
 
     Of an audit of the reading (`printed`) those combinations count that differ from it in gaps of
     the text alone (`rfbench.papers.list_gaps`) and have trials on the same splits; of several
     audits of a number, the one with the most of them.
-
-    Returns
-    -------
-    DataFrame
-        One line per number: ``number``, its place in `rfbench.papers.list_published`; ``low`` and
-        ``high``, the smallest and the largest mean of the paired differences to the reading, on
-        the same splits and draws of the same run, in the paper's unit (the reading's own, 0, is
-        among them); ``half_low`` and ``half_high``, half the widths of their 90 % intervals over
-        the trials; ``combinations`` and ``trials`` behind it; the names of the choices that were
-        ``varied``; ``page``, the file that says more.
     """
-    lines = []
+    found: dict[int, NumberRange] = {}
     for audit in every:
         paper, items, dataset, _ = audit.place
         here = select_gaps(audit)
@@ -150,14 +156,14 @@ def compute_ranges(every: Iterable[AuditTable]) -> pd.DataFrame:
             if not fits or number.item not in items.split("+") or name not in here:
                 continue
             paired = here[here[name].notna()].sort_values(name, kind="stable")
-            if varied := list_varied_choices(audit, paired):
-                ends = [each for at in (0, -1) for each in paired[[name, half]].iloc[at]]
+            fewest = found[index].combinations if index in found else 0
+            if len(paired) >= fewest and (varied := list_varied_choices(audit, paired)):
+                low, half_low, high, half_high = paired[[name, half]].iloc[[0, -1]].to_numpy().flat
                 behind = len(paired), int(paired["trials"].min()), varied
-                lines.append((index, *ends, *behind, audit.page))
-    table = pd.DataFrame(lines, columns=list(RANGE_COLUMNS)).sort_values(
-        "combinations", kind="stable"
-    )
-    return table.drop_duplicates("number", keep="last").sort_values("number", ignore_index=True)
+                found[index] = NumberRange(
+                    index, low, half_low, high, half_high, *behind, audit.page
+                )
+    return dict(sorted(found.items()))
 
 
 def measure_distance(published: float, low: float, high: float) -> float:

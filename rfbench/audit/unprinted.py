@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from rfbench.analysis.published import Line
 from rfbench.analysis.verification import Verification
 from rfbench.audit.tables import (
     AuditTable,
+    NumberRange,
     add_audit_folders,
     compute_effect_range,
     compute_ranges,
@@ -51,7 +52,7 @@ class Unprinted:
         self.every = every
 
     @cached_property
-    def ranges(self) -> pd.DataFrame:
+    def ranges(self) -> dict[int, NumberRange]:
         """The ranges of published numbers, see `rfbench.audit.tables.compute_ranges`."""
         return compute_ranges(self.every)
 
@@ -97,7 +98,9 @@ def build_finding(verification: Verification) -> Finding | None:
     """Return by how much numbers move with what their papers do not print."""
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
-    table = collect_ranges(verification).ranges.merge(own, on="number", suffixes=("", "_of_number"))
+    ranges = list(collect_ranges(verification).ranges.values())
+    table = pd.DataFrame(ranges, columns=NumberRange._fields)
+    table = table.merge(own, on="number", suffixes=("", "_of_number"))
     varied = table[["half_low", "half_high"]].astype(float).notna().any(axis=1)
     table = table.loc[varied]
     if table.empty:
@@ -120,20 +123,16 @@ def build_finding(verification: Verification) -> Finding | None:
     return Finding("unprinted", facts, tuple(bars))
 
 
-@dataclass(frozen=True)
-class Varied:
+class Varied(NamedTuple):
     """What was varied of the settings that a paper does not state, and what was not."""
 
-    varied: list[str]
+    range: NumberRange | None
     fixed: list[str]
-    combinations: int
-    trials: int
-    page: Path | None
 
 
 def column(verification: Verification) -> AddedColumn:
     """Return the column of the ranges in the tables of published numbers."""
-    over = collect_ranges(verification).ranges.set_index("number", drop=False).to_dict("index")
+    over = collect_ranges(verification).ranges
 
     def cells(lines: Sequence[Line]) -> dict[int, str]:
         return {
@@ -151,22 +150,19 @@ def column(verification: Verification) -> AddedColumn:
     return AddedColumn(RANGE, PRINTED, EXPLANATION, cells, remark)
 
 
-def _varied(line: Line, ranges: Sequence[Mapping[Any, Any]]) -> Varied:
+def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
     paper, item, dataset = (line[name] for name in GAIN_KEYS)
     here = papers.list_open_choices(paper, [item], dataset)
-    names = [name for name in papers.list_gaps(paper) if here.get(name)]
-    if not ranges:
-        return Varied([], names, 0, 0, None)
-    first = ranges[0]
-    fixed = [name for name in names if name not in first["varied"]]
-    return Varied(first["varied"], fixed, first["combinations"], first["trials"], first["page"])
+    first = ranges[0] if ranges else None
+    varied = first.varied if first else ()
+    gaps = papers.list_gaps(paper)
+    return Varied(first, [name for name in gaps if here.get(name) and name not in varied])
 
 
-def format_range(line: Mapping[Any, Any], reading: Line) -> str:
+def format_range(found: NumberRange, reading: Line) -> str:
     """Write the paired differences to a reading, and how far it stays off the published number."""
-    low, high = (
-        f"{signed(line[end])} ± {number(line[f'half_{end}'], 2)}" for end in ("low", "high")
-    )
-    ends = reading["measured"] + line["low"], reading["measured"] + line["high"]
+    low = f"{signed(found.low)} ± {number(found.half_low, 2)}"
+    high = f"{signed(found.high)} ± {number(found.half_high, 2)}"
+    ends = reading["measured"] + found.low, reading["measured"] + found.high
     away = measure_distance(reading["published"], *ends)
     return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")

@@ -197,10 +197,7 @@ class MapSubject:
 
 
 def make_subject(
-    thing: Any,
-    options: Mapping[str, Any] | None = None,
-    kernel: str | None = None,
-    **differs: Any,
+    thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
 ) -> MapSubject:
     """Return a map as a subject, of a sampler as its declaration says.
 

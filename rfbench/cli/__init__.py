@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import pkgutil
 import re
 import sys
 from typing import Any
@@ -48,7 +49,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; one of a slice is imported by now."""
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
-            self.add_command(slices.load(places[cmd_name]))
+            self.add_command(pkgutil.resolve_name(places[cmd_name]))
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

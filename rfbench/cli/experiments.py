@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import (
-    FILE_TYPE,
-    RUN_HELP,
-    RunOptions,
-    make_setting_option,
-    run_options,
-)
+from rfbench.cli.options import FILE_TYPE, RUN_HELP, RunOptions, make_setting_option, run_options
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, DataError
 

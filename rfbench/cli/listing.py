@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from rfbench.cli.options import (
-    AS_JSON,
-)
+from rfbench.cli.options import AS_JSON
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS

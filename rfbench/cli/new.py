@@ -16,11 +16,7 @@ from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 
-def write_example(
-    context: click.Context,
-    parameter: click.Parameter,
-    value: bool,
-) -> None:
+def write_example(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Write flats.csv and new.csv into the current folder, and end the command.
 
     Raises ConfigError if one of these files exists with other content; then none is written.
@@ -77,7 +73,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     """
     from pydantic import ValidationError
 
-    from rfbench.config.schema import DatasetSpec
+    from rfbench.config.specs import DatasetSpec
     from rfbench.pages.templates import render
 
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 
 import click
@@ -62,7 +63,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     own = [place for name, (_, place) in _modes().items() if asked[name]]
     if own:
-        written = [path for place in own for path in slices.load(place)(paths)]
+        written = [path for place in own for path in pkgutil.resolve_name(place)(paths)]
     elif html and html.suffix == ".html":
         from rfbench.pages.html import write_page
 

@@ -20,11 +20,8 @@ from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
 from rfbench.experiment.plan import describe
-from rfbench.experiment.run_plan import (
-    RunPlan,
-    plan_run,
-)
-from rfbench.pages import first, summary_table
+from rfbench.experiment.run_plan import RunPlan, plan_run
+from rfbench.pages import summary_table
 from rfbench.results import manifest
 from rfbench.results.manifest import make_data_key
 from rfbench.results.reader import TRIALS
@@ -160,7 +157,7 @@ def _report(summary: runner.Summary) -> None:
     if summary.done + summary.found:
         read = results.read(summary.folder)
         echo()
-        for line in first.write_sentences(frame.build_collection([read]), read):
+        for line in summary_table.write_sentences(frame.build_collection([read]), read):
             echo(line)
         echo()
         text = summary_table.render(read, "text", brief=True)

@@ -5,20 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import (
-    FOLDER_TYPE,
-    RESULTS_OR_USUAL,
-    split_commas,
-)
+from rfbench.cli.options import FOLDER_TYPE, RESULTS_OR_USUAL, split_commas
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
-
-if TYPE_CHECKING:
-    pass
 
 MOST_TABLES = 3
 FOLDERS_PER_WORKER = 4

@@ -57,10 +57,7 @@ def print_table(
 
 
 def format_table(
-    rows: Sequence[Sequence[str]],
-    head: Sequence[str],
-    numbers: Collection[int],
-    console: Console,
+    rows: Sequence[Sequence[str]], head: Sequence[str], numbers: Collection[int], console: Console
 ) -> str:
     """Lay out rows as wide as a console; columns of words are wrapped, those of `numbers` not."""
     from rich.table import Table

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 import click
 
 from rfbench import slices
+from rfbench.analysis import verdicts
 from rfbench.cli.maintenance import replay_rows
 from rfbench.cli.options import ALLOW_IMPORTS, FILE_TYPE, POSITIVE_INTEGER, find_results_folder
 from rfbench.cli.terminal import echo
-from rfbench.pages.rules import render_rules
 
 VERIFY_HELP = """Compare published numbers and claims with measurements.
 
@@ -30,6 +31,12 @@ Examples:
   rfbench verify results/published --finding methods
   rfbench verify results/ --replay 100
 """
+
+
+def render_rules() -> str:
+    """Return the rules, with the constants of `rfbench.analysis.verdicts`."""
+    file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
+    return file.read_text(encoding="utf-8").format_map(vars(verdicts))
 
 
 def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> None:

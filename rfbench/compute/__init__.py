@@ -68,3 +68,11 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     except RuntimeError:  # numba: cannot cache function
         log.info("No folder for the machine code of %s: it is compiled anew.", function.__name__)
         return cast(Callable[_P, _R], numba.njit(**options)(function))
+
+
+def overload(function: Callable[_P, _R]) -> Callable[..., Any]:
+    """Return the decorator of what makes the compiled form of a function for given types."""
+    check_folder()
+    from numba.extending import overload
+
+    return cast(Callable[..., Any], overload(function))

@@ -21,120 +21,133 @@ The loops have no branch and compile to vector instructions.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rfbench.compute import compile_function
+from rfbench.compute import compile_function, overload
 
 LARGEST_PHASE = 1e5
 """Phases of this size and beyond take the slow and safe way."""
 
 _CHUNK = 1024
 
-_PER_PI = 1 / math.pi
-_ROUND = 1.5 * 2.0**52
-_PI_1 = float.fromhex("0x1.921fb5444p+1")
-_PI_2 = 5.126688303189038e-12
 
-_PER_PI_32 = np.float32(1 / math.pi)
-_ROUND_32 = np.float32(1.5 * 2.0**23)
-_PI_1_32 = np.float32(float.fromhex("0x1.92p+1"))
-_PI_2_32 = np.float32(float.fromhex("0x1.fbp-11"))
-_PI_3_32 = np.float32(6.278329573009626e-07)
+class _Numbers(NamedTuple):
+    """The constants of one floating-point type."""
 
-_C = (
-    -0.49999999999999983,
-    0.04166666666666436,
-    -0.001388888888878535,
-    2.4801587279094538e-05,
-    -2.755731651999223e-07,
-    2.0876567466195535e-09,
-    -1.1463031931238947e-11,
-    4.610212991788498e-14,
+    per_pi: Any
+    rounding: Any  # what is added and subtracted to round to a whole number
+    limit: Any
+    pi: tuple[Any, ...]  # the parts of pi
+    cosine: tuple[Any, ...]  # coefficients of C and of S, the highest power first
+    sine: tuple[Any, ...]
+
+    def cast(self, kind: Any) -> _Numbers:
+        """Return them in another type."""
+        plain = (kind(number) for number in self[:3])
+        return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
+
+
+_DOUBLE = _Numbers(
+    per_pi=1 / math.pi,
+    rounding=1.5 * 2.0**52,
+    limit=LARGEST_PHASE,
+    pi=(float.fromhex("0x1.921fb5444p+1"), 5.126688303189038e-12),
+    cosine=(
+        4.610212991788498e-14,
+        -1.1463031931238947e-11,
+        2.0876567466195535e-09,
+        -2.755731651999223e-07,
+        2.4801587279094538e-05,
+        -0.001388888888878535,
+        0.04166666666666436,
+        -0.49999999999999983,
+        1.0,
+    ),
+    sine=(
+        -7.364510959154055e-13,
+        1.6047289863484374e-10,
+        -2.5051851123914e-08,
+        2.755731607090118e-06,
+        -0.00019841269820042773,
+        0.008333333333262673,
+        -0.16666666666665808,
+        1.0,
+    ),
 )
-_S = (
-    -0.16666666666665808,
-    0.008333333333262673,
-    -0.00019841269820042773,
-    2.755731607090118e-06,
-    -2.5051851123914e-08,
-    1.6047289863484374e-10,
-    -7.364510959154055e-13,
-)
-_C_32 = tuple(
-    np.float32(c)
-    for c in (
-        -0.4999999954846643,
-        0.04166664067790052,
-        -0.0013888402806156016,
-        2.476184813448315e-05,
+_SINGLE = _DOUBLE._replace(
+    rounding=1.5 * 2.0**23,
+    pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
+    cosine=(
         -2.607640098072232e-07,
-    )
-)
-_S_32 = tuple(
-    np.float32(c)
-    for c in (
-        -0.16666657078011735,
-        0.008333016834809125,
-        -0.00019806581966797261,
+        2.476184813448315e-05,
+        -0.0013888402806156016,
+        0.04166664067790052,
+        -0.4999999954846643,
+        1.0,
+    ),
+    sine=(
         2.599980800757257e-06,
-    )
-)
-_ONE_32 = np.float32(1)
+        -0.00019806581966797261,
+        0.008333016834809125,
+        -0.16666657078011735,
+        1.0,
+    ),
+).cast(np.float32)
+
+
+def _numbers(x: Any) -> Any:
+    """Return the constants of the type of x; compiled code has them without a look-up."""
+
+
+@overload(_numbers)
+def _numbers_of_type(x: Any) -> Any:
+    numbers = _SINGLE if x.bitwidth == 32 else _DOUBLE
+
+    def known(x: Any) -> _Numbers:
+        return numbers
+
+    return known
+
+
+def _signed(x: Any, shifted: Any) -> Any:
+    """Return x with the sign changed if the lowest bit of the other number is set."""
+
+
+@overload(_signed)
+def _signed_of_type(x: Any, shifted: Any) -> Any:
+    kinds: tuple[Any, Any] = (np.int32, np.float32)
+    (integer, number), last = kinds if x.bitwidth == 32 else (np.int64, np.float64), x.bitwidth - 1
+
+    def signed(x: Any, shifted: Any) -> Any:
+        sign = integer(number(shifted).view(integer) << last)
+        return integer(number(x).view(integer) ^ sign).view(number)
+
+    return signed
 
 
 @compile_function
-def _reduce(x: Any) -> Any:
-    """Return r and the sign bit of (-1)^k as an integer, x = k pi + r."""
-    shifted = x * _PER_PI + _ROUND
-    k = shifted - _ROUND
-    sign = np.int64(np.float64(shifted).view(np.int64) << 63)
-    return (x - k * _PI_1) - k * _PI_2, sign
+def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
+    """Return r and (-1)^k scale, x = k pi + r."""
+    shifted = x * numbers.per_pi + numbers.rounding
+    k = shifted - numbers.rounding
+    for part in numbers.pi:
+        x = x - k * part
+    return x, _signed(scale, shifted)
 
 
 @compile_function
-def _reduce_32(x: Any) -> Any:
-    shifted = x * _PER_PI_32 + _ROUND_32
-    k = shifted - _ROUND_32
-    sign = np.int32(np.float32(shifted).view(np.int32) << 31)
-    return ((x - k * _PI_1_32) - k * _PI_2_32) - k * _PI_3_32, sign
+def _polynomial(u: Any, coefficients: Any) -> Any:
+    total = coefficients[0]
+    for c in coefficients[1:]:
+        total = c + u * total
+    return total
 
 
 @compile_function
-def _signed(value: Any, sign: Any) -> Any:
-    return np.int64(np.float64(value).view(np.int64) ^ sign).view(np.float64)
-
-
-@compile_function
-def _signed_32(value: Any, sign: Any) -> Any:
-    return np.int32(np.float32(value).view(np.int32) ^ sign).view(np.float32)
-
-
-@compile_function
-def _even(u: Any) -> Any:
-    p = _C[6] + u * _C[7]
-    p = _C[4] + u * (_C[5] + u * p)
-    p = _C[2] + u * (_C[3] + u * p)
-    return 1.0 + u * (_C[0] + u * (_C[1] + u * p))
-
-
-@compile_function
-def _odd(u: Any) -> Any:
-    p = _S[4] + u * (_S[5] + u * _S[6])
-    p = _S[2] + u * (_S[3] + u * p)
-    return 1.0 + u * (_S[0] + u * (_S[1] + u * p))
-
-
-@compile_function
-def _even_32(u: Any) -> Any:
-    p = _C_32[2] + u * (_C_32[3] + u * _C_32[4])
-    return _ONE_32 + u * (_C_32[0] + u * (_C_32[1] + u * p))
-
-
-@compile_function
-def _odd_32(u: Any) -> Any:
-    return _ONE_32 + u * (_S_32[0] + u * (_S_32[1] + u * (_S_32[2] + u * _S_32[3])))
+def _is_far(x: Any, numbers: Any) -> Any:
+    return not (abs(x) < numbers.limit)
 
 
 @compile_function
@@ -152,70 +165,28 @@ def _tile(offsets: Any) -> Any:
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
     """Do flat <- scale cos(flat + offsets), the offsets repeated all along; abs(scale) < LIMIT."""
-    tile = _tile(offsets)
-    for start in range(0, flat.size, tile.size):
-        chunk = flat[start : start + tile.size]
-        unsafe = 0
-        for j in range(chunk.size):
-            x = chunk[j] + tile[j]
-            r, sign = _reduce(x)
-            wave = _even(r * r) * _signed(scale, sign)
-            far = not (abs(x) < LARGEST_PHASE)
-            unsafe += far
-            chunk[j] = x if far else wave
-        if unsafe:
-            for j in range(chunk.size):
-                if not (abs(chunk[j]) < LARGEST_PHASE):
-                    chunk[j] = scale * math.cos(chunk[j])
-
-
-@compile_function
-def cos_32(flat: Any, offsets: Any, scale: Any) -> None:
-    """Do the same in float32."""
-    tile = _tile(offsets)
-    limit = np.float32(LARGEST_PHASE)
+    tile, numbers = _tile(offsets), _numbers(scale)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
         unsafe = np.int32(0)
         for j in range(chunk.size):
             x = chunk[j] + tile[j]
-            r, sign = _reduce_32(x)
-            wave = _even_32(r * r) * _signed_32(scale, sign)
-            far = not (abs(x) < limit)
+            r, amplitude = _reduce(x, scale, numbers)
+            wave = _polynomial(r * r, numbers.cosine) * amplitude
+            far = _is_far(x, numbers)
             unsafe = np.int32(unsafe + far)
             chunk[j] = x if far else wave
         if unsafe:
             for j in range(chunk.size):
-                if not (abs(chunk[j]) < limit):
-                    chunk[j] = scale * np.float32(math.cos(np.float64(chunk[j])))
+                if _is_far(chunk[j], numbers):
+                    chunk[j] = math.cos(np.float64(chunk[j]))  # rounded, then multiplied
+                    chunk[j] *= scale
 
 
 @compile_function
 def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
     """Write rows of `width` cosines and as many sines."""
-    for i in range(flat.size // width):
-        row = flat[i * width : (i + 1) * width]
-        cosines = out[2 * i * width : (2 * i + 1) * width]
-        sines = out[(2 * i + 1) * width : (2 * i + 2) * width]
-        unsafe = 0
-        for j in range(width):
-            x = row[j]
-            r, sign = _reduce(x)
-            amplitude = _signed(scale, sign)
-            cosines[j] = _even(r * r) * amplitude
-            sines[j] = r * _odd(r * r) * amplitude
-            unsafe += not (abs(x) < LARGEST_PHASE)
-        if unsafe:
-            for j in range(width):
-                if not (abs(row[j]) < LARGEST_PHASE):
-                    cosines[j] = scale * math.cos(row[j])
-                    sines[j] = scale * math.sin(row[j])
-
-
-@compile_function
-def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
-    """Do the same in float32."""
-    limit = np.float32(LARGEST_PHASE)
+    numbers = _numbers(scale)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
         cosines = out[2 * i * width : (2 * i + 1) * width]
@@ -223,16 +194,17 @@ def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
         unsafe = np.int32(0)
         for j in range(width):
             x = row[j]
-            r, sign = _reduce_32(x)
-            amplitude = _signed_32(scale, sign)
-            cosines[j] = _even_32(r * r) * amplitude
-            sines[j] = r * _odd_32(r * r) * amplitude
-            unsafe = np.int32(unsafe + (not (abs(x) < limit)))
+            r, amplitude = _reduce(x, scale, numbers)
+            cosines[j] = _polynomial(r * r, numbers.cosine) * amplitude
+            sines[j] = r * _polynomial(r * r, numbers.sine) * amplitude
+            unsafe = np.int32(unsafe + _is_far(x, numbers))
         if unsafe:
             for j in range(width):
-                if not (abs(row[j]) < limit):
-                    cosines[j] = scale * np.float32(math.cos(np.float64(row[j])))
-                    sines[j] = scale * np.float32(math.sin(np.float64(row[j])))
+                if _is_far(row[j], numbers):
+                    cosines[j] = math.cos(np.float64(row[j]))
+                    sines[j] = math.sin(np.float64(row[j]))
+                    cosines[j] *= scale
+                    sines[j] *= scale
 
 
 @compile_function

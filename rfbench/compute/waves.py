@@ -44,11 +44,9 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
-    kernel = kernels.cos if dtype == np.float64 else kernels.cos_32
-    if abs(scale) < kernels.LARGEST_PHASE:
-        kernel(flat, shifts, dtype.type(scale))
-    else:
-        kernel(flat, shifts, dtype.type(1))
+    small = abs(scale) < kernels.LARGEST_PHASE
+    kernels.cos(flat, shifts, dtype.type(scale if small else 1))
+    if not small:
         flat *= scale
 
 
@@ -81,8 +79,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
             f"({n}, {2 * width})"
         )
     if flat.size:
-        kernel = kernels.cos_sin if phase.dtype == np.float64 else kernels.cos_sin_32
-        kernel(flat, phase.dtype.type(scale), out.reshape(-1), width)
+        kernels.cos_sin(flat, phase.dtype.type(scale), out.reshape(-1), width)
 
 
 def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:

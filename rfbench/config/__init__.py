@@ -9,14 +9,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rfbench import shipped, yamlfile
+from rfbench import permissions, shipped, yamlfile
 from rfbench.config import matrix
 from rfbench.config.combinations import check_combinations
-from rfbench.config.messages import explain, format_location
+from rfbench.config.messages import explain, format_location, raise_as_config_error
 from rfbench.config.overrides import override
-from rfbench.config.permission import check_permission
 from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, make_unknown_error
+from rfbench.parameters import is_path
 from rfbench.solvers.folds import ONCE
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
@@ -108,11 +108,36 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
-    check_permission(experiment, document, allow_imports)
+    _check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document)
     return experiment
+
+
+def _check_permission(
+    experiment: Experiment, document: yamlfile.Document, allow_imports: bool
+) -> None:
+    """Refuse code that nobody permitted, see `rfbench.permissions`; ConfigError names the line."""
+
+    def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
+        if code is not None:
+            with raise_as_config_error(document, *path):
+                permissions.check_permission(code, parameters, anything=allow_imports)
+
+    for dataset in experiment.dataset:
+        check(("dataset",), dataset.code, None)
+    for position, sampler in enumerate(experiment.samplers):
+        if sampler.given is None:  # the person who gives an object has run its code
+            check(("samplers", position), sampler.code, sampler.parameters)
+    check(("solver",), experiment.solver.code, experiment.solver.parameters)
+    for path, kernel in (
+        (("kernel",), experiment.kernel),
+        *((("samplers", n), s.parameters.get("kernel")) for n, s in enumerate(experiment.samplers)),
+        (("solver",), experiment.solver.parameters.get("kernel")),
+    ):
+        if is_path(kernel):
+            check(path, kernel, None)
 
 
 REMOVED = ("timing", "device", "kernel_metric", "plugins")
@@ -139,7 +164,7 @@ def from_manifest(
             f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
             "Run the configuration again; its finished rows are kept.",
         ) from error
-    check_permission(experiment, yamlfile.Document(content, source), allow_imports)
+    _check_permission(experiment, yamlfile.Document(content, source), allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path.cwd())
     return experiment

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfbench import plugins
-from rfbench.config.schema import NO_SOLVER, BandwidthGrid, Experiment, SamplerSpec
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import NO_SOLVER, BandwidthGrid, SamplerSpec
 from rfbench.errors import MethodError
 from rfbench.parameters import build, list_taken_parameters, resolve_parameters
 from rfbench.registry import SAMPLERS, SOLVERS

@@ -9,12 +9,12 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.config.build import get_solver_properties, make_method, make_sampler, make_solver
 from rfbench.config.messages import raise_as_config_error
-from rfbench.config.schema import (
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import (
     NO_SOLVER,
     BandwidthGrid,
     CheckSpec,
     DatasetSpec,
-    Experiment,
     KeptBy,
     SamplerSpec,
 )

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rfbench import yamlfile
-from rfbench.config.schema import AXES, CheckSpec, Experiment, KeptBy, SolverSpec
+from rfbench.config.schema import AXES, Experiment
+from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
 MAX_SHOWN = 8

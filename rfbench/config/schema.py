@@ -9,24 +9,14 @@ import itertools
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from rfbench import bandwidths, grids
 from rfbench.config.specs import (
-    ANSWERS,
-    NO_SOLVER,
     BandwidthGrid,
     CheckSpec,
     DatasetSpec,
     KeptBy,
-    Located,
-    MethodSpec,
-    OwnData,
     SamplerSpec,
     Section,
     SolverSpec,
@@ -40,28 +30,6 @@ from rfbench.datasets.catalog import SOURCES
 from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
-
-__all__ = [
-    "ANSWERS",
-    "AXES",
-    "DATASETS",
-    "EXCEPTIONS",
-    "MOST_TRIALS",
-    "NO_SOLVER",
-    "PROTOCOLS",
-    "BandwidthGrid",
-    "CheckSpec",
-    "DatasetSpec",
-    "Experiment",
-    "KeptBy",
-    "Located",
-    "MethodSpec",
-    "OwnData",
-    "SamplerSpec",
-    "Section",
-    "SolverSpec",
-    "Split",
-]
 
 MOST_TRIALS = 1_000_000
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"

@@ -8,7 +8,7 @@ from typing import Any
 
 from rfbench.bandwidths import choose_nearest_to_rule
 from rfbench.clock import Clock
-from rfbench.config.schema import BandwidthGrid
+from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
 from rfbench.samplers.base import Shared
 

@@ -10,12 +10,11 @@ import numpy as np
 from rfbench import bandwidths, datasets
 from rfbench.arrays import Rows
 from rfbench.bandwidths import Candidates
-from rfbench.config.schema import BandwidthGrid
+from rfbench.config.specs import BandwidthGrid
 from rfbench.datasets import Prepared
 from rfbench.datasets.split import is_fixed
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
 from rfbench.experiment.plan import Trial, make_generator
-from rfbench.frozen import make_read_only
 from rfbench.kernels import Kernel
 from rfbench.registry import KERNELS
 
@@ -121,3 +120,14 @@ def _prepare(trial: Trial) -> Prepared:
         dtype=experiment.dtype,
         trial=number,
     )
+
+
+def make_read_only(value: Value) -> Value:
+    """Make an array, a CSR matrix or the arrays of an object read-only, and return it."""
+    parts: Any = [value] if isinstance(value, np.ndarray) else vars(value).values()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            part.setflags(write=False)
+        elif hasattr(part, "indptr"):
+            make_read_only(part)
+    return value

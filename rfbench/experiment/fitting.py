@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
 from rfbench.config.build import make_method, make_sampler, make_solver
-from rfbench.config.schema import SamplerSpec
+from rfbench.config.specs import SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import Trial, draw_integer

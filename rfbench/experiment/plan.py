@@ -20,7 +20,8 @@ from rfbench.config.build import (
     get_solver_properties,
     make_method,
 )
-from rfbench.config.schema import BandwidthGrid, DatasetSpec, Experiment, KeptBy, SamplerSpec
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import BandwidthGrid, DatasetSpec, KeptBy, SamplerSpec
 from rfbench.experiment.environment import hash_machine
 from rfbench.parameters import is_path
 from rfbench.permissions import listed

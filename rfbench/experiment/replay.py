@@ -10,7 +10,8 @@ from typing import Any
 
 from rfbench import datasets
 from rfbench.config import from_manifest
-from rfbench.config.schema import Experiment, KeptBy
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.environment import list_blas
 from rfbench.experiment.fanout import FanOut

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets, source
-from rfbench.config.schema import Experiment, KeptBy
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy
 from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
-from rfbench.figures.frontier import frontier
 from rfbench.figures.style import GREY, Style
 from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
@@ -273,3 +273,33 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
         side.set_major_locator(FixedLocator(sorted(values.unique())))
     elif not logarithmic and (values % 1 == 0).all():
         side.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def frontier(
+    costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points that no other point beats in cost and value, the cheapest first.
+
+    Parameters
+    ----------
+    costs, values : array of shape (n_points,)
+        Both finite; the smaller cost is the better one.
+    larger_is_better : bool
+        Of the values.
+
+    Returns
+    -------
+    costs, values : array of shape (n_frontier,)
+        Costs rise, and values get better.
+
+    Examples
+    --------
+    >>> frontier([1.0, 2.0, 3.0, 2.0], [9.0, 5.0, 6.0, 7.0])
+    (array([1., 2.]), array([9., 5.]))
+    """
+    sign = -1.0 if larger_is_better else 1.0
+    x, y = np.asarray(costs, dtype=np.float64), sign * np.asarray(values, dtype=np.float64)
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    before = np.concatenate([[np.inf], np.minimum.accumulate(y)[:-1]])
+    return x[y < before], sign * y[y < before]

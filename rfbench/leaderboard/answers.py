@@ -13,7 +13,7 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.statistics import holm
 from rfbench.analysis.verdicts import ALPHA
-from rfbench.config.schema import NO_SOLVER
+from rfbench.config.specs import NO_SOLVER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
 from rfbench.leaderboard.facts import Ratio

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from rfbench.analysis.findings import Bar, Finding
 from rfbench.analysis.frame import Collection
 from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size
 from rfbench.leaderboard.rows import (
@@ -19,6 +20,7 @@ from rfbench.leaderboard.rows import (
     summarise_ratio,
 )
 from rfbench.leaderboard.rule import find_differing
+from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 MIN_SHARE_OF_METHODS = 0.9  # of the data sets, on which a method has a value that is compared
@@ -69,10 +71,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
     costs = np.exp(timed.mean())
     lines = [
         Line(
-            name,
-            roles.get(name, METHOD),
-            summarise_ratio(values),
-            float(costs.get(name, math.nan)),
+            name, roles.get(name, METHOD), summarise_ratio(values), float(costs.get(name, math.nan))
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
     ]
@@ -97,3 +96,16 @@ def compare_held_out(collection: Collection, best: str) -> Ratio | None:
         .dropna()
     )
     return summarise_ratio(logs) if len(logs) else None
+
+
+def list_findings(board: Leaderboard | None) -> list[Finding]:
+    """Return which method has the smallest median ratio, if there are data sets enough."""
+    if board is None or not board.largest.enough:
+        return []
+    size = board.largest
+    alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
+    facts = {"size": size, "best": size.methods[0], "alike": alike,
+             "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
+    ratios = [(find_displayed_name(line.method), line.ratio) for line in size.methods]
+    bars = [Bar(name, of.median, of.low, of.high) for name, of in ratios]
+    return [Finding("methods", facts, tuple(bars))]

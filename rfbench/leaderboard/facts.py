@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -152,13 +153,5 @@ class Leaderboard:
 def collect_facts(board: Leaderboard) -> dict[str, Any]:
     """Return the facts as JSON has them: ten digits per number, None for one not finite."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
-    return dict(_shortened(to_json_value({**asdict(board), "sizes": sizes})))
-
-
-def _shortened(value: Any) -> Any:
-    """Return a value of JSON with `DIGITS` significant digits in each of its numbers."""
-    if isinstance(value, dict):
-        return {key: _shortened(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_shortened(each) for each in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))
+    return dict(json.loads(text, parse_float=lambda digits: float(f"{float(digits):.{DIGITS}g}")))

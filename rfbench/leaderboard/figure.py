@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rfbench.figures import render_figure
-from rfbench.figures.frontier import frontier
-from rfbench.figures.panels import new_figure
+from rfbench.figures.panels import frontier, new_figure
 from rfbench.figures.style import (
     BLUE,
     GREY,

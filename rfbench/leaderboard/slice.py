@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def _statements(board: Leaderboard | None) -> list[Statement]:
-    from rfbench.leaderboard.findings import gather
+    from rfbench.leaderboard.board import list_findings
     from rfbench.pages.findings import render_statements
 
-    return [] if board is None else render_statements(gather(board), "leaderboard/findings.j2")
+    return render_statements(list_findings(board), "leaderboard/findings.j2")

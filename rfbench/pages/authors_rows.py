@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from rfbench import papers
+from rfbench.analysis.authors_rows import AuthorsRuns
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, plus_minus, signed
 from rfbench.registry import find_displayed_name
@@ -19,7 +19,7 @@ SAME, OTHER = "same rows", "other rows"
 METRIC_DECIMALS = {"accuracy": 2, "rmse": 4}
 
 
-def gather_facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
+def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     """Gather what pages say of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
 
     ``paper``, ``source``; ``folds`` on the same rows with one draw of ours each, of which ``equal``
@@ -27,44 +27,42 @@ def gather_facts(lines: pd.DataFrame) -> list[dict[str, Any]]:
     method and kind of comparison; ``reasons`` why rows are others; ``beside``, how what is shown
     and not judged differs.
     """
-    return [] if lines.empty else [_runs(str(name), own) for name, own in lines.groupby("paper")]
+    names = sorted({runs.paper for runs in every})
+    return [_gather_paper(name, [runs for runs in every if runs.paper == name]) for name in names]
 
 
-def _runs(name: str, lines: pd.DataFrame) -> dict[str, Any]:
-    paper, beside = (
-        papers.find_paper(name),
-        [text for text in dict.fromkeys(lines["beside"]) if text],
-    )
-    kinds = lines.apply(_kind, axis=1, beside=beside)
-    fixed, other = lines[kinds == SAME], lines[kinds == OTHER]
-    reasons = (paper.datasets[dataset].other_rows for dataset in other["dataset"])
-    cells = [_cells(*pair) for pair in zip(lines.to_dict("records"), kinds, strict=True)]
+def _gather_paper(name: str, lines: Sequence[AuthorsRuns]) -> dict[str, Any]:
+    paper, beside = papers.find_paper(name), [*dict.fromkeys(x.beside for x in lines if x.beside)]
+    kinds = [_find_kind(runs, beside) for runs in lines]
+    fixed = [runs for runs, kind in zip(lines, kinds, strict=True) if kind == SAME]
+    other = [runs for runs, kind in zip(lines, kinds, strict=True) if kind == OTHER]
+    reasons = (paper.datasets[runs.dataset].other_rows for runs in other)
     return {
         "paper": name,
         "source": paper.rows_source,
-        **{key: int(fixed[key].sum()) for key in ("folds", "equal", "near")},
-        "grid": Grid(AUTHORS_ROWS_HEAD, cells),
+        "folds": sum(runs.folds for runs in fixed),
+        "equal": int(sum(runs.equal for runs in fixed)),
+        "near": int(sum(runs.near for runs in fixed)),
+        "grid": Grid(AUTHORS_ROWS_HEAD, [*map(_make_cells, lines, kinds)]),
         "reasons": list(filter(None, dict.fromkeys(reasons))),
         "beside": beside,
     }
 
 
-def _kind(line: Mapping[Any, Any], beside: Sequence[str]) -> str:
-    if line["beside"]:
-        return f"shown {beside.index(line['beside']) + 1}"
-    if not line["same_rows"]:
+def _find_kind(runs: AuthorsRuns, beside: Sequence[str]) -> str:
+    if runs.beside:
+        return f"shown {beside.index(runs.beside) + 1}"
+    if not runs.same_rows:
         return OTHER
-    return SAME if line["draws"] == 1 else "same rows, new draws"
+    return SAME if runs.draws == 1 else "same rows, new draws"
 
 
-def _cells(line: Mapping[Any, Any], kind: str) -> list[str]:
-    decimals = METRIC_DECIMALS[line["metric"]]
-    means = [
-        plus_minus(line[side], line[f"{side}_sd"], decimals) for side in ("published", "measured")
-    ]
-    equal = f"{line['equal']:.0f} of {line['folds']}" if kind == SAME else DASH
-    verdict = DASH if line["beside"] else line["verdict"]
-    difference, half = signed(line["difference"], 2), line["half_width"]
-    spread = "" if pd.isna(half) else f" ± {half:.2f}"
-    name = f"{line['dataset']}, {find_displayed_name(line['method'])}"
-    return [name, kind, *means, equal, difference + spread, verdict]
+def _make_cells(runs: AuthorsRuns, kind: str) -> list[str]:
+    decimals = METRIC_DECIMALS[runs.metric]
+    theirs = plus_minus(runs.published, runs.published_sd, decimals)
+    ours = plus_minus(runs.measured, runs.measured_sd, decimals)
+    equal = f"{runs.equal:.0f} of {runs.folds}" if kind == SAME else DASH
+    spread = "" if math.isnan(runs.half_width) else f" ± {runs.half_width:.2f}"
+    name = f"{runs.dataset}, {find_displayed_name(runs.method)}"
+    verdict = DASH if runs.beside else runs.verdict
+    return [name, kind, theirs, ours, equal, signed(runs.difference, 2) + spread, verdict]

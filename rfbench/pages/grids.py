@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import TypeVar
 
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
+Column = TypeVar("Column")
 NARROW, ENDLESS = 24, 10_000
 
 
@@ -57,15 +59,23 @@ def render_text(grid: Grid, width: int) -> str:
     if names + sum(wide) > width:
         longest = max(len(word) for name in first for word in name.split() or [""])
         names = min(names, max(NARROW, longest))
-    blocks: list[list[Sequence[str]]] = []
-    room = 0
-    for column, needed in zip(columns, wide, strict=True):
-        if room < needed or not blocks:
+    blocks = pack_columns(columns, wide, width - names)
+    return "\n\n".join(_block([first, *block], names) for block in blocks)
+
+
+def pack_columns(
+    columns: Sequence[Column], widths: Sequence[float], limit: float
+) -> list[list[Column]]:
+    """Return the columns of a table as blocks of neighbours, none wider than a limit if it can."""
+    blocks: list[list[Column]] = [[]]
+    room = limit
+    for column, width in zip(columns, widths, strict=True):
+        if blocks[-1] and room < width:
             blocks.append([])
-            room = width - names
+            room = limit
         blocks[-1].append(column)
-        room -= needed
-    return "\n\n".join(_block([first, *block], names) for block in blocks or [[]])
+        room -= width
+    return blocks
 
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:

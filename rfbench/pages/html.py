@@ -25,7 +25,7 @@ from rfbench import figures, files, results
 from rfbench.analysis.frame import build_collection
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures.style import apply_style
-from rfbench.pages import first, summary_table
+from rfbench.pages import summary_table
 from rfbench.pages.front import format_machine
 from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import make_bare_environment, render
@@ -70,7 +70,7 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
         "title": title.strip("*"),
         "table": table,
         "figures": drawn,
-        "answers": first.write_sentences(build_collection([read]), read),
+        "answers": summary_table.write_sentences(build_collection([read]), read),
         "machine": format_machine(read),
         "results": read,
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rfbench.escaping import escape_latex
-from rfbench.pages.grids import Grid
+from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
@@ -35,15 +35,9 @@ def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "")
         for some in (rows, grid.parts)
         if some
     )
-    wide = names + sum(column.width for column in columns) > COLUMN
-    room = limit = (PAGE if wide else COLUMN) - names
-    blocks: list[list[_Column]] = [[]]
-    for column in columns:
-        if blocks[-1] and room < column.width:
-            blocks.append([])
-            room = limit
-        blocks[-1].append(column)
-        room -= column.width
+    widths = [column.width for column in columns]
+    wide = names + sum(widths) > COLUMN
+    blocks = pack_columns(columns, widths, (PAGE if wide else COLUMN) - names)
     kind = "table*" if wide else "table"
     lines = [rf"\begin{{{kind}}}", r"\centering"]
     lines += [rf"\caption{{{escape_latex(caption)}}}"] if caption else []

@@ -36,12 +36,12 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def _own(verification: Verification, name: str) -> Verification:
-    numbers, runs = verification.numbers, verification.authors
+    numbers = verification.numbers
     return replace(
         verification,
         numbers=numbers[numbers["paper"] == name],
         outcomes=tuple(o for o in verification.outcomes if o.claim.paper == name),
-        authors=runs[runs["paper"] == name] if len(runs) else runs,
+        authors=tuple(runs for runs in verification.authors if runs.paper == name),
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis import faults, frame
-from rfbench.analysis.best import TIE_LEVEL, best_or_tied
+from rfbench.analysis.best import TIE_LEVEL, best_or_tied, list_answers
 from rfbench.analysis.faults import evaluate_checks
-from rfbench.analysis.frame import follows_other_size
+from rfbench.analysis.frame import Collection, follows_other_size
 from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarise_collection
 from rfbench.errors import ResultsError, make_unknown_error
@@ -79,6 +79,14 @@ def render(
         return "\n".join(_latex(one, methods) for one in several)
     columns = 0 if form == "markdown" else width or shutil.get_terminal_size().columns
     return "\n".join(_page(one, methods, columns, brief) for one in several)
+
+
+def write_sentences(collection: Collection, results: Results) -> list[str]:
+    """Say for each data set which method is best, or that the two best are alike."""
+    if results.smoke:
+        return []
+    facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
+    return render_lines("first.j2", "lines", answers=facts)
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -43,11 +44,8 @@ def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
 
 
 def _tidy(text: str) -> str:
-    kept: list[str] = []
-    for line in map(str.rstrip, text.splitlines()):
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    return "\n".join(kept).rstrip("\n") + "\n"
+    lines = "\n".join(map(str.rstrip, text.splitlines()))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip("\n") + "\n"
 
 
 @cache

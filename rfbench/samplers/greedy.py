@@ -21,10 +21,7 @@ from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
         "the M features of a random pool that orthogonal matching pursuit takes, one after"
         " the other"
     ),
-    forms=(
-        Form({"pool_size": 40}),
-        Form({"pool_size": 40, "center_target": True}),
-    ),
+    forms=(Form({"pool_size": 40}), Form({"pool_size": 40, "center_target": True})),
 )
 class Greedy(PooledFeatures):
     r"""The M features of a pool that orthogonal matching pursuit takes, one after the other.

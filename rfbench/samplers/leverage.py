@@ -226,7 +226,7 @@ class LeverageRFF(WeightedPool):
     kernels=ANY,
     about="features drawn from a pool by a cheap approximation of their ridge leverage scores",
     labels={
-        "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn",
+        "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
     # A small pool, or weights that are others: see test_leverage.
     contract={"unbiased": False},

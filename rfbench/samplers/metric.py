@@ -338,10 +338,7 @@ def gradient_outer_product(
     kernels=GAUSSIAN,
     about="random Fourier features of a metric that is learnt from the gradients of a few fits",
     contract={"float32_tolerance": 1e-3},
-    forms=(
-        Form({"rounds": 2}),
-        Form({"metric": "full", "score_rows": 40}),
-    ),
+    forms=(Form({"rounds": 2}), Form({"metric": "full", "score_rows": 40})),
 )
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learnt from gradients.

@@ -139,11 +139,7 @@ class ColumnORF(RandomFeatures):
         return self.unit_map(rows * lengths[:, None], random).times(m**-0.5)
 
 
-@sampler(
-    "simrf",
-    kernels=ISOTROPIC,
-    about="random Fourier features in the directions of a simplex",
-)
+@sampler("simrf", kernels=ISOTROPIC, about="random Fourier features in the directions of a simplex")
 class SimRF(ORF):
     r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
 

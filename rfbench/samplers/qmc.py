@@ -99,11 +99,9 @@ class QMC(RandomFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
-        draw = {
-            "sobol": _sobol,
-            "halton": _halton,
-            "generalized-halton": _generalized_halton,
-        }[self.sequence]
+        draw = {"sobol": _sobol, "halton": _halton, "generalized-halton": _generalized_halton}[
+            self.sequence
+        ]
         if draw is not _sobol and not self.scramble and d > HALTON_LIMIT:
             logger.warning(
                 "Unscrambled Halton points in %d dimensions have nearly equal coordinates from "

@@ -225,11 +225,7 @@ class Fastfood(HadamardFeatures):
         return Block(np.stack([signs, gaussian]), lengths * (spread / np.sqrt(p)), shuffle)
 
 
-@sampler(
-    "sorf",
-    kernels=ISOTROPIC,
-    about="as orf, but from fast Hadamard transforms",
-)
+@sampler("sorf", kernels=ISOTROPIC, about="as orf, but from fast Hadamard transforms")
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
 

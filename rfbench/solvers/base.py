@@ -199,10 +199,6 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _keep(self, path: Path, best: int) -> None:
         """Set the attributes of the chosen fit."""
 
-    @abstractmethod
-    def decisions(self, X: Rows) -> Array:
-        """Return the decision values of the rows, shape (n, t)."""
-
     def check_parameters(self) -> None:
         """Raise MethodError where the parameters cannot be served, without any data."""
         super().check_parameters()

@@ -63,15 +63,15 @@ class Coding:
         """
         if self.k == 2:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
-        if not self.by_pairs:
-            return np.asarray(np.argmax(decisions, axis=-1), dtype=np.intp)
         return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
 
     def scores(self, decisions: Array) -> Array:
-        """Return one value per class from the decision values of its pairs, shape (..., k).
+        """Return decision values, with one value per class in place of one per pair.
 
         The number of votes, plus the sum of the values in its favour mapped into (-1/3, 1/3).
         """
+        if not self.by_pairs:
+            return decisions
         signs = self._signs().T
         votes = (np.where(decisions > 0, 1.0, -1.0) @ signs + self.k - 1) / 2
         favour = decisions @ signs

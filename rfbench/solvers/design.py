@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,12 +15,7 @@ from rfbench.compute import gram
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.rows import select_rows
-from rfbench.samplers.feature_map import (
-    FittedMap,
-    FormedFeatures,
-    check_columns,
-    to_matrix,
-)
+from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
 
 DESIGN_BLOCK_BYTES = 2**19
 
@@ -128,7 +122,7 @@ class Design:
         for start in range(0, self.n, step):
             rows = self.X[start : start + step]
             out = buffer[: rows.shape[0]]
-            with nullcontext() if self.clock is None else self.clock.part("features"):
+            with Clock.part_of(self.clock, "features"):
                 self.transform_into(rows, out)
             result[start : start + step] = out @ coefficients
         return result

@@ -100,15 +100,11 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         Scores of least squares are no logits. Each half of the rows is calibrated by the other
         one, so that no row's own class says something of it.
         """
-        return calibrate(
-            self.coding_.scores(decisions) if self.coding_.by_pairs else decisions, codes
-        )
+        return calibrate(self.coding_.scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""
-        values = self.decisions(X)
-        if self.coding_.by_pairs:
-            return self.coding_.scores(values)
+        values = self.coding_.scores(self.decisions(X))
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from rfbench.memory import check_fits
 from rfbench.samplers.base import uses_target
 from rfbench.samplers.feature_map import check_columns, check_real
 from rfbench.solvers.design import make_design
-from rfbench.solvers.fitted_model import FitReport, FittedModel
+from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
 # What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
@@ -63,17 +63,7 @@ class ExternalSolver(FittedModel):
         self.random_state = random_state
         self._shares: Array | None = None
 
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        features_in_folds: Any = None,
-        groups: NDArray[Any] | None = None,
-        evaluation: Any = None,
-        clock: Clock | None = None,
-    ) -> ExternalSolver:
+    def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,).
 
         An estimator that holds out rows to choose by holds out whole `groups`, shape (n,). One that
@@ -82,8 +72,8 @@ class ExternalSolver(FittedModel):
         features that look at the target have seen of these rows' targets cannot be taken back
         here, and is noted.
         """
-        clock = clock or Clock()
-        self.features_ = features
+        clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
+        self.features_ = features = given.get("features")
         design = make_design(X, features)
         check_fits(
             16.0 * design.n * design.n_columns,
@@ -104,7 +94,7 @@ class ExternalSolver(FittedModel):
             choice = self._choose_by_evaluation(Z, np.asarray(y), held, evaluation[1], clock)
         else:
             with clock.part("train"):
-                self._fit(Z, np.asarray(y), groups)
+                self._fit(Z, np.asarray(y), given.get("groups"))
         self.report_ = FitReport(
             features_in_folds=in_folds,
             notes=notes,
@@ -175,10 +165,6 @@ class ExternalSolver(FittedModel):
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
         """Return the class codes of `decisions`."""
         return decisions[:, 0].astype(np.intp)
-
-    def chosen_selection(self) -> str:
-        """Return 'fixed': what the estimator chooses, it chooses itself."""
-        return "fixed"
 
     def holds_out_rows(self, n: int) -> bool:
         """Tell whether the estimator holds out rows of n to choose by, see `holds_out_rows`."""

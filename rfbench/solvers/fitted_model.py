@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,16 @@ def reported(name: str) -> Any:
     return property(read, doc=f"The field `{name}` of `report_`.")
 
 
+class FitOptions(TypedDict, total=False):
+    """What `fit` can be given besides rows and target; see `Solver.fit`."""
+
+    features: Any
+    features_in_folds: Any
+    groups: NDArray[Any] | None
+    evaluation: tuple[Rows, Any] | None
+    clock: Clock | None
+
+
 class FittedModel(ABC):
     """Base of everything that is fitted on features: solvers, adapted estimators, no solver.
 
@@ -89,26 +99,16 @@ class FittedModel(ABC):
     evaluation_decisions_ = reported("evaluation_decisions")
 
     @abstractmethod
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        features_in_folds: Any = None,
-        groups: NDArray[Any] | None = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> Self:
+    def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Fit on rows X, shape (n, d), seen through `features`; see `Solver.fit`."""
 
-    @abstractmethod
     def chosen_selection(self) -> str:
-        """Return how the penalty is chosen, 'fixed' where there is one only."""
+        """Return how the penalty is chosen, 'fixed' where there is one only, or none."""
+        return "fixed"
 
-    @abstractmethod
     def holds_out_rows(self, n: int) -> bool:
         """Tell whether `fit` chooses by training rows that it holds out of n."""
+        return False
 
     @abstractmethod
     def with_choice(self) -> FittedModel:
@@ -156,31 +156,13 @@ class NoSolver(FittedModel):
 
     predicts: ClassVar[bool] = False
 
-    def fit(
-        self,
-        X: Rows,
-        y: Any,
-        *,
-        features: Any = None,
-        features_in_folds: Any = None,
-        groups: NDArray[Any] | None = None,
-        evaluation: tuple[Rows, Any] | None = None,
-        clock: Clock | None = None,
-    ) -> Self:
+    def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Compute the features of rows X, shape (n, d): their time is that of the features."""
-        design = make_design(X, features)
-        with (clock or Clock()).part("features"):
+        design = make_design(X, given.get("features"))
+        with (given.get("clock") or Clock()).part("features"):
             design.matrix()
         self.report_ = FitReport(n_columns=design.n_columns)
         return self
-
-    def chosen_selection(self) -> str:
-        """Return 'fixed': there is no penalty."""
-        return "fixed"
-
-    def holds_out_rows(self, n: int) -> bool:
-        """Return False: nothing is chosen."""
-        return False
 
     def with_choice(self) -> FittedModel:
         """Return another one."""

@@ -139,12 +139,7 @@ class Newton:
     """
 
     def __init__(
-        self,
-        Z: Array,
-        loss: Loss,
-        *,
-        intercept: bool,
-        hessian: Array | None = None,
+        self, Z: Array, loss: Loss, *, intercept: bool, hessian: Array | None = None
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian

@@ -7,10 +7,8 @@ import pytest
 from scipy import stats
 
 from rfbench import papers
+from rfbench.analysis.claim_tests import compute_interval, compute_one_sided_p, compute_share_p
 from rfbench.analysis.claims import (
-    compute_interval,
-    compute_one_sided_p,
-    compute_share_p,
     judge,
     judge_claim,
 )

@@ -6,7 +6,7 @@ from rfbench.analysis.best import list_answers
 from rfbench.analysis.frame import build_collection
 from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.summary import summarise
-from rfbench.pages.first import write_sentences
+from rfbench.pages.summary_table import write_sentences
 from rfbench.results import Results
 from tests.support.frames import results
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rfbench.analysis.claims import compute_one_sided_p
+from rfbench.analysis.claim_tests import compute_one_sided_p
 from rfbench.analysis.statistics import paired_t
 from tests.support.nightly import NIGHTLY, nightly
 

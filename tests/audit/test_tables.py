@@ -95,11 +95,11 @@ def test_a_range_is_of_paired_differences_over_gaps_of_the_text_alone(tmp_path):
     ]
     head += f",trials,tried,stand_in,as_configured,protocol,{PAIRED}"
     write(tmp_path, "audit_liu2020_table3_EEG", head, *lines)
-    (line,) = compute_ranges(read_all([tmp_path])).to_dict("records")
-    number = papers.list_published()[line["number"]]
+    (line,) = compute_ranges(read_all([tmp_path])).values()
+    number = papers.list_published()[line.number]
     assert (number.item, number.dataset, number.method, number.M) == ("table3", "EEG", "rks", "28")
-    assert [line[name] for name in ("low", "half_low", "high", "half_high")] == [0, 0, 3.25, 0.5]
-    assert (line["combinations"], line["trials"], line["varied"]) == (2, 4, ["solver.intercept"])
+    assert (line.low, line.half_low, line.high, line.half_high) == (0, 0, 3.25, 0.5)
+    assert (line.combinations, line.trials, line.varied) == (2, 4, ["solver.intercept"])
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_there_is_no_range_without_the_reading_on_the_same_splits(tmp_path, old,
     assert len(compute_ranges(read_all([tmp_path / "with"]))) == 1
     changed = [line.replace(old, new) for line in (head, *lines)]
     write(tmp_path / "without", "audit_liu2020_table3_EEG", *changed)
-    assert compute_ranges(read_all([tmp_path / "without"])).empty
+    assert compute_ranges(read_all([tmp_path / "without"])) == {}
 
 
 def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
@@ -179,4 +179,4 @@ def test_an_audit_of_the_claim_has_the_range_of_any_comparison(tmp_path):
     assert compute_effect_range(every, claim(along="d", at="own"), slope).high == 0.5
     assert compute_effect_range(every, columns, replace(one, against="c")) is None
     assert compute_effect_range(every, columns, replace(one, target="magic04")) is None
-    assert compute_ranges(every).empty
+    assert compute_ranges(every) == {}

@@ -18,7 +18,7 @@ from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
-from rfbench.audit.tables import RANGE_COLUMNS
+from rfbench.audit.tables import NumberRange
 from rfbench.audit.unprinted import RANGE, Unprinted, build_finding, with_range
 from rfbench.pages.scoreboard import arrange_parts
 from rfbench.papers.models import Claim
@@ -34,7 +34,7 @@ def span_of(low: float, high: float) -> EffectRange:
 def ranged(lines: Sequence[tuple[Any, ...]]) -> Unprinted:
     """Return what audits say that have these ranges of numbers."""
     made = Unprinted(())
-    made.ranges = pd.DataFrame(lines, columns=list(RANGE_COLUMNS))
+    made.ranges = {line[0]: NumberRange(*line) for line in lines}
     return made
 
 
@@ -123,12 +123,12 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
     assert rows["QMC 14"][3] == "–"
     ((_, varied),) = one.remarks
-    assert varied.varied == ["solver.intercept"]
+    assert varied.range.varied == ["solver.intercept"]
     assert "rows" in varied.fixed
     (alone,) = arrange_parts(found)
     assert alone.grids[0].head == ["accuracy", "published", "printed"]
     ((_, varied),) = alone.remarks
-    assert varied.varied == []
+    assert varied.range is None
 
 
 def test_ranges_are_those_of_the_papers_own_data() -> None:

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from rfbench import config, samplers
 from rfbench.api import read_config
-from rfbench.config.schema import Experiment, KeptBy
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy
 from rfbench.errors import ConfigError, RfbenchError
 from rfbench.parameters import resolve_parameters
 

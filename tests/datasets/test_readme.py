@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rfbench.config.schema import DatasetSpec, Experiment
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import DatasetSpec
 
 TEXT = (Path(__file__).parents[2] / "data" / "README.md").read_text()
 

@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 from rfbench.experiment import children, fanout, worker
-from rfbench.slices import load
 from tests.support.runs import all_end, descendants, wait_until
 
 DRAWN = ("png",)
@@ -29,7 +29,7 @@ def folders(write):
 
 def test_each_function_is_there():
     for place in worker.CALLS.values():
-        assert callable(load(place))
+        assert callable(resolve_name(place))
     with pytest.raises(KeyError):
         worker.call_safely("os:system", ("true",))
 

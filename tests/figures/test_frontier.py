@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rfbench.figures.frontier import frontier
+from rfbench.figures.panels import frontier
 
 POINTS = st.lists(st.tuples(*[st.integers(0, 5).map(float)] * 2), min_size=1, max_size=12)
 

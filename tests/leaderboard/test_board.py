@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import collect_facts
-from rfbench.leaderboard.rows import summarise_ratio
+from rfbench.leaderboard.rows import _folders, summarise_ratio
 from rfbench.leaderboard.rule import (
     MIN_DATASETS,
     MIN_RATIOS,
@@ -21,6 +21,7 @@ from rfbench.leaderboard.rule import (
 )
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
+from tests.support.manifests import read_damaged
 from tests.support.nightly import at_night
 
 
@@ -337,3 +338,7 @@ def test_a_configuration_of_any_name_counts_under_the_same_protocol():
         )
     foreign = asked | {"bandwidth": "median", "samplers": [{"name": "m.py:M", "imported": True}]}
     assert gather(build_collection([own, run_of(guest, "any", foreign)])).largest.best == "mine"
+
+
+def test_whatever_stands_in_a_manifest_its_folder_is_chosen_or_not(tmp_path):
+    read_damaged(lambda results: _folders([results], ("a", "quickstart")), tmp_path)

@@ -13,7 +13,6 @@ from rfbench.analysis.frame import collect
 from rfbench.datasets import catalog
 from rfbench.errors import ResultsError
 from rfbench.leaderboard import board as boards
-from rfbench.leaderboard import findings
 from rfbench.pages.findings import render_statements, render_text
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -41,7 +40,7 @@ def published():
     board = boards.gather(collect([PUBLISHED / name for name in FOLDERS]))
     apart = {*board.unlearnt, *catalog.set_aside()}
     errors = {key: error for key, error in errors.items() if key[0] not in apart}
-    every = {finding.key: finding for finding in findings.gather(board)}
+    every = {finding.key: finding for finding in boards.list_findings(board)}
     return SimpleNamespace(errors=errors, board=board, every=every)
 
 
@@ -69,7 +68,7 @@ def test_the_published_rows_carry_what_is_said_of_methods(published):
 def test_few_data_sets_carry_nothing(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
-    assert findings.gather(board) == []
+    assert boards.list_findings(board) == []
 
 
 def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):

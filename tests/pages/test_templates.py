@@ -8,8 +8,8 @@ import pytest
 import rfbench
 from rfbench.analysis.verdicts import AGREES, CLOSE, DIFFERS, JUDGED, UNDECIDED, UNVARIED
 from rfbench.analysis.verification import Verification
+from rfbench.cli.verify import render_rules
 from rfbench.pages import front, paper, verify
-from rfbench.pages.rules import render_rules
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.datasets import load_digits
@@ -86,15 +85,15 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
         rows = [row for trial in trials for row in run_job(Job((trial,)))]
         named = {"paper": "doe2030", "item": "folds", "settings_from": "doe2030"}
         checked = verification(results(rows, **named))
-        (line,) = checked.authors.to_dict("records")
+        (line,) = checked.authors
         page = paper.render_page(checked, "doe2030", tmp_path)
-    assert (line["equal"], line["near"], line["folds"], line["draws"]) == (equal, 3 - equal, 3, 1)
+    assert (line.equal, line.near, line.folds, line.draws) == (equal, 3 - equal, 3, 1)
     (group,) = checked.selection.collection.groups.to_dict("records")
     assert (group["trials"], group["parameters"]) == (3, "{}")
-    assert line["difference"] == pytest.approx(-np.mean(off))
+    assert line.difference == pytest.approx(-np.mean(off))
     half_width = stats.t(2).ppf(0.95) * np.std(off, ddof=1) / 3**0.5
-    assert line["half_width"] == pytest.approx(half_width)
-    assert line["verdict"] == "undecided"
+    assert line.half_width == pytest.approx(half_width)
+    assert line.verdict == "undecided"
     assert f"of 3 folds {equal} agree to four digits, and {3 - equal} more" in page
     assert "doe/folds, commit aaaaaaa, save/, licence MIT" in page
 
@@ -144,7 +143,9 @@ def test_a_trial_takes_the_settings_of_its_fold(tmp_path: Path) -> None:
         read_config(tmp_path / "folds.yaml")
 
 
-def lines_of(root: Path, theirs: np.ndarray, ours: np.ndarray, reason: str) -> pd.DataFrame:
+def lines_of(
+    root: Path, theirs: np.ndarray, ours: np.ndarray, reason: str
+) -> tuple[authors_rows.AuthorsRuns, ...]:
     """Compare values of shape (methods, 5 folds) with ours, of shape (methods, draws, 5)."""
     rows = [
         f"Digits,m{method},{fold},rmse,{value},,,\n"
@@ -164,13 +165,13 @@ def lines_of(root: Path, theirs: np.ndarray, ours: np.ndarray, reason: str) -> p
 def test_other_rows_get_welchs_interval(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     theirs, ours = random.normal(0.5, 0.01, (1, 5)), random.normal(0.5, 0.02, (1, 2, 5))
-    (line,) = lines_of(tmp_path, theirs, ours, "another order").to_dict("records")
+    (line,) = lines_of(tmp_path, theirs, ours, "another order")
     test = stats.ttest_ind(ours[0].mean(axis=0), theirs[0], equal_var=False)
     low, high = test.confidence_interval(0.9)
-    assert line["difference"] == pytest.approx(50 * (low + high))
+    assert line.difference == pytest.approx(50 * (low + high))
     # Half a unit of the last printed digit is added, see `verdicts.compute_half_widths`.
-    assert line["half_width"] == pytest.approx(50 * (high - low) + 0.005)
-    assert (line["same_rows"], line["draws"]) == (False, 2)
+    assert line.half_width == pytest.approx(50 * (high - low) + 0.005)
+    assert (line.same_rows, line.draws) == (False, 2)
 
 
 def test_on_the_same_rows_only_draws_make_the_interval(tmp_path: Path) -> None:
@@ -180,8 +181,9 @@ def test_on_the_same_rows_only_draws_make_the_interval(tmp_path: Path) -> None:
     theirs, ours = random.normal(folds, 0.01), random.normal(folds[:, None], 0.01, (n, 4, 5))
     lines = lines_of(tmp_path, theirs, ours, "")
     error = np.sqrt(ours.var(axis=1, ddof=1).mean(axis=1) * (1 + 1 / 4) / 5)
-    assert lines["half_width"].to_numpy() == pytest.approx(100 * stats.t(15).ppf(0.95) * error)
-    covered = int((lines["difference"].abs() < lines["half_width"]).sum())
+    half_widths = np.array([line.half_width for line in lines])
+    assert half_widths == pytest.approx(100 * stats.t(15).ppf(0.95) * error)
+    covered = int((np.abs([line.difference for line in lines]) < half_widths).sum())
     assert stats.binomtest(covered, n, 0.9).pvalue > 1e-3
     shifted = lines_of(tmp_path / "shifted", theirs[:5] + 0.05, ours[:5], "")
-    assert (shifted["verdict"] == "differs").all()
+    assert {line.verdict for line in shifted} == {"differs"}

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rfbench.config.schema import SolverSpec
+from rfbench.config.specs import SolverSpec
 from rfbench.errors import MethodError
 from rfbench.registry import SOLVERS
 from rfbench.solvers import RidgeClassifier, RidgeRegressor, make
