@@ -47,13 +47,21 @@ CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
 # A fit is taken to grow like M (M + LINEAR_M) (rows + SOLVED M): up to so many features the
-# kernel's values take longer than their products; the products' system counts as more rows. Of
-# boosting much is for each tree, whatever the rows.
+# kernel's values take longer than their products (measured); the products' system counts as more
+# rows. Of boosting much is for each tree, whatever the rows. OVERHEAD is seconds per trial. With
+# one of them doubled, contenders that would fit into the time are left out.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-RESTART = 0.05  # of the time is kept for a process that begins after one was killed
-SPARE = 1.1  # times as long as they are reckoned to take is kept for the last fits
-GAIN = 0.995  # more features are tried while the loss falls below this share
-CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
+# Of the time, kept for a process that begins after one was killed; and times as long as they are
+# reckoned to take for the last fits (SPARE). Chosen without a measurement: doubled, RESTART takes 3
+# s more of a minute from the rounds.
+RESTART = 0.05
+SPARE = 1.1
+# More features are tried while the loss falls below GAIN times it. CLOSE, NEAR and FAR are relative
+# to the smallest loss: as good; may be taken; is not followed. Chosen without a measurement. With
+# the distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
+# more time goes to small gains.
+GAIN = 0.995
+CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # which says what is tried
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]

@@ -41,11 +41,13 @@ from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
+# A fifth, as of five folds. Doubled, the fits that choose lack two fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# That are held at once where the rows of a fold choose.
+# Decisions that are held at once where the rows of a fold choose, 16 MiB. Measured: 300,000 rows of
+# 100 classes take 71 MB where all at once took 1.8 GB. Doubled, they take 16 MB more.
 DECISIONS = 2**21
 
 

@@ -19,9 +19,15 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
+# Share of the longest step that is taken. Measured on 300 rows in four columns, for C from .1 to
+# 1,000: 17 to 30 steps with 200 features and 19 to 46 with 600; halved, 42 to 76 and 33 to 69; at
+# .99, 17 to 29 and 21 to 47.
 TO_THE_BOUNDARY = 0.95
 POSITIVE = ("q", "a", "z", "over", "under", "mu")  # parts of a `_Point`
-REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits
+# Of a solution on the side of the features, which cancels digits. Measured with the same rows, 200
+# features and C = 1,000: the smallest relative gap is 5e-5; halved 2e-4, doubled 5e-5, and without
+# any 9e-3.
+REFINEMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
