@@ -45,8 +45,11 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     if flat.size == 0:
         return
     kernel = kernels.cos if dtype == np.float64 else kernels.cos_32
-    if abs(scale) < kernels.LARGEST_PHASE:
-        kernel(flat, shifts, dtype.type(scale))
+    # The loop tells phases that it left for later from waves by their size, after rounding to
+    # float32.
+    factor = dtype.type(scale)
+    if abs(factor) < kernels.LARGEST_PHASE:
+        kernel(flat, shifts, factor)
     else:
         kernel(flat, shifts, dtype.type(1))
         flat *= scale
