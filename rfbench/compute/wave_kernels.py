@@ -101,6 +101,9 @@ _ONE_32 = np.float32(1)
 @compile_function
 def _reduce(x: Any) -> Any:
     """Return r and the sign bit of (-1)^k as an integer, x = k pi + r."""
+    # k = rint(x / pi): the sum has the spacing 1, so that adding rounds, and subtracting gives k as
+    # a number. The lowest bit of the sum is k's parity; shifted to the top it is the sign of
+    # (-1)^k. `rint` and a conversion to integers would keep the loop from compiling to vectors.
     shifted = x * _PER_PI + _ROUND
     k = shifted - _ROUND
     sign = np.int64(np.float64(shifted).view(np.int64) << 63)
@@ -127,6 +130,8 @@ def _signed_32(value: Any, sign: Any) -> Any:
 
 @compile_function
 def _even(u: Any) -> Any:
+    # cos r = 1 + u C(u), u = r^2, by Horner's rule. The 1 is added last: its rounding is the only
+    # one that counts, 1/2 of the last digit.
     p = _C[6] + u * _C[7]
     p = _C[4] + u * (_C[5] + u * p)
     p = _C[2] + u * (_C[3] + u * p)
@@ -135,6 +140,7 @@ def _even(u: Any) -> Any:
 
 @compile_function
 def _odd(u: Any) -> Any:
+    # sin r / r = 1 + u S(u), in the same way; the factor r follows in the loop.
     p = _S[4] + u * (_S[5] + u * _S[6])
     p = _S[2] + u * (_S[3] + u * p)
     return 1.0 + u * (_S[0] + u * (_S[1] + u * p))
@@ -165,7 +171,9 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Do flat <- scale cos(flat + offsets), the offsets repeated all along; abs(scale) < LIMIT."""
+    """Do flat <- scale cos(flat + offsets), the offsets repeated; abs(scale) < `LARGEST_PHASE`."""
+    # A row is often shorter than a vector loop needs to pay: rows are joined to chunks, and the
+    # offsets repeated to their length, since an index modulo the row's length does not vectorise.
     tile = _tile(offsets)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
@@ -173,10 +181,16 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         for j in range(chunk.size):
             x = chunk[j] + tile[j]
             r, sign = _reduce(x)
+            # The sign goes into the scale by exclusive or: no branch, and no product.
             wave = _even(r * r) * _signed(scale, sign)
             far = not (abs(x) < LARGEST_PHASE)
             unsafe += far
+            # The phase itself is left where it is too large, infinite or NaN, to be done again
+            # below: k pi would not be exact there, and the polynomial is not bounded outside of its
+            # range.
             chunk[j] = x if far else wave
+        # Rare, and a branch of the whole chunk: a call of the C library in the loop above would
+        # stop it from compiling to vectors. A wave is below the limit, so that none is done twice.
         if unsafe:
             for j in range(chunk.size):
                 if not (abs(chunk[j]) < LARGEST_PHASE):
@@ -215,6 +229,7 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
         for j in range(width):
             x = row[j]
             r, sign = _reduce(x)
+            # One reduction serves both: cos and sin of x have the same sign (-1)^k.
             amplitude = _signed(scale, sign)
             cosines[j] = _even(r * r) * amplitude
             sines[j] = r * _odd(r * r) * amplitude
@@ -252,6 +267,8 @@ def cos_sin_32(flat: Any, scale: Any, out: Any, width: int) -> None:
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
     """Do flat <- scale flat^order H(flat)."""
+    # H(0) = 1/2 as in Cho and Saul (2009): order 0 counts a row on the boundary half. Comparisons
+    # are ordered so that NaN stays NaN.
     zero, half = scale * 0, scale / 2
     if order == 0:
         for j in range(flat.size):

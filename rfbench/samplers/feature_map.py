@@ -214,6 +214,8 @@ class FeatureMap(FittedMap):
 
     def weighted_by(self, weights: Array) -> FeatureMap:
         """Return the map with the columns of frequency m multiplied by weights[m]."""
+        # cos and sin of a frequency share its weight: with two weights their products would no
+        # longer be cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
@@ -237,6 +239,8 @@ class FeatureMap(FittedMap):
 
         assert self.offsets is not None
         assert self.weights is None
+        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2): the same loop with
+        # another offset, on a copy of the phases, whose product is the expensive part.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -250,6 +254,7 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays in another floating-point type."""
+        # Numbers of columns are no floating-point numbers, and stay integers.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -272,6 +277,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
+            # The phases W'x first, then the wave in place: into `out` itself where there are as
+            # many columns as phases. Cosines and sines need both halves of `out`, so that their
+            # phases are written beside it.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -285,6 +293,7 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
+        # Last: the loops multiply by one scale, and a weight per column would be a second operand.
         if self.weights is not None:
             out *= self.weights
 
@@ -309,9 +318,12 @@ class FeatureMap(FittedMap):
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
+        # In the type of the rows: float64 frequencies would make the product float64, at half the
+        # speed and of another type than `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return np.matmul(rows, frequencies, out=out)
+        # scipy multiplies sparse rows into an array of its own, which is copied then.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:
             return phases

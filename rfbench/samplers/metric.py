@@ -180,6 +180,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
+        # The rows that choose the round, the bandwidth and the penalty train nothing: f fits its
+        # training rows better in any metric, and the last round would always win.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -219,6 +221,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             # Scaled to the spread of the rows as they are. Unscaled, a bandwidth would mean another
             # length in every round, and a search of it would find the scale of G.
             following = compute_metric(outer, rows)
+            # f is constant: no direction has a gradient, and the metric so far is the last one.
             if following is None:
                 break
             metric, root = following
@@ -229,6 +232,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 def _stalls(losses: list[float]) -> bool:
     """Tell whether the last rounds gain too little to go on."""
+    # After round FULL_ROUNDS one small gain ends, if all gained something. Before, and where
+    # nothing was gained so far, two rounds without any have to come first: if few of many columns
+    # count, the first gradients are mostly noise, and the gains come late.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -247,6 +253,8 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 def has_variation(targets: Array) -> bool:
     """Tell whether a column of the target varies by more than rounding; their shape is (n, k)."""
+    # The gradients of a constant target are rounding, and a metric scaled to the spread of the rows
+    # would make directions of it.
     spread = np.ptp(targets, axis=0)
     return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
@@ -262,11 +270,17 @@ def fit_best(
         The mean squared loss on the rows held out, the kernel, the landmarks and their
         coefficients; None where all landmarks are the same.
     """
+    # The rows are in random order here, so that the first m are a random choice.
     landmarks = rows[:m]
     squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
+    # Bandwidths as multiples of the median distance in this metric: it has another in each round.
+    # Coinciding landmarks are left out, or the median of discrete rows would be 0.
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
+    # min |Y - K_nS c|^2 + n alpha c'K_SS c for each bandwidth and penalty: ridge regression on the
+    # Nystroem features K_nS K_SS^(-1/2), whose coefficients give c = K_SS^(-1/2) theta. A fixed
+    # penalty, as the authors have it, makes gradients of noise where rows are few.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -287,6 +301,8 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """
     if not np.isfinite(outer).all():
         return None
+    # A = diag(G), or A = G^(1/2) of all of it, and the root A^(1/2) that rows are multiplied by.
+    # The power 1 of a full G diverged: each round multiplies what the last one had found.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -296,6 +312,7 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     spread = total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
+    # A <- A tr Cov(X) / tr Cov(A^(1/2) X): the mean squared distance stays that of the rows.
     scale = total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
@@ -307,6 +324,8 @@ def total_variance(rows: Rows, root: Array | None = None) -> float:
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
+    # tr Cov = mean |x|^2 - |mean x|^2, of rows less the first one: where their mean is large, the
+    # difference of two large numbers would have no digits. Sparse rows would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
     for block in iterate_row_blocks(n, d):
@@ -341,6 +360,9 @@ def gradient_outer_product(
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
     for block in iterate_row_blocks(rows.shape[0], k * d):
+        # G = 1/n sum_i grad f grad f', where f(x) = h(A^(1/2) x) and so grad f = A^(1/2) grad h.
+        # Without the root the metrics of the rounds would not be of the same rows. By blocks: all
+        # gradients at once are n x k x d numbers.
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
