@@ -189,6 +189,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         """Return `_losses` times the rows; infinite where a decision is not a number."""
+        # A fit that overflowed has NaN decisions. argmin takes the first NaN for the smallest
+        # value, so that such a fit would win: its loss is infinite.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
         losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
         return np.where(usable, losses * decisions.shape[1], np.inf)
@@ -264,6 +266,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         clock : Clock, optional
             It is booked the parts of the work; fits of features in folds are time of training.
         """
+        # Parameters first: a wrong one is refused before rows are read.
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -299,6 +302,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Keep the fit of all rows at the chosen penalty. The others are dropped: a path takes as
         # many times the memory as there are penalties.
         self._keep(fits.path, choice.best)
+        # Noted in the row: features that have seen the targets of the rows that choose make the
+        # losses of the folds too small, and the penalty too weak.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -337,6 +342,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Return the number of the held-out fold of each row, -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
+        # Folds depend on the seed alone, and not on the draws of the features: methods of one trial
+        # are compared on the same folds.
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
             state = int(state.randint(2**31 - 1))
@@ -349,6 +356,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds: the training rows are of {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
+        # Random, because files are often sorted by the target: folds of adjacent rows would lack a
+        # class.
         order = generator.permutation(n)
         if validation:
             folds = np.full(n, -1)
@@ -374,6 +383,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
+            # What the target shapes is fitted without the fold. Features fitted with it would have
+            # been shaped by the targets that then judge them, and the smallest penalty would win.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
@@ -384,6 +395,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
+        # On a clock of its own: features of a fold are no features of the row, and its column of
+        # their time is of the fit of all rows alone.
         clock.charge(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
@@ -392,6 +405,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
         The decision values are those that the row of the trial is scored by, and are computed once.
         """
+        # min over the grid of the loss on the evaluation rows: the papers' choice by test error,
+        # which is optimistic. The column `selection` of the row says so.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.part("test"):
             decisions = fits.path.decisions(design)
@@ -410,6 +425,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if folds is None and sums is None:
             return PenaltyChoice(0)
         if sums is None:
+            # The time of choosing is time of training: without it a large grid would look free.
             with clock.part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
