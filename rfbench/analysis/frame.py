@@ -55,12 +55,12 @@ class Collection:
     rows : DataFrame
         One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
         results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
-        `follows_other_size` (M is that of another method, or of a paper's rows) and `own_settings`
-        (so are the parameters, which are left out here); the sums of times (`SUMS`, seconds);
+        `follows` (M is taken from another method, or from a paper's rows) and `own_settings`
+        (the parameters are, too, and are left out here); the sums of times (`SUMS`, seconds);
         `error_percent` (misclassification, else 100 times the error of the regression) and
         `accuracy_percent`; `added` (its trial was added to some points of a curve after a look at
-        them, see `rfbench.papers.models.Provenance`); `counts` (it ended well, was not added, and
-        is the last of its group and trial);
+        them, see `rfbench.papers.models.Provenance`); `counts` (its status is ok, it was not added,
+        and it is the last row of its group and trial);
         `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
         trial, seed, data, split and number of training rows agree. `d` of a data set counts for its
         rows that failed before it was known; `parameters` are JSON with sorted keys.
@@ -70,8 +70,8 @@ class Collection:
         the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
         ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
         `failed`; `n_train`, `n_test` and `columns`, medians; `error_metric`, what `error_percent`
-        is; `machine`, that of most of its rows: times of other machines do not count, see
-        `drop_other_machines`; `stale`, whether no configuration asks for these rows today.
+        is; `machine`, the machine of most of its rows: times of other machines do not count, see
+        `drop_other_machines`; `stale`, whether no current configuration plans these rows.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -108,7 +108,7 @@ class Collection:
         return {}
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted`; ConfigError if a paper's folder asks for one of its own."""
+        """Return a column of `counted`; ConfigError if a paper's folder names an unknown one."""
         if column not in self.counted:
             raise ConfigError(
                 f"There is no metric {column}."
@@ -121,7 +121,7 @@ class Collection:
         return self._known["values", column]
 
     def means(self, column: str) -> NDArray[np.float64]:
-        """Return the mean of a column of `counted` by group, NaN without a value."""
+        """Return the mean of a column of `counted` per group, NaN without a value."""
         if ("means", column) not in self._known:
             means = self.counted.groupby("group")[column].mean()
             self._known["means", column] = to_floats(means.reindex(self.groups.index))
@@ -134,7 +134,7 @@ class Collection:
         return self._facts[column]
 
     def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Tell which groups are of published methods: with that label, or else of that sampler.
+        """Return whether each group is of a published method: by its label, else by its sampler.
 
         Features under the joint solver are the method ``joint``, and no other.
         """
@@ -144,7 +144,7 @@ class Collection:
 
     @cached_property
     def stale(self) -> dict[str, int]:
-        """How many rows no configuration asks for today, by experiment; without any it is empty."""
+        """The number of rows per experiment that no current configuration plans; may be empty."""
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -169,7 +169,7 @@ class Collection:
     def side_by_side(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
-        """Lay the trials of some groups out in a table, one line per pair, one column per group.
+        """Arrange the trials of groups in a table with a line per pair and a column per group.
 
         Return the pairs, and rows of `counted` with the line and the column of each.
         """
@@ -185,11 +185,10 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`) rows that no configuration asks for
-    are stale. Without it none is.
+    With `today` (see `rfbench.experiment.today.find_settings`), rows that no current configuration
+    plans are stale. Without it, no row is stale.
 
-    Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
-    run.
+    Raises ResultsError if a path does not exist. A path without results is not an error.
     """
     folders: dict[Path, Path] = {}
     results, notes = [], []
@@ -347,7 +346,7 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the machine of most rows with a time that count, by group; else the first by name."""
+    """Return per group the machine of most counted rows with a time; of a tie the first name."""
     timed = rows["t_train"].notna() | rows["t_features"].notna()
     # Rows without a time say nothing about where the times are from.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
@@ -374,7 +373,7 @@ def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Say which groups no configuration asks for; rows of a sweep or without a setting are not."""
+    """Return which groups are stale; a group of a sweep or without a setting never is."""
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
@@ -410,10 +409,10 @@ def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Seri
 
 
 def estimates_kernel(parameters: str) -> bool:
-    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
+    """Return whether features estimate their kernel, from a sampler's parameters as JSON.
 
-    Not those weighted by the inverse of what an unbiased estimate needs, nor those
-    scaled to divide the penalty.
+    Features that are weighted by the inverse of the unbiased weights do not, nor do features
+    that are scaled to divide the penalty.
     """
     given = parse_parameters(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

@@ -1,4 +1,4 @@
-"""Each published number beside what was measured for it."""
+"""Each published number with the mean that was measured for it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Line = dict[Any, Any]
 
 
 def compare_published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
-    """Hold every published number against its mean over our trials, under each protocol.
+    """Compare every published number with its mean over our trials, under each protocol.
 
-    Of several groups for one number, that with the most trials counts; of as many, that of the
-    folder that comes first by name. ``best`` is the smallest mean error over the sizes that were
-    run. A number without a size is that of M as kept by the method, else of the largest.
+    If several groups match a number, the group with the most trials counts; of a tie, the first
+    folder by name. ``best`` is the smallest mean error over the sizes that were run. A number
+    without a size belongs to the M that the method keeps, else to the largest M.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     DataFrame
         First the papers' own data, a line per number and protocol; then the stand-ins, a line per
         number, protocol and stand-in that was measured. `PUBLISHED_COLUMNS` (``half_width`` is
-        that of the interval of the difference; ``decidable``, whether the paper's own spread is
+        half the interval of the difference; ``decidable``, whether the paper's own spread is
         narrow enough, see `rfbench.analysis.verdicts.is_too_noisy`; ``at_chance``, a remark: at
         this size no method beats a constant) and: ``unit``, ``same_as``, ``stand_in``, ``number``
         (its place in `rfbench.papers.list_published`); of the group behind it (NaN or ``""``
@@ -118,12 +118,12 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Add differences with the half widths of their intervals; return verdicts, and what has one.
+    """Add differences and half widths of their intervals; return verdicts, and which are decidable.
 
-    The second are the numbers that the paper's own spread and trials could decide.
+    A number is decidable if the paper's own spread and trials are narrow enough.
 
-    Numbers without a unit are compared by the logarithm of the quotient, whose standard errors are,
-    to first order, those of the means over the means.
+    Numbers without a unit are compared by the logarithm of the quotient. Its standard errors are,
+    to first order, the standard errors of the means divided by the means.
     """
     # Percentages are compared by differences in points. Errors without a unit, such as an RMSE,
     # have any scale: |log(ours / theirs)| is compared, and each standard error is divided by its

@@ -190,7 +190,7 @@ def list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
 
 
 def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
-    """Leave out the samplers and sizes that the target does not need, and what it does not judge.
+    """Leave out samplers and sizes that the target does not need, and extras without a verdict.
 
     ConfigError if the data are other ones than the target's, or no size is a published one.
     """

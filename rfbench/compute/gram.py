@@ -1,6 +1,6 @@
-"""Normal equations streamed over blocks of rows: features are never held whole.
+"""Normal equations streamed over blocks of rows: the matrix of features is never formed.
 
-Everything that least squares needs follows: folds by differences, fewer features by a
+They contain everything that least squares needs: folds follow by differences, fewer features by a
 sub-block, any penalty by one factorisation.
 """
 
@@ -56,19 +56,19 @@ def accumulate_groups(
     n_columns : int
         p, the number of features.
     groups : integer array, shape (n,), or None
-        Codes 0..G-1 (folds, classes); None: all rows are one group. Cheapest where the rows of a
-        group lie together.
+        Codes 0..G-1 (folds, classes); None: all rows are one group. It is fastest if the rows of a
+        group are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
     clock : Clock, optional
-        Booked the reading of rows and the features, and the training. None: all of it counts where
-        the call is timed, as part of a sampler's fit, say.
+        Measures the reading of rows and the features, and the training. None: the caller measures
+        the time, for instance as part of a sampler's fit.
     centre : bool
-        Sum features less the mean row of the first block, for fits with an intercept. It need not
-        be the mean of all rows: the equations correct for the difference.
+        Subtract the mean row of the first block from the features, for fits with an intercept. It
+        need not be the mean of all rows: the equations correct for the difference.
 
     Returns
     -------

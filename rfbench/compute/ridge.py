@@ -4,8 +4,8 @@ With features Z (n x p), targets Y (n x t) and weights w,
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
-Where an intercept is fitted, Z stands for the features less one fixed row, their `shift`, near
-their means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
+If an intercept is fitted, Z are the features minus one fixed row, their `shift`, near their
+means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class NormalEquations:
     n : float
         Number of rows, or the sum of their weights.
     shift : ndarray, shape (p,)
-        What was taken from each row of features; zero where no intercept is fitted. Equations
-        that are added have the same one.
+        The row that is subtracted from each row of features; zero if no intercept is fitted.
+        Equations that are added have the same shift.
     eps : float
         Relative rounding error of the features.
     """
@@ -125,7 +125,7 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        On the side of the rows, shape (a, n, t): those that n rows are combined with.
+        On the side of the rows, shape (a, n, t): the coefficients of n rows.
     intercept : ndarray, shape (a, t)
     notes : list of list of str
         For every penalty, what was done where Cholesky could not serve.
@@ -144,8 +144,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     equations : NormalEquations
         With p features and t targets.
     alphas : array, shape (a,)
-        Penalties, absolute: multiply by n for a penalty a sample. Zero asks for the solution of
-        least norm where it is not unique.
+        Penalties, absolute: multiply by n for a penalty per sample. At zero the solution of least
+        norm is returned if it is not unique.
     intercept : bool
         Fit an unpenalised b (by centring), or hold it at 0.
 
@@ -160,8 +160,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    How the penalties are solved is said at `solve_shifted`; the rounding error is that of
-    `estimate_rounding`, and the largest entry that of the Gram matrix before it is centred.
+    `solve_shifted` describes how the penalties are solved. Its rounding error comes from
+    `estimate_rounding`, its largest entry from the Gram matrix before centring.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
@@ -263,16 +263,16 @@ def solve_shifted(
 
 
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
-    """Solve (K + alpha I) A = sides for every alpha at once, in float64, where that is fast.
+    """Solve (K + alpha I) A = sides for every alpha at once, in float64, if that is fast.
 
     Conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q', where K = Q T Q' is tridiagonal
-    up to the rounding of float32: one decomposition, in single precision, for all penalties. A step
-    of it estimates the error of the solution; a side ends where that is `accuracy` of it.
+    up to the rounding of float32: one decomposition, in single precision, for all penalties. Each
+    step estimates the error of the solution; a side ends when the estimate is `accuracy` of it.
 
     Returns
     -------
     ndarray, shape (a, p, t)
-        NaN for penalties as small as what float32 rounds, and where it takes too many steps.
+        NaN for penalties below the rounding of float32, and for sides that take too many steps.
     """
     # Scaled to K with entries of about 1 and sides of norm 1: float32 has no numbers below 1e-38 or
     # above 3e38, and products of features may leave that range. Undone at the end.
@@ -363,7 +363,7 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     Parameters
     ----------
     equations : NormalEquations
-        Of the rows to score: those of a fold, say.
+        Of the rows to score, for instance a fold.
     coef : ndarray, shape (a, p, t)
     intercept : ndarray, shape (a, t)
 

@@ -27,9 +27,9 @@ TIMED_PARTS = {
     "all": "with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# Chosen by eye. More than nine lines in a panel cannot be told apart, and six with the baseline
-# can; doubled, nothing is drawn apart. ROOM is letters below a panel; doubled, names that are level
-# overlap.
+# Chosen by eye. A reader does not follow more than nine lines in a panel, and follows six with the
+# baseline; doubled, nothing is drawn apart. ROOM is letters below a panel; doubled, names that are
+# level overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
 # Inches of a panel in an article: three share a page of 7 inches, and one takes a little more than

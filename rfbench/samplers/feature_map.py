@@ -34,9 +34,9 @@ def to_matrix(features: Any, n: int) -> FloatArray:
 
 
 def check_real(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError where values are no real numbers; `what` begins the sentence.
+    """Raise MethodError if values are not real numbers; `what` is the start of the sentence.
 
-    To write complex numbers, or words, into an array of floats would change them in silence.
+    Complex numbers or strings that are written into an array of floats would change silently.
     """
     if values.dtype.kind not in "fiub":
         raise MethodError(
@@ -47,7 +47,7 @@ def check_real(values: NDArray[Any], what: str) -> None:
 
 
 def check_columns(n_columns: int, expected: int) -> None:
-    """Raise MethodError where a transformer returns another number of columns than before."""
+    """Raise MethodError if a transformer returns a different number of columns than before."""
     if n_columns != expected:
         raise MethodError(
             f"A transformer returned {n_columns} columns, and {expected} columns before.",
@@ -66,7 +66,7 @@ class FittedMap(ABC):
 
     @property
     def kernel_constant(self) -> float:
-        """0, but for maps that say otherwise."""
+        """0, unless a subclass overrides it."""
         return 0.0
 
     @property
@@ -91,7 +91,7 @@ class FittedMap(ABC):
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return a map and coefficients that give the same products, in fewer steps per row.
 
-        Where a map ends with a product with a matrix, that is taken into the coefficients.
+        If a map ends with a product with a matrix, the coefficients absorb the matrix.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class FeatureMap(FittedMap):
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
         Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
-        frequencies where there is a projection.
+        frequencies if there is a projection.
     offsets : array of shape (M,) or None
     scale : float
     weights : array of shape (n_columns,) or None
@@ -312,7 +312,7 @@ class FeatureMap(FittedMap):
         return accumulate(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M), in ``out`` where it is given."""
+        """Return the phases w'x, shape (n, M), in ``out`` if it is given."""
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)

@@ -105,11 +105,11 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     metric_ : array of shape (d,) or (d, d)
-        A, the weights of the columns where it is diagonal.
+        A, or the weights of the columns if it is diagonal.
     root_ : array of shape (d,) or (d, d)
         Its symmetric root.
     losses_ : array of shape (rounds + 1,)
-        Mean squared loss of the rows held out, A = I first; fewer where the target is constant, or
+        Mean squared loss of the rows held out, A = I first; fewer if the target is constant, or
         rounds ended early.
     round_ : int
         The round that is taken; 0: A = I, and rows stay as they are.
@@ -119,9 +119,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The authors fit on all rows, with fixed penalties. Landmarks, rows held out and the defaults of
-    all sizes are ours: the power 1/2 of a full metric never diverged where the power 1 did, and
+    all sizes are ours: the power 1/2 of a full metric never diverged and the power 1 did, and
     three rounds have most of the gain. Costs O(n m^2) for m landmarks per bandwidth and round,
-    and O(d^3) where it is full.
+    and O(d^3) if it is full.
 
     References
     ----------
@@ -180,7 +180,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The rows that choose the round, the bandwidth and the penalty train nothing: f fits its
+        # The round, the bandwidth and the penalty are chosen on rows that train nothing: f fits its
         # training rows better in any metric, and the last round would always win.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
@@ -231,7 +231,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 
 def _stalls(losses: list[float]) -> bool:
-    """Tell whether the last rounds gain too little to go on."""
+    """Return whether the last rounds gain too little to continue."""
     # After round FULL_ROUNDS one small gain ends, if all gained something. Before, and where
     # nothing was gained so far, two rounds without any have to come first: if few of many columns
     # count, the first gradients are mostly noise, and the gains come late.
@@ -252,7 +252,7 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 
 def has_variation(targets: Array) -> bool:
-    """Tell whether a column of the target varies by more than rounding; their shape is (n, k)."""
+    """Return whether a column of the targets, shape (n, k), varies by more than rounding."""
     # The gradients of a constant target are rounding, and a metric scaled to the spread of the rows
     # would make directions of it.
     spread = np.ptp(targets, axis=0)
@@ -268,7 +268,7 @@ def fit_best(
     -------
     tuple of float, Kernel, array of shape (m, d), array of shape (m, k), or None
         The mean squared loss on the rows held out, the kernel, the landmarks and their
-        coefficients; None where all landmarks are the same.
+        coefficients; None if all landmarks are the same.
     """
     # The rows are in random order here, so that the first m are a random choice.
     landmarks = rows[:m]
@@ -295,9 +295,9 @@ def fit_best(
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """Return the metric that follows from an outer product, and its root.
 
-    The outer product itself where it is the diagonal, shape (d,), or its root where it is all,
-    shape (d, d); scaled so that the mean squared distance of the rows stays what it is. None where
-    that is 0 in the metric, or not finite.
+    The metric is the outer product itself if it is the diagonal, shape (d,), and its root if it is
+    the full matrix, shape (d, d). It is scaled so that the mean squared distance of the rows does
+    not change. None if that distance is 0 in the metric, or not finite.
     """
     if not np.isfinite(outer).all():
         return None
@@ -355,7 +355,7 @@ def gradient_outer_product(
 
     Returns
     -------
-    array of shape (d,) where only the diagonal is asked for, or (d, d)
+    array of shape (d,) if `diagonal`, else (d, d)
     """
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
@@ -387,9 +387,10 @@ class RFMFeatures(ScoredFeatures):
     `LearnedMetric`: in a few rounds, of which that with the smallest loss
     on rows held out is kept. Round 0, A = I, is random kitchen sinks.
 
-    This is the recursive feature machine with random features, and a method of rfbench: that of
-    the paper solves kernel regression on all rows. The metric is learnt from fits on landmarks,
-    because the gradients of fits on random Fourier features carry the noise of these features.
+    This is the recursive feature machine with random features, and a method of rfbench: the
+    method of the paper solves kernel regression on all rows. The metric is learnt from fits on
+    landmarks, because the gradients of fits on random Fourier features carry the noise of these
+    features.
 
     Parameters
     ----------

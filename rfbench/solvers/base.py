@@ -97,11 +97,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     alphas : float or sequence of float
         The grid of penalties; one number is a grid of one.
     alpha_convention : {'absolute', 'per-sample'}
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha, as in the
+        solver's own formula: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2 for
+        the logistic loss and the support vector machines. 'per-sample': n alpha takes the place of
+        alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
@@ -123,7 +122,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     alpha_ : float
         The chosen penalty, in the convention asked for.
     alpha_absolute_ : float
-        What stands for alpha in the solver's formula, for all training rows.
+        alpha in the solver's formula, for all training rows.
     alpha_scale_free_ : float
         alpha_absolute_ divided by the mean squared norm of a row of features.
     notes_ : list of str
@@ -134,11 +133,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         How far the chosen fit is from its optimum at most, relative to the objective and proven by
         a bound; the worst decision column. None of a closed form. Above 1e-4 `converged_` is False.
     gap_folds_ : float or None
-        The largest of the fits that chose: those of every fold, for every value of the grid.
+        The largest gap of the fits that chose: of every fold, for every value of the grid.
     n_columns_ : int
         Number of coefficients of a decision column.
     evaluation_decisions_ : array of shape (n, t)
-        Decision values of the evaluation rows, where the selection was made on them.
+        Decision values of the evaluation rows, if they chose the penalty.
     selection_loss_ : float or None
         Mean loss of the chosen value on its validation rows: squared error, or misclassification
         (0 to 1); None where nothing was chosen.
@@ -168,11 +167,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     numeric_target: ClassVar[bool]
 
     def grid(self) -> Array:
-        """Return the penalties in decreasing order, in the convention asked for."""
+        """Return the penalties in decreasing order, in the convention `alpha_convention`."""
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
-        """Return the absolute penalties for a fit on so many rows."""
+        """Return the absolute penalties for a fit on this number of rows."""
         return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
 
     @abstractmethod
@@ -188,7 +187,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Return the mean loss of decision values, shape (a, n, t), for each value of the grid."""
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return `_losses` times the rows; infinite where a decision is not a number."""
+        """Return `_losses` times the rows; infinite if a decision is not a number."""
         # A fit that overflowed has NaN decisions. argmin takes the first NaN for the smallest
         # value, so that such a fit would win: its loss is infinite.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
@@ -197,7 +196,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        """Fit all rows, and all rows but those of group g for every g of the groups >= 0."""
+        """Fit all rows, and all rows except group g for every g of the groups >= 0."""
 
     @abstractmethod
     def _keep(self, path: Path, best: int) -> None:
@@ -208,7 +207,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Return the decision values of the rows, shape (n, t)."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError where the parameters cannot be served, without any data."""
+        """Raise MethodError if the parameters cannot be used, without any data."""
         super().check_parameters()
         if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
@@ -230,7 +229,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             )
 
     def chosen_selection(self) -> str:
-        """Return the selection, 'fixed' or 'cv5' where none was asked for."""
+        """Return the selection; if it is None, 'fixed' or 'cv5'."""
         if self.selection is not None:
             return str(self.selection)
         return "fixed" if len(self.grid()) == 1 else "cv5"
@@ -257,14 +256,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         features_in_folds : {'nested', 'once'} or function
             Features that look at the target (`rfbench.samplers.base.uses_target`) are copied
             and fitted anew without the rows of each fold, or taken as they are, though they have
-            seen the targets of the rows that then choose. A function fits those of a fold, see
-            `rfbench.solvers.folds.Refit`.
+            seen the targets of the rows that then choose. A function fits the features of a
+            fold, see `rfbench.solvers.folds.Refit`.
         groups : array of shape (n,), optional
-            Which group (subject, patient) each row is of: whole ones are held out.
+            The group (subject, patient) of each row: whole groups are held out.
         evaluation : tuple of rows and targets, optional
             For the selection 'test'.
         clock : Clock, optional
-            It is booked the parts of the work; fits of features in folds are time of training.
+            It measures the parts of the work; fits of features in folds count as training.
         """
         # Parameters first: a wrong one is refused before rows are read.
         self.check_parameters()
@@ -302,8 +301,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Keep the fit of all rows at the chosen penalty. The others are dropped: a path takes as
         # many times the memory as there are penalties.
         self._keep(fits.path, choice.best)
-        # Noted in the row: features that have seen the targets of the rows that choose make the
-        # losses of the folds too small, and the penalty too weak.
+        # Noted in the row: features that have seen the targets of the held-out rows make the losses
+        # of the folds too small, and the penalty too weak.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -377,9 +376,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         refit: Refit,
         clock: Clock,
     ) -> Fits:
-        """Return the fits of all rows with those of the rest of each fold, through its features.
+        """Return the fits of all rows, and one per fold of the others, through its own features.
 
-        All that a fold takes is time of training.
+        All time of a fold counts as training.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
@@ -403,7 +402,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
         """Return the choice by the loss on the evaluation rows, with their decision values.
 
-        The decision values are those that the row of the trial is scored by, and are computed once.
+        The trial is scored by the same decision values, which are computed once.
         """
         # min over the grid of the loss on the evaluation rows: the papers' choice by test error,
         # which is optimistic. The column `selection` of the row says so.
@@ -417,7 +416,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _choose_by_folds(
         self, fits: Fits, design: Design, targets: Targets, folds: Groups, clock: Clock
     ) -> PenaltyChoice:
-        """Return the choice by the mean loss of all rows held out; the first where there are none.
+        """Return the choice by the mean loss of all rows held out; the first without such rows.
 
         The grid decreases, and argmin takes the first of equal losses: the strongest penalty.
         """
@@ -478,10 +477,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         }
 
     def holds_out_rows(self, n: int) -> bool:
-        """Tell whether training rows choose by validation or in folds.
+        """Return whether training rows choose by validation or in folds.
 
-        Not so rows that are left out one by one: features that look at the target are refused
-        there.
+        Rows that are left out one by one do not: with them, features that look at the target are
+        refused.
         """
         return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
 

@@ -223,7 +223,7 @@ class _Point:
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
-        """Take one predictor-corrector step; return False where the step is too short to help."""
+        """Take one predictor-corrector step; return False if the step is too short to help."""
         # The conditions, with slacks s: stationarity in q, g_m^2 / 2 - tau - 2 N mu q_m + z_m = 0;
         # in a, 1 - y_i f_i - y_i b - over_i + under_i = 0; and each product multiplier * slack =
         # aim. Newton's equations for them: eliminating z gives q's curvature 2 N mu + z / q,
@@ -333,12 +333,12 @@ class JointClassifier(Classifier, LinearModel):
     :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
     features are the pool: N of them, not weighted (the sampler rks with M = N, say). The decision
     is :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
-    only. The features z carry a factor 1/sqrt(N), as those of the samplers do, and
+    only. The features z carry a factor 1/sqrt(N), as in the samplers, and
     :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the features as they come.
 
     Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
     was reached is noted, and is proven by a primal and a dual feasible point. With m the
-    smaller of n and N, a step costs m n N + m^3/3 operations and 8 * 2 m^2 bytes beside those of
+    smaller of n and N, a step costs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to
     the features; 20 to 60 steps are usual, and 110 where rows differ in length a thousandfold.
 
     Parameters
@@ -348,7 +348,7 @@ class JointClassifier(Classifier, LinearModel):
     tol : float
         The relative duality gap to reach.
     max_iter : int
-        Steps a penalty.
+        Steps per penalty.
     Other parameters: those of `Solver`.
 
     Attributes
