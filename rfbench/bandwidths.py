@@ -17,7 +17,9 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
-SMALLEST, LARGEST = 1e-150, 1e150  # kernels divide by its square
+# Kernels divide by the square of a bandwidth, which is finite and above 0 between these by
+# definition of float64. With twice the digits, 1e-300, the square would be 0.
+SMALLEST, LARGEST = 1e-150, 1e150
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
@@ -35,8 +37,14 @@ ALLOWED = (
 )
 # What `bandwidth: cv` chooses from: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# How far a grid is widened, in multiples of what the rule gives.
+# How far a grid is widened, in multiples of what the rule gives: once below the grid, and three
+# times above it, where a large bandwidth makes features nearly linear. Chosen without a
+# measurement. Each doubling is one more search where the best value lies at that edge. ROUNDING is
+# of products of powers of two with a rule: any value from 1e-15 to 1 serves.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
+# The neighbour is that of Yu et al. 2016, whom eerf2018 follows (section 5). The sample is ours: of
+# 1,000 rows the median distance has a relative standard error of about 1 %. Doubled, the rule takes
+# four times as long, and every published bandwidth by a rule changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 

@@ -12,8 +12,14 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
+# Values of a range without a step. Chosen without a measurement: doubled, a run takes twice as
+# long.
 DEFAULT_POINTS = 20
+# Chosen without a measurement, so that a step with a wrong sign or power is an error and not a run
+# of weeks. Doubled, one more such slip is run.
 MAX_POINTS = 10_000
+# By definition of float64, whose largest number is 1.8e308: 20 steps between two of these are
+# finite.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from rfbench import platforms, usable
 from rfbench.errors import MemoryLimit
 
-GIB = 2**30
-# Features larger than this are not held: they are formed anew, block by block.
+GIB = 2**30  # bytes, by definition
+# Features larger than this, or than MATRIX_SHARE of the free memory, are not held: they are formed
+# anew, block by block. Chosen without a measurement: of a quarter, what a solver makes of the
+# features still fits. Doubled, four workers at once may take all memory; halved, more fits form
+# their features in every pass.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 

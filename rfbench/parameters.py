@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest
 
-LARGEST_WHOLE = 2**31 - 1
+LARGEST_WHOLE = 2**31 - 1  # of 32 bits, by definition: BLAS and scikit-learn count with these
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
 Class = TypeVar("Class")

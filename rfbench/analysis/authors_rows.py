@@ -18,9 +18,15 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
+# By definition of the verdicts, which count in points: an accuracy in percent has them, and 1 of an
+# RMSE of targets in [-1, 1] is 100.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
-FOUR_DIGITS = 0.005  # points: half a unit of the fourth digit
-FEW_ROWS = 2  # of the test rows, by which an accuracy is called near
+# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. Twice
+# as large, numbers with another last digit would count as equal.
+FOUR_DIGITS = 0.005  # points
+# Test rows by which an accuracy is called near. Chosen without a measurement: other versions of a
+# library turn a row or two. Doubled, more folds are called near; equal ones stay as they are.
+FEW_ROWS = 2
 
 
 class AuthorsRuns(NamedTuple):

@@ -20,7 +20,7 @@ COMPARISON_COLUMNS = [
     *COMPARISON_KEYS, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
-MAX_TABLE_LINES = 60  # that are printed
+MAX_TABLE_LINES = 60  # lines printed, as many as pandas prints by itself
 
 
 class Comparison(pd.DataFrame):

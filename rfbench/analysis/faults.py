@@ -16,6 +16,9 @@ from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
+# Wall time over CPU time of one-thread rows above which the machine counts as busy. Chosen without
+# a measurement: it is about 1 on an idle machine, and 2 where two processes share a core. Doubled
+# to 2.4, not even that would be reported.
 BUSY = 1.2
 
 

@@ -55,12 +55,12 @@ class Collection:
     rows : DataFrame
         One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
         results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
-        `follows_other_size` (M is that of another method, or of a paper's rows) and `own_settings`
-        (so are the parameters, which are left out here); the sums of times (`SUMS`, seconds);
+        `follows` (M is taken from another method, or from a paper's rows) and `own_settings`
+        (the parameters are, too, and are left out here); the sums of times (`SUMS`, seconds);
         `error_percent` (misclassification, else 100 times the error of the regression) and
         `accuracy_percent`; `added` (its trial was added to some points of a curve after a look at
-        them, see `rfbench.papers.models.Provenance`); `counts` (it ended well, was not added, and
-        is the last of its group and trial);
+        them, see `rfbench.papers.models.Provenance`); `counts` (its status is ok, it was not added,
+        and it is the last row of its group and trial);
         `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
         trial, seed, data, split and number of training rows agree. `d` of a data set counts for its
         rows that failed before it was known; `parameters` are JSON with sorted keys.
@@ -70,8 +70,8 @@ class Collection:
         the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
         ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
         `failed`; `n_train`, `n_test` and `columns`, medians; `error_metric`, what `error_percent`
-        is; `machine`, that of most of its rows: times of other machines do not count, see
-        `drop_other_machines`; `stale`, whether no configuration asks for these rows today.
+        is; `machine`, the machine of most of its rows: times of other machines do not count, see
+        `drop_other_machines`; `stale`, whether no current configuration plans these rows.
     experiments : tuple of Results
         What was read, folder by folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -88,10 +88,13 @@ class Collection:
         """The rows that count, group by group; kernel errors of features that estimate it alone."""
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
+        # Group by group: the rows of a group are a slice then, see `_starts`.
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
         rows = drop_other_machines(rows, self.groups)
+        # Features that are weighted for another purpose are no estimate: their kernel error would
+        # be that of another kernel.
         estimates = map_unique(rows["parameters"], estimates_kernel).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -105,7 +108,7 @@ class Collection:
         return {}
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted`; ConfigError if a paper's folder asks for one of its own."""
+        """Return a column of `counted`; ConfigError if a paper's folder names an unknown one."""
         if column not in self.counted:
             raise ConfigError(
                 f"There is no metric {column}."
@@ -118,7 +121,7 @@ class Collection:
         return self._known["values", column]
 
     def means(self, column: str) -> NDArray[np.float64]:
-        """Return the mean of a column of `counted` by group, NaN without a value."""
+        """Return the mean of a column of `counted` per group, NaN without a value."""
         if ("means", column) not in self._known:
             means = self.counted.groupby("group")[column].mean()
             self._known["means", column] = to_floats(means.reindex(self.groups.index))
@@ -131,16 +134,17 @@ class Collection:
         return self._facts[column]
 
     def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Tell which groups are of published methods: with that label, or else of that sampler.
+        """Return whether each group is of a published method: by its label, else by its sampler.
 
         Features under the joint solver are the method ``joint``, and no other.
         """
+        # The label first, then the sampler that names no other label, see `_aliases`.
         matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
         return np.logical_or(*matching)
 
     @cached_property
     def stale(self) -> dict[str, int]:
-        """How many rows no configuration asks for today, by experiment; without any it is empty."""
+        """The number of rows per experiment that no current configuration plans; may be empty."""
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -165,13 +169,14 @@ class Collection:
     def side_by_side(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
-        """Lay the trials of some groups out in a table, one line per pair, one column per group.
+        """Arrange the trials of groups in a table with a line per pair and a column per group.
 
         Return the pairs, and rows of `counted` with the line and the column of each.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
+        # A line per pair, whether all groups have it or not: the caller leaves out incomplete ones.
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
@@ -180,11 +185,10 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; one that is broken is left out, and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`) rows that no configuration asks for
-    are stale. Without it none is.
+    With `today` (see `rfbench.experiment.today.find_settings`), rows that no current configuration
+    plans are stale. Without it, no row is stale.
 
-    Raises ResultsError if a path is not there. That nothing lies below it is no error: nothing was
-    run.
+    Raises ResultsError if a path does not exist. A path without results is not an error.
     """
     folders: dict[Path, Path] = {}
     results, notes = [], []
@@ -236,19 +240,32 @@ def build_collection(
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUP_COLUMNS), *read)
+    # Times: a sum is NaN only if no part was measured. A method without a part, as a solver without
+    # features, still has a total.
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
+    # Parameters are compared as text: unsorted keys would make two groups of one setting.
     rows["parameters"] = map_unique(rows["parameters"], sort_json)
     if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
+    # A trial that failed before its data were read has no d. Without this it would be in a group of
+    # its own, and its group would show no failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
+    # An M that follows another method differs from trial to trial. As a part of the key it would
+    # make a group of each trial, without a spread.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
     rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
+    # Two methods are compared trial by trial on the same rows. Pairs of the trial number alone
+    # would join rows of other data, and differences would have the spread of the data in them.
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
+    # A trial that was run again has two rows: the last one counts. Both would weigh this trial
+    # twice in means, and make standard errors too small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
+    # Trials that were added to some sizes after a look at their rows are not counted: the sizes
+    # were chosen by their results, and their means would be biased.
     planned = rows["experiment"].map(_count_planned_trials()).astype(float)
     rows["added"] = rows["trial"].astype(float) >= planned
     if rows["added"].any():  # where all sizes have as many, none were added to some of them
@@ -257,11 +274,15 @@ def build_collection(
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
+    # One error for classification and regression, in percent, so that one column serves tables and
+    # tests: first misclassification, then 100 times the error of the regression.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
     groups["machine"] = _machines(rows, groups)
     groups["stale"] = _stale(groups, experiments, today)
+    # The metric is the group's, not the row's: the rows of a group are averaged, and a mean over
+    # two metrics is none.
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
     for name in REGRESSION:
@@ -286,6 +307,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     )
     # Validation rows are no test.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
+    # The facts of each folder, repeated as often as it has rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
@@ -298,17 +320,25 @@ def follows_other_size(result: Results) -> bool:
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
+    # The first row of each group has the group's identity; the numbering is by first appearance, so
+    # that these are in the order of the codes.
     groups = rows.loc[~code.duplicated(), [*RUN_COLUMNS, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
+    # ``name[5000 rows]`` is a sample of the data set ``name``.
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
+    # The joint solver learns its own weights of the features: a published method, whatever the
+    # features are called.
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
+    # Medians, because the sizes of folds differ by a row.
     counted = rows.loc[rows["counts"], numbers].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
+    # A group with a misclassification is judged by it; else the metric of the configuration serves,
+    # if it is one of a regression, and the relative squared error otherwise.
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
@@ -316,11 +346,14 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the machine of most rows with a time that count, by group; else the first by name."""
+    """Return per group the machine of most counted rows with a time; of a tie the first name."""
     timed = rows["t_train"].notna() | rows["t_features"].notna()
+    # Rows without a time say nothing about where the times are from.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
     sizes["machine"] = sizes["machine"].astype(STRING)
+    # Of equally many rows the first name, so that the choice does not depend on the order of
+    # folders.
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
@@ -340,7 +373,7 @@ def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Say which groups no configuration asks for; rows of a sweep or without a setting are not."""
+    """Return which groups are stale; a group of a sweep or without a setting never is."""
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
@@ -353,6 +386,9 @@ def _stale(
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
     """Return the sampler of each line where, in its experiment, no other label could be meant."""
+    # A paper names the method "rks", and our row may be labelled otherwise. The sampler's name
+    # serves where a single label has this sampler and no label has this name; else a variant of the
+    # sampler would pass for the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")
@@ -373,10 +409,10 @@ def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Seri
 
 
 def estimates_kernel(parameters: str) -> bool:
-    """Tell whether features estimate their kernel, from a sampler's parameters as JSON.
+    """Return whether features estimate their kernel, from a sampler's parameters as JSON.
 
-    Not those weighted by the inverse of what an unbiased estimate needs, nor those
-    scaled to divide the penalty.
+    Features that are weighted by the inverse of the unbiased weights do not, nor do features
+    that are scaled to divide the penalty.
     """
     given = parse_parameters(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

@@ -1,4 +1,4 @@
-"""Each published number beside what was measured for it."""
+"""Each published number with the mean that was measured for it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Line = dict[Any, Any]
 
 
 def compare_published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
-    """Hold every published number against its mean over our trials, under each protocol.
+    """Compare every published number with its mean over our trials, under each protocol.
 
-    Of several groups for one number, that with the most trials counts; of as many, that of the
-    folder that comes first by name. ``best`` is the smallest mean error over the sizes that were
-    run. A number without a size is that of M as kept by the method, else of the largest.
+    If several groups match a number, the group with the most trials counts; of a tie, the first
+    folder by name. ``best`` is the smallest mean error over the sizes that were run. A number
+    without a size belongs to the M that the method keeps, else to the largest M.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     DataFrame
         First the papers' own data, a line per number and protocol; then the stand-ins, a line per
         number, protocol and stand-in that was measured. `PUBLISHED_COLUMNS` (``half_width`` is
-        that of the interval of the difference; ``decidable``, whether the paper's own spread is
+        half the interval of the difference; ``decidable``, whether the paper's own spread is
         narrow enough, see `rfbench.analysis.verdicts.is_too_noisy`; ``at_chance``, a remark: at
         this size no method beats a constant) and: ``unit``, ``same_as``, ``stand_in``, ``number``
         (its place in `rfbench.papers.list_published`); of the group behind it (NaN or ``""``
@@ -59,11 +59,15 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
     numbers = _numbers(chosen)
+    # Match first, measure second: which group stands for a number is decided by trials and sizes
+    # (of ``best``, by the mean error), never by how near it comes to the number.
     measured = _measured(selection, _picked(selection, numbers))
     own, others = (
         measured[~measured["stand_in"]],
         measured[measured["stand_in"] & (measured["trials"] > 0)],
     )
+    # The paper's own data have a line per number and protocol even if nothing was run, so that what
+    # is missing shows. Stand-ins have one only if they were measured.
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
     # The type matters if there are none: pandas 2.3 warns of an empty part of another type.
@@ -71,6 +75,8 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
+    # What the intervals need to know of the papers: whether they drew their rows once, and over how
+    # many kernel matrices a kernel error of ours is averaged.
     provenance = {name: papers.find_paper(name).provenance for name in chosen}
     every["one_draw_of_rows"] = [provenance[name].one_draw_of_rows for name in every["paper"]]
     repeats = {
@@ -79,6 +85,9 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     }
     every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, every["decidable"] = _judged(every)
+    # The first condition that holds gives the verdict. Stand-ins are other data, seconds are of
+    # another machine, and tuned settings are not the paper's: their differences say nothing about
+    # the number. A number that the paper prints twice is judged once.
     triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [
@@ -89,6 +98,7 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
         judged,
     )
+    # The same without these reasons, for readers who want to see how far off such numbers are.
     every["by_interval"] = np.select(
         [every["trials"] == 0, every["unit"] == SECONDS],
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED],
@@ -108,13 +118,17 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Add differences with the half widths of their intervals; return verdicts, and what has one.
+    """Add differences and half widths of their intervals; return verdicts, and which are decidable.
 
-    The second are the numbers that the paper's own spread and trials could decide.
+    A number is decidable if the paper's own spread and trials are narrow enough.
 
-    Numbers without a unit are compared by the logarithm of the quotient, whose standard errors are,
-    to first order, those of the means over the means.
+    Numbers without a unit are compared by the logarithm of the quotient. Its standard errors are,
+    to first order, the standard errors of the means divided by the means.
     """
+    # Percentages are compared by differences in points. Errors without a unit, such as an RMSE,
+    # have any scale: |log(ours / theirs)| is compared, and each standard error is divided by its
+    # mean (the delta method: sd(log x) = sd(x) / x). Differences would call all small numbers
+    # equal.
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
     digit = every["half_digit"] / theirs
@@ -123,8 +137,12 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     # Of a single draw of their rows: the variance of our trials, which draw rows anew, less what
     # their features have of it, whose spread the authors' runs show.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
+    # sigma_rows^2 = s^2 - s_features^2, s^2 = n se^2 the variance of one of our n trials. Without
+    # this term a paper's single lucky split would be held to the spread of a mean over many. A
+    # difference of variances may be negative by chance, and is 0 then.
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
+    # Welch's interval of the difference of the two means, with ours widened by the draw of rows.
     half = verdicts.compute_half_widths(error, many, np.hypot(own, of_rows), every["trials"], digit)
     every["difference"] = every["measured"] - every["published"]
     every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
@@ -195,6 +213,8 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the group of each number, protocol and stand-in."""
     bearing = selection.bearing
+    # A group answers to its label and to its alias; of a group with both, the same label counts
+    # once.
     named = pd.concat(
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
     )
@@ -202,21 +222,28 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     stand_in = named["stand_in"].astype(bool)
     named["used"] = named["dataset"].where(stand_in, "")
     named["used_rows"] = named["n_train"].where(stand_in)
+    # All groups of the number's method and data set, of any M: the sizes are compared below.
     lines = numbers[["number", "paper", "item", "dataset", "method", "M", "size", "metric"]].merge(
         named.drop(columns=["dataset", "method"]).rename(columns={"M": "used_M"}),
         left_on=["paper", "item", "dataset", "method"],
         right_on=["paper", "item", "target", "answers"],
     )
     lines = lines.astype({"stand_in": bool})
+    # The mean error chooses among sizes for ``best`` alone, as the paper did; the choice makes it
+    # optimistic, in both.
     errors = selection.collection.counted.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
+    # A number without a size: M as the method keeps it (NaN) where such a group exists, because no
+    # single size is the paper's then; else the largest that was run.
     sizes = lines[MEASURED_KEYS].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
     at = sizes.groupby(MEASURED_KEYS, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
+    # Of several groups that fit, that with the most trials: its mean has the smallest error. The
+    # sort is stable, so that of equal ones the first folder by name remains.
     score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
     order = (
         lines[MEASURED_KEYS]
@@ -233,17 +260,22 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
+    # A remark, and no verdict: where no method at this size beats a constant, differences between
+    # methods are noise.
     sources_of, places = papers.list_sources(), zip(picked["paper"], picked["dataset"], strict=True)
     sources = (sources_of[paper][dataset] for paper, dataset in places)
     beats = beats_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
+    # Under which of our columns a metric of the paper was measured.
     names = [
         papers.find_paper(paper).measured_as.get(metric, PERCENT_COLUMNS.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
     counted = selection.collection.counted
     wanted = list(dict.fromkeys(names))
+    # Mean, standard deviation and number per group and column, then those of the column that each
+    # number needs. se = sd / sqrt(n); of one trial it is NaN, and the number stays undecided.
     here = counted[counted["group"].isin(set(picked["group"]))]
     moments = here.groupby("group")[wanted].agg(["mean", "std", "count"])
     each = moments.stack(level=0, future_stack=True)

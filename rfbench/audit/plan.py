@@ -96,21 +96,27 @@ def plan(asked: Question) -> Audit:
     ConfigError if the configuration is wrong or is not about the target, if a choice that is varied
     is fixed too or concerns no sampler of the target, or if no combination can be run.
     """
+    # The options of ``--vary``, by choice: they take the place of the known ones, so that an
+    # unknown key is refused before anything is planned.
     vary: Choices = {}
     for text in asked.vary:
         choice, options = parse_choice(text, list_choices(asked.target))
         vary.setdefault(choice, {}).update(options)
+    # A claim has no value: effects of free choices on it cannot be near or far.
     if asked.target.claim and not asked.gaps:
         raise ConfigError(
             f"{asked.target} is a claim, which no published number is near.",
             "Its effects are measured over what the paper does not print.",
             "Add --gaps.",
         )
+    # Trials first, so that ``--set trials=`` of the user wins over the audit's own number.
     documents = config.read_documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
     name, document = config.choose(asked.config, documents, asked.run)
     base = config.from_document(document, name, allow_imports=asked.allow_imports)
     specs = find_needed_samplers(base, asked.target)
     _check(base, specs, asked.target)
+    # Restricted to methods that the configuration has: an audit of one method must not be called
+    # incomplete for the others. The joint solver is a method whatever samplers it has.
     target = asked.target.of([JOINT] if base.solver.name == JOINT else list_sampler_names(specs))
     refused: dict[str, str] = {}
 
@@ -118,18 +124,22 @@ def plan(asked: Question) -> Audit:
         try:
             new = apply_changes(document, name, settings, allow_imports=asked.allow_imports)
             return restrict_experiment(new, target)
-        except ConfigError as error:
+        except ConfigError as error:  # noted and shown: a silent gap would look like a small effect
             refused[words] = f"{words}: {error}"
             return None
 
+    # The configuration as it stands, to be found again among the combinations: effects of the
+    # choices are differences from it. None if no combination equals it.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
         for option, settings in options.items():
+            # Each option by itself: what cannot be run alone would fail in every combination.
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
                 raise ConfigError(f"--vary {refused[f'{choice} {option}']}")
+    # Each combination is validated once: a grid has thousands, drawn again where too few run.
     made: dict[tuple[str, ...], Experiment | None] = {}
 
     def runs(combination: Mapping[str, str]) -> bool:
@@ -138,11 +148,16 @@ def plan(asked: Question) -> Audit:
             made[key] = attempt(", ".join(key), get_settings(choices, combination))
         return made[key] is not None
 
+    # At most ``most``, drawn without looking at results: a chosen subset would bias the share of
+    # combinations that come near the published numbers.
     planned = iterate_combinations(choices, asked.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
+    # In the order of the grid, so that the line number of one names the other.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
+    # The numbers of sizes that are not measured are left out of the target: distances are over
+    # those that every combination has. A method that keeps its own M has any size.
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
@@ -158,8 +173,10 @@ def plan(asked: Question) -> Audit:
 
 def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
     """Return the samplers that the target has numbers of: by label, else by name."""
+    # The joint solver's samplers are its pool, not methods of the paper.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
+    # By label first: two samplers of one name, under two labels, are two methods of the paper.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -174,17 +191,20 @@ def list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
 
 
 def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
-    """Leave out the samplers and sizes that the target does not need, and what it does not judge.
+    """Leave out samplers and sizes that the target does not need, and extras without a verdict.
 
     ConfigError if the data are other ones than the target's, or no size is a published one.
     """
     for spec in experiment.dataset:
         target.check_data(spec.name)
+    # A claim compares sizes with each other: all of them stay.
     sizes = experiment.M
     if target.claim:
         return experiment.model_copy(
             update={"samplers": find_needed_samplers(experiment, target), "checks": []}
         )
+    # Sizes without a published number cost time and are near nothing. A number without a size
+    # (None) may be of any of them.
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, KeptBy) and None not in published:
         sizes = [size for size in sizes if size in published]
@@ -221,6 +241,7 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices that are not fixed and concern what is measured."""
+    # Fixed by ``--set``: to vary it all the same would undo what the user asked for.
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
     for name, options in (list_choices(asked.target, asked.gaps) | vary).items():

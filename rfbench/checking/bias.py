@@ -41,17 +41,38 @@ class MapClaim(NamedTuple):
     sizes: tuple[int, int] = (16, 256)
 
 
+# Chosen: one right map in a thousand is refused, and a bias of a tenth of the error of one draw is
+# found nine times in ten. Halved, SEEN needs four times the seeds, and LEVEL a tenth more.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-TESTS = 17  # pairs of rows at which the bias is tested
-# Seeds that find a bias of `SEEN` errors of one draw at one of them: 2808.
+# Pairs of rows at which the bias is tested, the number that `choose_pairs` makes by definition:
+# four directions and the data at three distances each, and two rows with themselves.
+TESTS = 17
+# Seeds that find a bias of `SEEN` errors of one draw at one of the pairs: 2,808, by definition of
+# the power of the normal test.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
+# Standard errors at the first look. A t variable of 199 degrees of freedom exceeds 8 with a
+# probability of 6e-14; halved to 4, the look would add 1.5e-3 over all pairs, more than
+# the level.
 CERTAIN_Z = 8.0
+# Of CPU, chosen without a measurement. Halved, slow maps are measured with fewer seeds, and a
+# smaller bias is missed; the page says how much would be seen.
 MAX_SECONDS = 60.0
+# Seeds of the first look, and of the larger M. Chosen without a measurement: FIRST_LOOK is a
+# fourteenth of all seeds, so that a wrong map ends early; of 20 values a root mean square has a
+# relative standard error of about 4 % over the 17 pairs. Doubled, the check of the rate takes twice
+# as long.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-BANDWIDTH = 3.0  # of a kernel, where nothing is said: its square and its inverse are far from it
+# Of a kernel, where nothing is said. Its square and its inverse are far from it, so that a map that
+# divides by the wrong one of them is found: at 1 it would pass, and at twice 3 the features hardly
+# vary.
+BANDWIDTH = 3.0
+# Of pairs, in bandwidths: a Gaussian kernel is .88, .61 and .14 there. Doubled, the last is 3e-4,
+# where every map is right.
 DISTANCES = (0.5, 1.0, 2.0)
+# Columns of the rows. Twice as many cost more in maps that form d x d matrices; with one or two,
+# maps whose rows of frequencies are orthogonal differ too little from independent ones.
 N_INPUTS = 5
-TESTED = slice(0, TESTS)  # of the pairs: the one further out is for the error alone
+TESTED = slice(0, TESTS)  # by definition all but the pair further out, which is for the error alone
 
 
 class Pairs(NamedTuple):

@@ -31,6 +31,9 @@ from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
+# Rows, columns and seeds of the checks, which any other values could be: with twice as many rows
+# every check takes about twice as long. About half of CHECK_TARGET is 1: the norm of five normal
+# variables has the median 2.1. NEW_ROWS are not among those of the fit.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))

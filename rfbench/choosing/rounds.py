@@ -47,13 +47,21 @@ CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
 # A fit is taken to grow like M (M + LINEAR_M) (rows + SOLVED M): up to so many features the
-# kernel's values take longer than their products; the products' system counts as more rows. Of
-# boosting much is for each tree, whatever the rows.
+# kernel's values take longer than their products (measured); the products' system counts as more
+# rows. Of boosting much is for each tree, whatever the rows. OVERHEAD is seconds per trial. With
+# one of them doubled, contenders that would fit into the time are left out.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-RESTART = 0.05  # of the time is kept for a process that begins after one was killed
-SPARE = 1.1  # times as long as they are reckoned to take is kept for the last fits
-GAIN = 0.995  # more features are tried while the loss falls below this share
-CLOSE, NEAR, FAR = 1.01, 1.1, 1.5  # of the smallest loss: as good; may be taken; is not followed
+# Of the time, kept for a process that begins after one was killed; and times as long as they are
+# reckoned to take for the last fits (SPARE). Chosen without a measurement: doubled, RESTART takes 3
+# s more of a minute from the rounds.
+RESTART = 0.05
+SPARE = 1.1
+# More features are tried while the loss falls below GAIN times it. CLOSE, NEAR and FAR are relative
+# to the smallest loss: as good; may be taken; is not followed. Chosen without a measurement. With
+# the distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
+# more time goes to small gains.
+GAIN = 0.995
+CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # which says what is tried
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]
@@ -90,6 +98,9 @@ class Candidate:
 
     def work(self, rows: int) -> float:
         """Return what a fit of so many rows takes, in proportion."""
+        # Work W ~ M (M + LINEAR_M) (n + SOLVED M): n M^2 for the products, n M for the kernel's
+        # values, M^3 for the system. Without the linear term small M would look cheaper than they
+        # are.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
         return float(rows * (self.M * (self.M + LINEAR_M) or 1))
 
@@ -136,6 +147,8 @@ class Rounds:
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
         """Write rows of a split for trials, so many to fit first, unless they are there."""
+        # A file of rows per fold, number of rows and metric, shared by all contenders: they are
+        # compared on the same rows.
         fit, held = self.splits[fold]
         some = self.table.some(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
@@ -155,6 +168,9 @@ class Rounds:
         return self._packs[key]
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
+        # The last split has the rows held out: its trials are rows of the table of results, those
+        # before it choose and have the role `validation`. One role for both would average what
+        # chose with what measures.
         place, chooses = self._pack(setting, fold, rows), fold < len(self.splits) - 1
         role = VALIDATION if chooses else METHOD if setting.M else MODEL
         task = "classification" if self.table.n_classes else "regression"
@@ -193,10 +209,13 @@ class Rounds:
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
+        # Each worker's share of the free memory: a trial that needs more fails as a row, instead of
+        # ending the search.
         memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
+        # Rows, not return values: a search that was stopped resumes from them.
         said = {row["trial_id"]: row for row in Store(self.folder).rows()}
         ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
@@ -221,6 +240,8 @@ class Rounds:
     ) -> list[Candidate]:
         """Measure those for which a share of the time that is left is enough; without one, all."""
         folds, load, taken = len(self.splits) - 1, 0.0, []
+        # A contender starts only if its time fits into the round and leaves what the last fits
+        # need. One that is killed halfway has used time and answers nothing.
         end = None if share is None else monotonic() + share * self.left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
@@ -238,6 +259,8 @@ class Rounds:
             end = monotonic() + self.left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
         said = iter(self.measured(trials, end))
+        # A contender counts only if every fold has an answer: a mean over some folds is of other
+        # rows than the rest.
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
         made = []
         for setting, parts in every:
@@ -261,9 +284,13 @@ class Rounds:
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Return a candidate of what the trials of all splits said."""
+        # The scores of all validation rows, each by the fit without it: the loss is one number over
+        # these rows, and losses of two contenders can be paired row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
+        # Each split chose its own bandwidth and penalty. The final model takes their geometric
+        # means, as both are scales: an arithmetic mean would follow the largest.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
             factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # of all splits
@@ -275,6 +302,7 @@ class Rounds:
                     raise ValueError("The splits have other columns: no mean of their metrics.")
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
+        # From the rows that were fitted to all rows of a split, by the model of the work.
         seconds *= setting.work(self.n) / setting.work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
@@ -298,6 +326,10 @@ class Rounds:
 
         They are of the best of each kind, side by side, then of one; `more` is of one planned.
         """
+        # What has to be fitted once the rounds end: the best of each kind on all training rows,
+        # side by side, to be measured on the rows held out, then the chosen one on all. T = SPARE
+        # (n_train / n) (sum / workers + 4/3 longest): 4/3 is all rows over the three quarters that
+        # train. Without it the deadline would pass before a model is written.
         kinds = [c.parts for c in self.best_of_families().values()]
         side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
         last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
@@ -306,6 +338,8 @@ class Rounds:
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Return the seconds of a trial on a split and of a fit on all its rows, as others tell."""
+        # From the largest contender of the family that was measured, scaled by the work. Without
+        # one nothing is known, and it is tried.
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
@@ -353,6 +387,8 @@ class Rounds:
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first."""
+        # A metric takes as long as several kernels: only for kernels within NEAR of the best one,
+        # and not for further ones after a metric that gained nothing.
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
@@ -365,6 +401,7 @@ class Rounds:
 
     def leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
         """Return the best candidates, one per scaling and kernel."""
+        # One per kernel and scaling: the best three would often be one kernel at three bandwidths.
         first: dict[Any, Candidate] = {}
         for each in sorted(candidates, key=lambda c: c.loss.value):
             first.setdefault((each.scaling, each.parameters["kernel"]), each)
@@ -379,11 +416,15 @@ class Rounds:
     def _grow(self, small: list[Candidate]) -> None:
         """Take ever more landmarks for the best, first a middle number, as long as each gains."""
         sizes, alive = CONTENDERS["sizes"], self.leading(small, 4)
+        # Far behind with few landmarks, a kernel hardly ever leads with more: its time goes to the
+        # others.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.leading(alive, 3)
+        # Twice the landmarks as long as the loss falls by GAIN: the work grows eightfold at most,
+        # and a kernel that no longer gains would only use up the time of those that do.
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             larger = [(c, self._larger(c, M)) for c, M in wanted if c.M < M <= sizes["most"]]
@@ -402,9 +443,13 @@ class Rounds:
         Misclassification is a number of rows: there those within half a standard error are close,
         if their log-loss is within a hundredth of the smallest of them.
         """
+        # The simplest model among those that cannot be told from the best: the smallest of many
+        # losses is small by chance, and larger models have more chances.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
+            # A hundredth of an error of 1 % is less than a row: half a standard error, and the
+            # log-loss for what it cannot tell.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.loss("log-loss", c.scores, self.held).value for c in near}

@@ -22,7 +22,7 @@ Command = Callable[..., Any]
 READING_NAMES = ("separator", "decimal", "encoding", "header", "missing")
 FILE_TYPE = click.Path(path_type=Path)
 FOLDER_TYPE = click.Path(path_type=Path, file_okay=False)
-POSITIVE_INTEGER = click.IntRange(1)
+POSITIVE_INTEGER = click.IntRange(1)  # the least one, by definition
 RUN_HELP = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
 
 
@@ -129,6 +129,7 @@ def _named_or_usual(
     return (usual,)
 
 
+# -1: any number of them, by definition of click.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
@@ -144,6 +145,7 @@ def parse_duration(text: str | float) -> float:
     return result
 
 
+# By definition.
 UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 

@@ -17,7 +17,11 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import words
 
+# Silence after which a line is printed where there is no bar. Chosen without a measurement: halved,
+# a log of a night has twice the lines.
 PLAIN_SECONDS = 10.0
+# Trials before a forecast. The first one waits for workers, which takes 2.6 s (measured), longer
+# than a short trial: at 1 the forecast is several times too long. Doubled, it comes later.
 MIN_FINISHED = 3
 
 

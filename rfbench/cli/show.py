@@ -12,11 +12,16 @@ from rfbench.cli.options import FOLDER_TYPE, RESULTS_OR_USUAL, split_commas
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
 
+# Folders whose tables are printed one below the other; of more there is a line each. Doubled, the
+# first table has left the screen.
 MOST_TABLES = 3
+# Halved, a worker would take as long to start as its two folders take to draw; doubled, one worker
+# would draw eight folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
+# Parts of an inch, by definition; pt is the point of TeX, in which LaTeX prints \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
@@ -110,7 +115,6 @@ def plot(
         raise click.UsageError(
             f"Two folders' figures would both go to {place}. Draw them separately."
         )
-    # A worker takes as long to start as two folders to draw.
     workers = min(usable.count_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     calls = [
         (folder, all_trials, place, style, formats, width)

@@ -11,12 +11,19 @@ from scipy import sparse
 
 from rfbench.memory import count_free_bytes
 
+# Measured by `python -m scripts.bench.doubled`, in CPU time of a ridge fit: _BLOCK_BYTES halved
+# 1.20, doubled 1.07 (M = 100); _SMALL_ROWS .99 and .98 (M = 400); _LARGE_ROWS 1.05 and 1.08
+# (float32); _L3_BYTES, around which the two swap, 1.01 and 1.01 (M = 1,200 and 1,700). See
+# `choose_block_rows` for what they trade.
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
+_LARGE_ROWS, _SMALL_ROWS = 1024, 384
+
+# Chosen without a measurement, for machines that are nearly full: several workers each hold a block
+# and what is made of it. Doubled, eight of them could ask for all free memory. Below 16 rows, of
+# _LEAST_ROWS, products become matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
-# For a large Gram matrix, and for a smaller one.
-_LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
 
 def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:

@@ -1,6 +1,6 @@
-"""Normal equations streamed over blocks of rows: features are never held whole.
+"""Normal equations streamed over blocks of rows: the matrix of features is never formed.
 
-Everything that least squares needs follows: folds by differences, fewer features by a
+They contain everything that least squares needs: folds follow by differences, fewer features by a
 sub-block, any penalty by one factorisation.
 """
 
@@ -58,19 +58,19 @@ def accumulate_groups(
     n_columns : int
         p, the number of features.
     groups : integer array, shape (n,), or None
-        Codes 0..G-1 (folds, classes); None: all rows are one group. Cheapest where the rows of a
-        group lie together.
+        Codes 0..G-1 (folds, classes); None: all rows are one group. It is fastest if the rows of a
+        group are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
         Precision of the features. Sums are float64: in float32 every block is multiplied out in
         float32 and added to a float64 total.
     clock : Clock, optional
-        Booked the reading of rows and the features, and the training. None: all of it counts where
-        the call is timed, as part of a sampler's fit, say.
+        Measures the reading of rows and the features, and the training. None: the caller measures
+        the time, for instance as part of a sampler's fit.
     centre : bool
-        Sum features less the mean row of the first block, for fits with an intercept. It need not
-        be the mean of all rows: the equations correct for the difference.
+        Subtract the mean row of the first block from the features, for fits with an intercept. It
+        need not be the mean of all rows: the equations correct for the difference.
 
     Returns
     -------
@@ -89,25 +89,36 @@ def accumulate_groups(
         targets = targets.astype(np.float64, copy=False)
     targets = targets[:, None] if targets.ndim == 1 else targets
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
+    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z): one symmetric product, half the work of Z'(WZ), and symmetric
+    # to the last bit.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if groups is None else np.asarray(groups, np.intp)
+    # A block of features is formed, multiplied and overwritten while it is in the cache. All of Z
+    # would take n / rows times the memory, and be read from memory a second time.
     rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
+    # Refused before the first block, and not by the system after an hour.
     check_fits(
         8.0 * n_groups * n_columns**2,
         f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
         "Take fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
+    # The float32 product of a block, which is added to a float64 total: a total in float32 would
+    # lose the low digits of each block as it grows, sqrt(blocks) times as much.
     shift: FloatArray | None = None
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
+    # Each block lies in one group, so that sums over all rows but a fold are differences of totals.
     for group, picked in iterate_blocks(n, codes, rows):
         with Clock.part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.part_of(clock, "train"):
+            # (Z - 1s')'(Z - 1s') for a fixed s near the mean. Centring afterwards, Z'Z - n m m',
+            # would cancel all digits of a column whose mean is 1e8 times its deviation. The same s
+            # for all blocks and groups: only then may their sums be added.
             if centre and shift is None:
                 shift = compute_mean_row(features)
             if shift is not None:
@@ -134,6 +145,8 @@ class _Sums:
         rows, p = features.shape
         sides = np.empty((rows, targets.shape[1] + 1))
         sides[:, :-1] = targets
+        # Beside the targets a column of ones: its products are the sums of the features, Z'w, and
+        # of the targets, which an intercept needs.
         sides[:, -1] = 1.0
         if roots is not None:
             sides *= roots[:, None]
@@ -142,13 +155,17 @@ class _Sums:
         self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
+        # Z'WY and Z'w of the block, in the type of the features, then added in float64 as above.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
+        # Half of Z'Z, the upper triangle; `finish` copies it. In float64 BLAS adds to the total
+        # itself.
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:
             blas.ssyrk(1.0, features.T, 0.0, scratch, overwrite_c=1)
+            # By 256 columns, and above the diagonal alone: half of what a full addition reads.
             for j in range(0, p, 256):
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
@@ -168,6 +185,8 @@ class _Sums:
 
 def compute_mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows; of a constant column exactly its value."""
+    # The mean of differences from the first row: of a constant column they are exactly 0, where a
+    # mean of n equal numbers is off by rounding, and the column would not count as constant.
     first = features[0]
     with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
         mean = first + (features - first).mean(axis=0, dtype=np.float64)

@@ -4,8 +4,8 @@ With features Z (n x p), targets Y (n x t) and weights w,
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
-Where an intercept is fitted, Z stands for the features less one fixed row, their `shift`, near
-their means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
+If an intercept is fitted, Z are the features minus one fixed row, their `shift`, near their
+means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
 """
 
 from __future__ import annotations
@@ -23,10 +23,17 @@ from scipy.linalg import blas, lapack
 from rfbench.arrays import Array, FloatArray
 from rfbench.errors import MethodError
 
-# Penalties, and columns a target, from which on one decomposition for all penalties is faster.
+# Penalties, and columns per target, from which on one decomposition for all penalties is faster.
+# Measured by `python -m scripts.bench.doubled`, relative CPU time: 11 penalties with the limit
+# doubled 2.28, 5 with it halved 1.04; COLUMNS_PER_SIDE with 450 equations doubled 1.48, with 200
+# halved 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# Of its solutions, relative; and the penalty over the norm of K below which it is not tried.
+
+# Of solutions, relative; the penalty over the norm of K below which float32 is no preconditioner;
+# and steps. Measured on RKS features (M = 1,000, penalties 1e-3 to 1e4): of 15 penalties 14 are
+# solved with SINGLE as it is or halved, 13 with it doubled. ACCURACY doubled or halved changes
+# neither the time nor the error, 1e-11; all end within 8 of the MOST_STEPS.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -53,8 +60,8 @@ class NormalEquations:
     n : float
         Number of rows, or the sum of their weights.
     shift : ndarray, shape (p,)
-        What was taken from each row of features; zero where no intercept is fitted. Equations
-        that are added have the same one.
+        The row that is subtracted from each row of features; zero if no intercept is fitted.
+        Equations that are added have the same shift.
     eps : float
         Relative rounding error of the features.
     """
@@ -118,7 +125,7 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        On the side of the rows, shape (a, n, t): those that n rows are combined with.
+        On the side of the rows, shape (a, n, t): the coefficients of n rows.
     intercept : ndarray, shape (a, t)
     notes : list of list of str
         For every penalty, what was done where Cholesky could not serve.
@@ -137,8 +144,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     equations : NormalEquations
         With p features and t targets.
     alphas : array, shape (a,)
-        Penalties, absolute: multiply by n for a penalty a sample. Zero asks for the solution of
-        least norm where it is not unique.
+        Penalties, absolute: multiply by n for a penalty per sample. At zero the solution of least
+        norm is returned if it is not unique.
     intercept : bool
         Fit an unpenalised b (by centring), or hold it at 0.
 
@@ -153,8 +160,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    How the penalties are solved is said at `solve_shifted`; the rounding error is that of
-    `estimate_rounding`, and the largest entry that of the Gram matrix before it is centred.
+    `solve_shifted` describes how the penalties are solved. Its rounding error comes from
+    `estimate_rounding`, its largest entry from the Gram matrix before centring.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
@@ -167,6 +174,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
         )
     t = equations.moment.shape[1]
     moment = equations.moment
+    # Centred with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
+    # constant is then not penalised, and drops out of the equations.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
@@ -211,6 +220,7 @@ def solve_shifted(
     p, t = sides.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
+    # One p x p array for all penalties: K is written anew for each, and the factor overwrites it.
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, a Cholesky factor each takes less time.
@@ -230,6 +240,8 @@ def solve_shifted(
             load(work)
             work.reshape(-1, order="A")[:: p + 1] += alpha
             factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
+            # A squared pivot is what the columns before leave of a diagonal entry. Where it is as
+            # small as the rounding of K, the solution along that direction is noise.
             pivots = np.diag(factor) ** 2
             if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
                 solved[i] = lapack.dpotrs(factor, sides, lower=1)[0]
@@ -240,6 +252,8 @@ def solve_shifted(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum
+        # K is positive semidefinite: eigenvalues below 0 are rounding. Directions where eigenvalue
+        # + alpha is rounding as well are left out, which gives the solution of least norm.
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
@@ -249,31 +263,39 @@ def solve_shifted(
 
 
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
-    """Solve (K + alpha I) A = sides for every alpha at once, in float64, where that is fast.
+    """Solve (K + alpha I) A = sides for every alpha at once, in float64, if that is fast.
 
     Conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q', where K = Q T Q' is tridiagonal
-    up to the rounding of float32: one decomposition, in single precision, for all penalties. A step
-    of it estimates the error of the solution; a side ends where that is `accuracy` of it.
+    up to the rounding of float32: one decomposition, in single precision, for all penalties. Each
+    step estimates the error of the solution; a side ends when the estimate is `accuracy` of it.
 
     Returns
     -------
     ndarray, shape (a, p, t)
-        NaN for penalties as small as what float32 rounds, and where it takes too many steps.
+        NaN for penalties below the rounding of float32, and for sides that take too many steps.
     """
+    # Scaled to K with entries of about 1 and sides of norm 1: float32 has no numbers below 1e-38 or
+    # above 3e38, and products of features may leave that range. Undone at the end.
     p, t = sides.shape
     scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
     penalties = penalties / scale  # of K / scale: the squares of its numbers are numbers
+    # K = Q T Q' in float32 (Householder), T tridiagonal. T + alpha I is then factorised in O(p) for
+    # each penalty, where Cholesky of K + alpha I takes p^3 / 3 each.
     rough = np.empty((p, p), np.float32, order="F")
     np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(rough[1:, :-1])
     diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
+    # |K| <= |diagonal| + 2 |beside| (Gershgorin). A pivot within float32's rounding of it has no
+    # correct digit: the preconditioner would then not be definite, and the iterations diverge.
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
+    # Q times a block, or Q' times it, in float32; each column is scaled to 1, because late
+    # residuals are below what float32 has.
     def turn(block: Array, way: str) -> Array:
         size = np.abs(block).max(axis=0)
         size[size == 0] = 1.0
@@ -281,6 +303,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
         single[1:] = lapack.sormqr("L", way, reflectors, tau, single[1:], 64 * p)[0]
         return np.asfortranarray(single * size)
 
+    # z = Q (T + alpha I)^-1 Q' r, an inverse of K + alpha I up to the rounding of float32.
     def precondition(block: Array, which: NDArray[np.intp]) -> Array:
         turned = turn(block, "T")
         for i in np.unique(which):
@@ -289,13 +312,19 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
         return turn(turned, "N")
 
     solved = np.full((p, penalties.size * t), np.nan)
+    # One column per penalty and side that is not solved yet; those that converge leave, so that the
+    # product with K is of as few columns as need it.
     live = np.flatnonzero(np.repeat(serves, t))
     which = live // t
     residual = np.asfortranarray(np.tile(sides / units, penalties.size)[:, live])
     x = np.zeros_like(residual)
+    # Conjugate gradients from x = 0 in float64, each column for itself: residual r, z = M r, slope
+    # r'z. The residual is of the exact K: what float32 lost in M costs steps, and no digits.
     direction = z = precondition(residual, which)
     slope = np.einsum("ij,ij->j", residual, z)
     for _ in range(MOST_STEPS):
+        # z = M r estimates the error of x, since M is nearly (K + alpha I)^-1. The residual itself
+        # would be small where K is nearly singular, whatever the error.
         ended = np.linalg.norm(z, axis=0) <= accuracy * np.linalg.norm(x, axis=0)
         if ended.any():
             solved[:, live[ended]] = x[:, ended]
@@ -307,6 +336,9 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
             break
         product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # length = r'z / d'(K + alpha I)d minimises along the direction; the next direction is
+            # conjugate to the ones before: z + (new r'z / old r'z) d. A division by 0 gives NaN,
+            # which is never accurate: Cholesky solves that column.
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
             residual = residual - length * product
@@ -331,7 +363,7 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     Parameters
     ----------
     equations : NormalEquations
-        Of the rows to score: those of a fold, say.
+        Of the rows to score, for instance a fold.
     coef : ndarray, shape (a, p, t)
     intercept : ndarray, shape (a, t)
 

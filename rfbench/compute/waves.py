@@ -44,8 +44,11 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
-    small = abs(scale) < kernels.LARGEST_PHASE
-    kernels.cos(flat, shifts, dtype.type(scale if small else 1))
+    # The loop tells phases that it left for later from waves by their size, after rounding to
+    # float32.
+    factor = dtype.type(scale)
+    small = abs(factor) < kernels.LARGEST_PHASE
+    kernels.cos(flat, shifts, factor if small else dtype.type(1))
     if not small:
         flat *= scale
 

@@ -14,7 +14,7 @@ from rfbench.config.schema import AXES, Experiment
 from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
-MAX_SHOWN = 8
+MAX_SHOWN = 8  # errors at a time; doubled, the first ones leave the screen
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that a sampler has from all of them
 
 

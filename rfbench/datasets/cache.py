@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TICK = 0.02  # seconds: no clock of files' times is coarser
+# Seconds. A kernel ticks 100 times a second or more often, and halved to 0.01 this would be one
+# tick.
+TICK = 0.02
 
 
 def load_cached(key: str) -> str | None:

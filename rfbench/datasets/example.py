@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-N_FLATS, N_NEW = 400, 10  # a fit takes seconds, and the new rows fit on a screen
-TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}  # price level of each town
-SPREAD = 0.08  # standard deviation of the relative price noise
+# Made up. With 400 rows a fit takes seconds, and ten new rows fit on a screen; doubled, a fit takes
+# about twice as long.
+N_FLATS, N_NEW = 400, 10
+# Price level of each town, and standard deviation of the relative price noise, made up as well:
+# with SPREAD doubled the best model's error is about twice as large.
+TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
+SPREAD = 0.08
 
 
 def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:

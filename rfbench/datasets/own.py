@@ -25,7 +25,9 @@ from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 # arguments.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-VERSION = 3  # 1: two words made two columns; 2: run read files in another way than choose
+# By definition, one more with each change. 1: two words made two columns; 2: run read files in
+# another way than choose.
+VERSION = 3
 
 Options = Mapping[str, Any]
 

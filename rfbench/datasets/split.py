@@ -23,7 +23,7 @@ MIN_WHOLE_SIZES = {
     "blocks": 2,
     "first_permuted": 1,
     "seed": 0,
-}  # the least of what has no share
+}  # the least of what has no share, by definition
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "

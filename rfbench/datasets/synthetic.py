@@ -78,4 +78,4 @@ PROBLEMS: dict[str, Problem] = {
         {"d": 1_000, "n_train": 10_000, "n_test": 1_000, "informative": 100, "weak": 0.05},
     ),
 }
-"""The problems by the name of the catalogue entry, with the papers' values."""
+"""The problems by the name of the catalogue entry, with the values of the papers they are from."""

@@ -15,8 +15,10 @@ from rfbench.errors import DataError
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
 SEVERAL_UNITS = "several units"  # of words that are numbers with different units
-LEAST_NAMES = 20  # of fewer words it means nothing that all are different
-MOST_NAMED = 8
+# Of fewer words it means nothing that all are different. Chosen without a measurement: halved, ten
+# classes with a row each count as names; doubled, 30 names of shops count as categories.
+LEAST_NAMES = 20
+MOST_NAMED = 8  # in a message; doubled, it does not fit on a line
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
@@ -38,6 +40,7 @@ _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
+# What the letters after a number stand for, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"

@@ -14,7 +14,8 @@ from rfbench.samplers.base import Shared
 
 # The end of a note of a row, after their number, where a grid was widened.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses that differ by less are equal: the sums of the folds are rounded.
+# Losses that differ by less are equal: the sums of the folds are rounded, to about 1e-15 of them by
+# definition of float64. Doubled or halved, no choice changes unless two losses differ by as little.
 EQUAL_LOSSES = 1e-12
 
 

@@ -28,8 +28,14 @@ from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# So long a trial may go on after its time, in which its child writes down where it is.
+# A trial may go on after its time for as long, in which its child writes down where it is. Chosen
+# without a measurement. Halved, a busy machine may kill the child before the traceback is written;
+# doubled, a budget is exceeded by half a second.
 GRACE_SECONDS = 0.25
+
+# Bytes of a row that a trial answers, 256 MiB. Chosen without a measurement: a row takes up to some
+# hundred thousand bytes. Doubled, a trial that prints without an end takes twice the memory before
+# it fails.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 

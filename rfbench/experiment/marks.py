@@ -13,8 +13,12 @@ import secrets
 
 # Not RFBENCH_*: a worker takes over such variables of its parent, and removes others.
 MARK = "_RFBENCH_MARKS"
-BYTES = 16  # as many as a random UUID has, so that no two marks are the same
-ROUNDS = 5  # for processes that start others while they are looked for
+# As many as a random UUID has (RFC 4122, 2005), so that no two marks are the same.
+BYTES = 16
+# For processes that start others while they are looked for. Chosen without a measurement: each
+# round finds what the one before missed. Halved, a program that starts others without a pause may
+# leave one; one that never stops is not caught by twice as many, either.
+ROUNDS = 5
 
 
 def make_mark() -> tuple[str, dict[str, str]]:

@@ -30,7 +30,8 @@ from rfbench.solvers.folds import NESTED
 
 # Keys left at their defaults are not part of the identity, so that a new key does not orphan old
 # results; a changed default, or a method that measures something else, needs a new version. For a
-# sampler or a solver that is its `revision`: it changes the identities of its own trials only.
+# sampler or a solver that is its `revision`: it changes the identities of its own trials only. The
+# version is 1, by definition, until the first such change.
 IDENTITY_VERSION = 1
 # What describes an experiment without changing what one trial measures.
 DESCRIPTIVE = (
@@ -39,6 +40,9 @@ DESCRIPTIVE = (
 )
 # Part of the identity of the trials only that it makes a difference to.
 IN_FOLDS = "features_in_folds"
+# Jobs per worker from which on trials that share rows stay together. Chosen without a measurement:
+# with three, the last worker is idle for a third of its time at most. Doubled, more jobs prepare
+# the same rows.
 JOBS_A_WORKER = 3
 SPOILED = "spoiled"  # key of a row after whose trial the worker must not go on
 LISTED = ("dataset", "samplers", "M", "trials")
@@ -248,7 +252,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role: with another one every published number changes.
+# The number of each role, by definition: with another one every published number changes.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,

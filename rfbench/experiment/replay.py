@@ -20,6 +20,9 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import find_differences, read_whole_rows
 
+# Digits of a trial_id that name a row; what is shorter and has digits alone is the number of a row.
+# In a folder of 1,000 rows two share six hexadecimal digits with a probability of 3 %, by
+# definition, and such a name is refused. Halved, most names would be.
 ID_DIGITS = 6
 CHANGED_METHOD = "rfbench measures it otherwise now: a method was revised, or a default changed."
 EARLIER = "The folder's configuration changed since it was measured."

@@ -17,6 +17,9 @@ from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import find_row_name
 from rfbench.results.manifest import make_data_key
 
+# Rows, features and candidates of a smoke run, which only shows that a configuration runs. Chosen
+# without a measurement: doubled, all shipped configurations take about twice as long, and
+# SMOKE_SIZE and SMOKE_POOL four times where a Gram matrix counts.
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
 SMOKE_POOL = 400

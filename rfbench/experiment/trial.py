@@ -32,6 +32,8 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
+# Characters that a row keeps: of a message a screen, of a traceback what a cell of the csv module
+# holds (131,072). Doubled, the second is cut by the store, see `rfbench.results.store`.
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 

@@ -19,7 +19,7 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-MAX_TICKS = 8
+MAX_TICKS = 8  # sizes with a tick each; doubled, their numbers overlap in an article
 TIMED_PARTS = {
     "drawing": "of drawing and of the features",
     "fit": "of the features and of the fit",
@@ -27,10 +27,16 @@ TIMED_PARTS = {
     "all": "with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
+# Chosen by eye. A reader does not follow more than nine lines in a panel, and follows six with the
+# baseline; doubled, nothing is drawn apart. ROOM is letters below a panel; doubled, names that are
+# level overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
-ROOM = 40  # letters below a panel
-NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0  # inches of a panel in an article
-ARTICLE_LETTER = 0.062  # inches, at 8 pt
+ROOM = 40
+# Inches of a panel in an article: three share a page of 7 inches, and one takes a little more than
+# a column. Twice as wide, each has a row of its own. ARTICLE_LETTER is the mean width of a letter
+# at 8 pt; doubled, titles break in the middle.
+NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
+ARTICLE_LETTER = 0.062
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

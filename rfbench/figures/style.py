@@ -20,7 +20,8 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Where the user has no setting. Sizes of fonts are relative to font.size.
+# Where the user has no setting, chosen by eye beside the defaults of matplotlib. Sizes of fonts are
+# relative to font.size. Doubled, lines and markers of nine methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -39,7 +40,8 @@ USUAL: dict[str, Any] = {
     "ytick.labelsize": "small",
 }
 # Whatever the user has: fonts as outlines of TrueType, which conferences take (Type 3 they refuse);
-# names as they are, where TeX stops at an underscore; the same ids in every SVG.
+# names as they are, where TeX stops at an underscore; the same ids in every SVG. Type 42 is
+# TrueType in the numbering of PostScript, which matplotlib takes.
 FIXED_STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
@@ -48,7 +50,9 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# At the width of a column or a page of an article: every text is as large as its footnotes.
+# At the width of a column or a page of an article: every text is as large as its footnotes,
+# \footnotesize in LaTeX at 10 points. ARTICLE has lines in proportion; doubled, they fill a panel
+# of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,
@@ -69,10 +73,13 @@ COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 Marker = str | tuple[int, int, int]  # or corners, 1 for a star, degrees
 Dash = str | tuple[int, tuple[float, ...]]
 # The last ones: long dashes; two dots between dashes; dots far apart; long and short dashes.
+# Lengths are in line widths, as matplotlib counts; doubled, a short line of a legend shows one
+# dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# With whether they are filled; those that are thin are not for methods that are shown often.
+# With whether they are filled; those that are thin are not for methods that are shown often. Tuples
+# are corners, kind and angle, as matplotlib defines them.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "oDs^vPX*p<>hd"),
     *((marker, False) for marker in "Ds^vo*p<>hdPX"),

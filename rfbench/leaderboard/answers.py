@@ -31,7 +31,9 @@ from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # with which the names of its own configuration begin
-LARGEST_M = 400  # features
+# Features: the largest M of configs/leaderboard.yaml, whose rows are compared. Doubled, there are
+# none.
+LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
@@ -103,7 +105,8 @@ def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     return [(Side(name), Side(baseline)) for name in methods]
 
 
-# By question, what is compared. The template has the words.
+# By question, what is compared. The template has the words. Half of LARGEST_M pairs have as many
+# columns as LARGEST_M offset features, by definition, and is the size that halves the features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"

@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9  # inches
-COLUMN, PAGE = 3.3, 7.2  # inches: a column of an article; the figure of several sizes
+# Inches. 6.4 is matplotlib's usual width; a line of text at 10 points takes .14, so that with LINE
+# halved names overlap. COLUMN is a column of an article, PAGE the figure of several sizes, two
+# columns.
+WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9
+COLUMN, PAGE = 3.3, 7.2
+# Ticks where the published ratios and times lie: about half a power of two apart, and a power of
+# ten. With twice as many their numbers overlap. TIME_TICKS are every second one in small panels.
 RATIOS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 

@@ -41,7 +41,8 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# After so many trials the forecast is renewed; the first ones wait for loops to be compiled.
+# Trials after which the forecast is renewed; the first ones wait for loops to be compiled. Chosen
+# without a measurement: twice as many each, a wrong first forecast stays twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]

@@ -16,18 +16,29 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-MEDIAN_LEVEL = 0.9  # of the intervals, at least
-MIN_RATIOS = 12  # data sets with which a ratio has an interval; with fewer it is nearly their range
-EXTREME = 3  # data sets without which a geometric mean is shown too
-SIGNS = 20_000  # draws of the signs: with so many the verdicts stay
-EQUAL = 1e-12  # differences of logarithms that are rounding
-SEED = 0
+# Of the intervals, at least; that of the verdicts, 1 - 2 ALPHA. Halved, the misses make intervals
+# about a fifth wider.
+MEDIAN_LEVEL = 0.9
+# Data sets with which a ratio has an interval: of 12 its ends are the third smallest and the third
+# largest (binomial); halved, the interval is the range.
+MIN_RATIOS = 12
+# Data sets without which a geometric mean is shown too. Chosen without a measurement. Doubled, it
+# is a mean of half of 12 data sets.
+EXTREME = 3
+# Draws of the signs. A p-value of .05 has a standard error of .0015 by definition; doubled, of
+# .0011.
+SIGNS = 20_000
+# Differences of logarithms that are rounding: logarithms of doubles have errors of about 1e-16. Any
+# value up to 1e-6 gives the same verdicts unless errors agree to as many digits, so that doubled it
+# changes nothing.
+EQUAL = 1e-12
+SEED = 0  # of the draws; with twice as many, or another seed, see SIGNS
 # Data sets from which on a method is named: with fewer, it would be luck. Among 19 to 22 methods
 # the rule then finds a difference as large as its standard deviation over data sets with power .8.
 # The largest |t| of all pairs nearly follows Tukey's studentised range q with n - 1 degrees of
 # freedom, over the root of 2: the smallest n with q / sqrt(2) + z <= sqrt(n), z the normal quantile
 # of the power, times pi / 3 for signed ranks. Fewer methods need fewer, 11 where there are two; 30
-# need 28.
+# need 28. The halves and doubles of it follow from the same formula, by definition.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method

@@ -16,6 +16,7 @@ AUTHORS_ROWS_HEAD = [
     "data set, method", "compared on", "published", "ours", "folds equal", "difference", "verdict",
 ]  # fmt: skip
 SAME, OTHER = "same rows", "other rows"
+# As many as the papers print.
 METRIC_DECIMALS = {"accuracy": 2, "rmse": 4}
 
 

@@ -14,7 +14,8 @@ from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing
 from rfbench.papers.models import Claim, Committed, Part
 
-MAX_COUNTEREXAMPLES = 2  # comparisons of a claim under one protocol; all of them are in the CSV
+# Comparisons of a claim under one protocol; all of them are in the CSV. Doubled, pages are longer.
+MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 

@@ -11,6 +11,9 @@ from typing import TypeVar
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
+# Letters. Names of rows are broken down to NARROW where a table is wider than the screen; doubled,
+# 80 letters leave room for two columns of numbers. ENDLESS is more than any table has: doubled,
+# nothing changes.
 NARROW, ENDLESS = 24, 10_000
 
 

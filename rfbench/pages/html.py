@@ -32,7 +32,8 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-LONG = 30  # characters: a longer cell of a table may break over lines
+# Characters: a longer cell of a table may break over lines. Doubled, tables need a wider window.
+LONG = 30
 
 
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:

@@ -10,9 +10,12 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# In points: one and both columns of an article of two (those of `article`; most are wider).
+# In points: one and both columns of an article of two (the class `article` of LaTeX; most are
+# wider).
 COLUMN, PAGE = 229.0, 469.0
-LETTER, SPACE = 4.6, 6.0  # at \footnotesize: a letter, the space between two columns
+# At \footnotesize of LaTeX, 8 points: a letter, and the space between two columns, twice \tabcolsep
+# of 3 points.
+LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 

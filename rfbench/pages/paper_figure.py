@@ -24,7 +24,7 @@ SETTINGS_MARKS = {
     "code": ("s", PURPLE),
     "matched": ("^", VERMILLION),
 }
-MOST_PANELS = 8
+MOST_PANELS = 8  # two rows of four; doubled, the figure is longer than a screen
 
 
 def render_png(own: Verification) -> bytes | None:

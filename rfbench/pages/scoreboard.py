@@ -21,8 +21,10 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
+# Decimals, as most papers print them; MAX_VALUES are those of a number without a unit, and any
+# number of them up to the 15 of float64 serves, by definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
-MAX_VALUES = 9  # decimals of a number without a unit
+MAX_VALUES = 9
 SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
 
 

@@ -21,9 +21,13 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
-NAMED_LINES = 5
+NAMED_LINES = 5  # of those left out; doubled, a message fills half a screen
+# Bytes that are read at a time: most folders have fewer. Chosen without a measurement; doubled, a
+# reader of a large file takes 8 MiB.
 PIECE = 1 << 22
-LONGEST_LINE = 1 << 24  # bytes; a row of rfbench has some hundred thousand at most
+# Bytes. A row of rfbench has some hundred thousand at most (see `MAX_MESSAGE_LENGTH` of the store).
+# Doubled, a file without line ends takes twice the memory before it is refused.
+LONGEST_LINE = 1 << 24
 # Looked up once: by its name it takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
 NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # not so the data set banana

@@ -217,8 +217,8 @@ assert COLUMNS[-1] == CHECK, "the check stands last: add your column before it"
 
 
 # By how much metrics may differ, relative to 1 or their size if that is larger, by the type of the
-# features. On two other cores of the BLAS 50 rows in float32 differed by up to 3e-6, and 30 in
-# float64 by up to 2e-13.
+# features. Measured on two other cores of the BLAS: 50 rows in float32 differed by up to 3e-6, and
+# 30 in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 

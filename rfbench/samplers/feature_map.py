@@ -34,9 +34,9 @@ def to_matrix(features: Any, n: int) -> FloatArray:
 
 
 def check_real(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError where values are no real numbers; `what` begins the sentence.
+    """Raise MethodError if values are not real numbers; `what` is the start of the sentence.
 
-    To write complex numbers, or words, into an array of floats would change them in silence.
+    Complex numbers or strings that are written into an array of floats would change silently.
     """
     if values.dtype.kind not in "fiub":
         raise MethodError(
@@ -47,7 +47,7 @@ def check_real(values: NDArray[Any], what: str) -> None:
 
 
 def check_columns(n_columns: int, expected: int) -> None:
-    """Raise MethodError where a transformer returns another number of columns than before."""
+    """Raise MethodError if a transformer returns a different number of columns than before."""
     if n_columns != expected:
         raise MethodError(
             f"A transformer returned {n_columns} columns, and {expected} columns before.",
@@ -66,7 +66,7 @@ class FittedMap(ABC):
 
     @property
     def kernel_constant(self) -> float:
-        """0, but for maps that say otherwise."""
+        """0, unless a subclass overrides it."""
         return 0.0
 
     @property
@@ -91,7 +91,7 @@ class FittedMap(ABC):
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return a map and coefficients that give the same products, in fewer steps per row.
 
-        Where a map ends with a product with a matrix, that is taken into the coefficients.
+        If a map ends with a product with a matrix, the coefficients absorb the matrix.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class FeatureMap(FittedMap):
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
         Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
-        frequencies where there is a projection.
+        frequencies if there is a projection.
     offsets : array of shape (M,) or None
     scale : float
     weights : array of shape (n_columns,) or None
@@ -214,6 +214,8 @@ class FeatureMap(FittedMap):
 
     def weighted_by(self, weights: Array) -> FeatureMap:
         """Return the map with the columns of frequency m multiplied by weights[m]."""
+        # cos and sin of a frequency share its weight: with two weights their products would no
+        # longer be cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
@@ -237,6 +239,8 @@ class FeatureMap(FittedMap):
 
         assert self.offsets is not None
         assert self.weights is None
+        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2): the same loop with
+        # another offset, on a copy of the phases, whose product is the expensive part.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -250,6 +254,7 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays in another floating-point type."""
+        # Numbers of columns are no floating-point numbers, and stay integers.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -272,6 +277,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
+            # The phases W'x first, then the wave in place: into `out` itself where there are as
+            # many columns as phases. Cosines and sines need both halves of `out`, so that their
+            # phases are written beside it.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -285,6 +293,7 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
+        # Last: the loops multiply by one scale, and a weight per column would be a second operand.
         if self.weights is not None:
             out *= self.weights
 
@@ -303,15 +312,18 @@ class FeatureMap(FittedMap):
         return accumulate(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M), in ``out`` where it is given."""
+        """Return the phases w'x, shape (n, M), in ``out`` if it is given."""
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
+        # In the type of the rows: float64 frequencies would make the product float64, at half the
+        # speed and of another type than `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return np.matmul(rows, frequencies, out=out)
+        # scipy multiplies sparse rows into an array of its own, which is copied then.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:
             return phases

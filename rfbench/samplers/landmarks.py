@@ -15,11 +15,21 @@ from rfbench.memory import check_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
+# Rows whose kernel matrix is formed for its diagonal. Measured by `python -m
+# scripts.bench.doubled`: halved 1.58, doubled .91 of the CPU time.
 DIAGONAL_ROWS = 128
+# Chosen without a measurement: k-means costs rows times landmarks times rounds. Doubled, either
+# doubles the time of drawing, and the landmarks of published rows are other ones.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
+# Of the trace. A sum of eigenvalues has rounding errors of about 1e-16 of it times their number,
+# and a mean below that would be noise or negative. Doubled, only kernels of nearly full rank loss
+# get a larger penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Of the trace: what is left then is rounding.
+# Of the trace: what is left then is rounding. Doubled, at most one landmark fewer is drawn, where
+# so little is left.
 LEAST_RESIDUAL = 1e-13
+# Of the factor in which pivots are sought, 2 GiB. Chosen without a measurement; doubled, they are
+# sought among twice as many rows, which takes twice the time.
 FACTOR_BYTES = 2**31
 
 

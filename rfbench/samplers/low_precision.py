@@ -15,6 +15,8 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
+# Rows whose random numbers are formed at a time. Measured by `python -m scripts.bench.doubled`:
+# halved 1.01, doubled 1.02 of the CPU time.
 _KEY_ROWS = 1024
 
 

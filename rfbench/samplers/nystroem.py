@@ -26,6 +26,9 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
+# Of the largest eigenvalue of K_SS: smaller ones are rounding, about 1e-16 of it times the number
+# of landmarks, and their inverse root would be noise times a million. Chosen without a measurement;
+# doubled, features lose a direction now and then, and published rows change.
 FLOOR = 1e-12
 
 

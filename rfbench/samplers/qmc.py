@@ -18,7 +18,12 @@ from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
 
+# Dimensions. Measured on 999 unscrambled points, without the first, 0: the last ten coordinates
+# have a mean absolute correlation of .02 at d = 20, .14 at 40 and .62 at 80.
 HALTON_LIMIT = 40
+# The quantile of 0 is -infinity. Points of Sobol with 32 bits are multiples of 2^-32, so that
+# halved the clip would leave them alone but for 0; doubled, it would move one more. Chosen without
+# a measurement.
 _EDGE = 2.0**-31
 
 

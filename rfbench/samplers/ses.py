@@ -17,7 +17,11 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
+# Pairs of rows whose products are formed at a time. Measured by `python -m scripts.bench.doubled`:
+# halved 1.13, doubled .88 of the CPU time.
 BLOCK_PAIRS = 128
+# See `penalty`: it has no scale. Chosen without a measurement; a value at either end is nearly no
+# penalty, or nearly uniform weights, so that twice the range adds nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 

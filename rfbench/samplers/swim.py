@@ -15,8 +15,11 @@ from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
-# tanh of it is one half.
+# By definition: tanh of it is one half.
 HALF = float(np.arctanh(0.5))
+# Of the median distance: rows that are nearer coincide but for rounding, and a weight would be
+# their inverse distance. Chosen without a measurement; doubled or halved, only pairs that differ in
+# the sixth digit are treated otherwise.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]

@@ -19,9 +19,15 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
+# Share of the longest step that is taken. Measured on 300 rows in four columns, for C from .1 to
+# 1,000: 17 to 30 steps with 200 features and 19 to 46 with 600; halved, 42 to 76 and 33 to 69; at
+# .99, 17 to 29 and 21 to 47.
 TO_THE_BOUNDARY = 0.95
 POSITIVE = ("q", "a", "z", "over", "under", "mu")  # parts of a `_Point`
-REFINEMENTS = 2  # of a solution on the side of the features, which cancels digits
+# Of a solution on the side of the features, which cancels digits. Measured with the same rows, 200
+# features and C = 1,000: the smallest relative gap is 5e-5; halved 2e-4, doubled 5e-5, and without
+# any 9e-3.
+REFINEMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +64,17 @@ class Saddle:
 
 def lower_bound(A: Array, a: Array, rho: float) -> float:
     """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
+    # For a fixed a the best response of the minimising player maximises q'v over the ball, in
+    # closed form. Any other q would give a number above the bound, and a gap that is no proof.
     v = (A.T @ a) ** 2
     return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
 
 
 def best_constant(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimises sum_i max(0, 1 - y_i (values_i + b))."""
+    # The loss is piecewise linear in b with a kink at y_i - values_i; its slope is (negatives that
+    # are active) - (positives that are active). It is 0 between the two kinks around the number of
+    # positives.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -113,13 +124,17 @@ def solve_saddle(
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     """Return the better primal and the better dual side of two points."""
+    # Primal side, problem 9 at this q with w_m = q_m g_m: w_m^2 / (2 q_m) summed is q'g^2 / 2, and
+    # b is chosen anew, because the multiplier b of an unfinished point is not optimal.
     weights = point.q * point.g
     values = point.y * point.margins
     b = best_constant(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float(point.g @ weights / 2 + point.C * hinge)
+    # Dual side: a has to satisfy y'a = 0 exactly, or its value bounds nothing.
     a = point.feasible()
     lower = lower_bound(point.A, a, point.rho)
+    # Both bounds are of their own points: each keeps the best so far, since neither falls steadily.
     q = point.q
     if best is not None and best.upper < upper:
         q, weights, b, upper = best.q, best.weights, best.b, best.upper
@@ -208,15 +223,25 @@ class _Point:
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
-        """Take one predictor-corrector step; return False where the step is too short to help."""
+        """Take one predictor-corrector step; return False if the step is too short to help."""
+        # The conditions, with slacks s: stationarity in q, g_m^2 / 2 - tau - 2 N mu q_m + z_m = 0;
+        # in a, 1 - y_i f_i - y_i b - over_i + under_i = 0; and each product multiplier * slack =
+        # aim. Newton's equations for them: eliminating z gives q's curvature 2 N mu + z / q,
+        # eliminating over and under the diagonal D, eliminating q the matrix A W A' + D with W = q
+        # + g^2 / curvature.
         curvature = 2 * len(self.q) * self.mu + self.z / self.q  # of q's side
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
+        # Mehrotra 1992: the step for aim 0 (the solution at once) tells how far one can go. What it
+        # would leave of the products sets the aim, (after / now)^3 now: small where the predictor
+        # does well, and near the present mean where it runs into a bound. With aim 0 alone,
+        # iterates stick to the boundary.
         predictor = self._direction(factor, 0.0)
         now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
         step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
+        # Short of the boundary: a slack of 0 would make the next system singular.
         t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
         for name, change in step.items():
             setattr(self, name, getattr(self, name) + t * change)
@@ -228,20 +253,30 @@ class _Point:
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
+        # What the products multiplier * slack lack of the aim.
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
         of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
+        # Right-hand sides: the residuals of stationarity in q and in a, with z, over and under
+        # eliminated by their complementarity.
         side_q = g * g / 2 - 2 * N * self.mu * q - self.tau + self.z + of_z / q
         gradient = 1.0 - self.margins - y * self.b
         side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
         balance = y if self.intercept else np.zeros_like(y)
+        # dq = along_0 + along_1 dmu + along_2 dtau + g A'da / curvature: q's equation solved for
+        # dq, where the derivative of g^2 / 2 is g A'da.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = A @ (g[:, None] * along)
+        # Put into a's equation: (A W A' + D) da = side_a - A g along_0 - y db - ... : four
+        # right-hand sides for one factor, because b, mu and tau are not known yet.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
         images = g[:, None] * (A.T @ solved) / curvature[:, None]
+        # da and dq are linear in (db, dmu, dtau): the base, and a column for each.
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
         by_q[:, 1:] += along[:, 1:]
+        # Three equations for these three: y'(a + da) = 0, the product of mu with the room of the
+        # ball, and 1'(q + dq) = 1.
         small = np.stack([balance @ by_a, -2 * N * self.mu * (q @ by_q), by_q.sum(axis=0)])
         small[1, 1] += self.room
         right = np.array(
@@ -251,7 +286,7 @@ class _Point:
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
-        if not self.intercept:
+        if not self.intercept:  # without y'a = 0 there is no b: 1 db = 0 in its place
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])
@@ -277,6 +312,8 @@ class _Point:
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
+        # The ball: N |q + t dq|^2 <= 1 + rho is a quadratic in t, square t^2 + linear t - room <=
+        # 0. Its positive root; the slack is not linear, so that the rule above does not cover it.
         N = len(self.q)
         square, linear = N * float(step["q"] @ step["q"]), 2 * N * float(self.q @ step["q"])
         if square > 0:
@@ -296,12 +333,12 @@ class JointClassifier(Classifier, LinearModel):
     :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
     features are the pool: N of them, not weighted (the sampler rks with M = N, say). The decision
     is :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
-    only. The features z carry a factor 1/sqrt(N), as those of the samplers do, and
+    only. The features z carry a factor 1/sqrt(N), as in the samplers, and
     :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the features as they come.
 
     Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
     was reached is noted, and is proven by a primal and a dual feasible point. With m the
-    smaller of n and N, a step costs m n N + m^3/3 operations and 8 * 2 m^2 bytes beside those of
+    smaller of n and N, a step costs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to
     the features; 20 to 60 steps are usual, and 110 where rows differ in length a thousandfold.
 
     Parameters
@@ -330,7 +367,7 @@ class JointClassifier(Classifier, LinearModel):
     tol : float, default=0.0001
         The relative duality gap to reach.
     max_iter : int, default=200
-        Steps a penalty.
+        Steps per penalty.
 
     Attributes
     ----------

@@ -81,10 +81,11 @@ def test_nan_and_infinity_give_nan_and_spare_their_neighbours(dtype):
 
 
 @TYPES
-def test_a_scale_beyond_the_limit_of_phases(dtype):
-    phase = np.array([[0.5, 3e5, np.nan]], dtype)
-    result = cosine(phase, None, 1e6)
-    np.testing.assert_allclose(result, 1e6 * np.cos(phase.astype(float)), rtol=1e-6)
+@pytest.mark.parametrize("scale", [1e6, 99_999.9999])  # float32 rounds the second to the limit
+def test_a_scale_beyond_the_limit_of_phases(dtype, scale):
+    phase = np.array([[0.0, 0.5, 3e5, np.nan]], dtype)
+    result = cosine(phase, None, scale)
+    np.testing.assert_allclose(result, scale * np.cos(phase.astype(float)), rtol=1e-6)
 
 
 @TYPES

@@ -11,7 +11,7 @@ from rfbench.analysis.kept import is_near_corners, is_near_offsets
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
 from rfbench.results import kept_features
 
-KEPT = 250
+KEPT = 250  # nnz(q) < 250 for 2 <= d <= 15: the paper, section 4.1, footnote 1
 
 
 def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
