@@ -246,6 +246,11 @@ class Provenance(_PaperSection):
     one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, a remark
     strongest_answer: str = ""  # of the paper, in one sentence
 
+    @property
+    def earlier(self) -> str:
+        """The protocol that `corrected` corrects: the one whose rows are an earlier reading."""
+        return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
+
     @field_validator("settings")
     @classmethod
     def _one_class_each(cls, settings: dict[str, str]) -> dict[str, str]:
