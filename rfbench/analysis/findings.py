@@ -21,7 +21,7 @@ from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.verification import Verification
-from rfbench.papers.models import MATCHED, PRINTED, Source
+from rfbench.papers.models import MATCHED, PRINTED, TUNED_TO_MATCH, Source
 from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
@@ -90,7 +90,7 @@ def build_claims_finding(verification: Verification) -> Finding | None:
         each
         for each in ledger.count_claims(verification.outcomes)
         if each.of[0] == "paper"
-        and each.of[2] not in (MATCHED, ledger.OWN_SETTINGS)
+        and each.of[2] not in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)
         and each.tested
     ]
     if not counts:

@@ -20,7 +20,7 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.errors import ResultsError
 from rfbench.escaping import to_json_value
-from rfbench.papers.models import MATCHED, PLAIN, SECONDS
+from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
 OF_NUMBERS = ("source", "settings")  # what makes the class of a number
@@ -41,7 +41,9 @@ CLASS_LABELS = {
     "text": "the text",
     "code": "the authors' code",
     "readings": "text and our readings",
+    "corrected": "text and our readings, corrected after rows",
     "matched": "tuned to match",
+    "rematched": "tuned to match, corrected after rows",
     "paper": "of the papers",
     "we": "ours",
     **committed.COMMIT_ORDER_LABELS,
@@ -257,7 +259,8 @@ def holds(outcome: Outcome) -> bool:
         outcome.claim,
         papers.find_settings_class(outcome.claim.paper, outcome.protocol),
     )
-    own = claim.judged and claim.whose == "paper" and settings not in (MATCHED, OWN_SETTINGS)
+    untuned = settings not in (*TUNED_TO_MATCH, OWN_SETTINGS)
+    own = claim.judged and claim.whose == "paper" and untuned
     return (
         own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )

@@ -20,7 +20,7 @@ from rfbench.analysis.verdicts import (
     lies_inside,
     lies_outside,
 )
-from rfbench.papers.models import PRINTED, Claim, Part
+from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
 # Of a claim and one of its comparisons: the same, with the range of its effect if it is known.
@@ -75,7 +75,7 @@ class Outcome:
         A claim that holds rests on each of its comparisons. One that fails rests on those outside:
         on one of them that stays there over all that the paper leaves open.
         """
-        if self.protocol != PRINTED:
+        if self.protocol not in (PRINTED, CORRECTED):
             return False
         if self.verdict in (HOLDS, HOLDS_TESTED):
             return any(one.over_gaps is None for one in self.comparisons)

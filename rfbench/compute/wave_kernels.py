@@ -30,8 +30,8 @@ from rfbench.compute import compile_function, overload
 LARGEST_PHASE = 1e5
 """Phases of this size and beyond take the slow and safe way.
 
-Up to 2^15 multiples of pi the 38 bits of the first part of pi times k are exact in 53 bits (9 times k in 24, in
-float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
+Up to 2^15 multiples of pi the 38 bits of the first part of pi times k are exact in 53 bits (9 times
+k in 24, in float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
 """
 
 # Values per chunk, 8 KiB of the 32 of an L1 cache with the offsets beside it. Chosen without a
@@ -56,11 +56,11 @@ class _Numbers(NamedTuple):
 
 
 # By definition: 1 / pi; 1.5 2^52 (1.5 2^23 in float32), at which the spacing of floating-point
-# numbers is 1, so that adding it rounds to the nearest k; the parts of pi, of which the first has 38
-# bits and the second the rest (9, 9 and the rest in float32; Cody and Waite 1980). The coefficients
-# by Remez exchange with 60 digits, see above: errors of 4e-18 (cosine) and 1.1e-16 (sine), in float32
-# 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C library. A number that is
-# doubled is a fault.
+# numbers is 1, so that adding it rounds to the nearest k; the parts of pi, of which the first has
+# 38 bits and the second the rest (9, 9 and the rest in float32; Cody and Waite 1980). The
+# coefficients by Remez exchange with 60 digits, see above: errors of 4e-18 (cosine) and 1.1e-16
+# (sine), in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C library.
+# A number that is doubled is a fault.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,

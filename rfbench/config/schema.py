@@ -81,7 +81,7 @@ class Experiment(Section):
     description: str = ""
     paper: str = ""
     item: str = ""
-    protocol: Literal["printed", "code", "matched", "tuned", "own"] = "own"
+    protocol: Literal["printed", "corrected", "code", "matched", "tuned", "own"] = "own"
     dataset: list[DatasetSpec] = Field(min_length=1)
     rows: Annotated[int, Field(ge=2)] | None = None
     test_rows: Annotated[int, Field(ge=1)] | None = None

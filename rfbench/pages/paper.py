@@ -12,7 +12,9 @@ from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
 from rfbench.pages import claims, front, paper_figure, scoreboard
 from rfbench.pages.templates import render
-from rfbench.papers.models import MATCHED
+from rfbench.papers.models import TUNED_TO_MATCH
+
+OF_TEXT = ("text", "readings", "corrected")  # classes of settings
 
 
 def render_page(verification: Verification, name: str, out: Path, added: str = "") -> str:
@@ -54,15 +56,15 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
         "paper": papers.find_paper(name),
         **front.gather_totals(own),
         **claims.WORDS,
-        "untuned": [each for each in counts if each.of[1] != MATCHED],
-        "matched": [each for each in counts if each.of[1] == MATCHED],
+        "untuned": [each for each in counts if each.of[1] not in TUNED_TO_MATCH],
+        "matched": [each for each in counts if each.of[1] in TUNED_TO_MATCH],
         "judged": any(
-            (each.of[0], each.of[2] in (MATCHED, ledger.OWN_SETTINGS)) == ("paper", False)
+            (each.of[0], each.of[2] in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)) == ("paper", False)
             for each in ledger.count_claims(own.outcomes)
         ),
         "committed": committed.list_settings_order(name),
         "orders": committed.COMMIT_ORDER_LABELS,
-        "texts": [p for p, kind in provenance.settings.items() if kind in ("text", "readings")],
+        "texts": [p for p, kind in provenance.settings.items() if kind in OF_TEXT],
         "pictured": bool(len(paper_figure.select_pictured(own))),
         "not_pictured": paper_figure.count_not_pictured(own),
         "added_trials": [

@@ -13,7 +13,16 @@ from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
 from rfbench.analysis.verification import Verification
 from rfbench.figures import render_figure
 from rfbench.figures.panels import new_figure
-from rfbench.figures.style import BLUE, GREY, PURPLE, VERMILLION, apply_style, get_text_color
+from rfbench.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    apply_style,
+    get_text_color,
+)
 from rfbench.papers.models import PERCENT, SECONDS
 
 if TYPE_CHECKING:
@@ -22,7 +31,9 @@ if TYPE_CHECKING:
 SETTINGS_MARKS = {
     **dict.fromkeys(("text", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
+    "corrected": ("D", ORANGE),
     "matched": ("^", VERMILLION),
+    "rematched": ("v", GREEN),
 }
 MOST_PANELS = 8  # two rows of four; doubled, the figure is longer than a screen
 

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
+CORRECTED = "corrected"
 PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
 # By the name of a choice: the values of that key, or named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
@@ -210,17 +211,27 @@ class Added(_PaperSection):
     methods: dict[str, str] = {}  # by label
 
 
+# Classes of settings that were chosen with the paper's numbers in sight.
+TUNED_TO_MATCH = (MATCHED, "rematched")
+
+
 class Provenance(_PaperSection):
     """Where a paper's numbers come from, and our settings: totals are made within one class.
 
     Settings are classed by the weakest source of any key: the paper's ``text``; its authors'
-    ``code``; our ``readings`` of the text where it is silent; those ``matched`` to its numbers; or
-    ``ours``, which measure something else than the paper did.
+    ``code``; our ``readings`` of the text where it is silent; ``corrected`` readings, changed after
+    rows were seen because they contradicted the text; those ``matched`` to its numbers, or
+    ``rematched``: matched and then corrected; or ``ours``, which measure something else than the
+    paper did.
     """
 
     sources: dict[str, Literal["table", "figure", "repository"]] = {}  # by item; else a table
-    settings: dict[str, Literal["text", "code", "readings", "matched", "ours"]] = {
+    settings: dict[
+        str,
+        Literal["text", "code", "readings", "corrected", "matched", "rematched", "ours"],
+    ] = {
         PRINTED: "readings",
+        CORRECTED: "corrected",
         CODE: "code",
         MATCHED: "matched",
         TUNED: "ours",
@@ -234,6 +245,11 @@ class Provenance(_PaperSection):
     formerly: dict[str, Literal["text", "code", "readings", "ours"]] = {}
     one_finding: dict[str, str] = {}  # by protocol: what all of its numbers show, a remark
     strongest_answer: str = ""  # of the paper, in one sentence
+
+    @property
+    def earlier(self) -> str:
+        """The protocol that `corrected` corrects: the one whose rows are an earlier reading."""
+        return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
     @field_validator("settings")
     @classmethod

@@ -2,6 +2,8 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,11 @@ from scipy.stats import norm, t
 from rfbench import papers
 from rfbench.analysis import frame, ledger, verdicts
 from rfbench.analysis.frame import collect
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification, verify
 from rfbench.errors import ResultsError
 from rfbench.papers.models import Provenance, Published
+from tests.support.claims import bounded
 from tests.support.frames import results
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -66,6 +70,22 @@ def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() ->
         for protocol in provenance.settings:
             if protocol == "matched":
                 assert provenance.settings[protocol] == "matched"
+            elif protocol == "corrected":  # of what was tuned to match, or of a reading
+                expected = "corrected" if "printed" in provenance.settings else "rematched"
+                assert provenance.settings[protocol] == expected
+
+
+@pytest.mark.parametrize(("settings", "counts"), [("corrected", True), ("rematched", False)])
+def test_what_was_tuned_to_match_holds_no_claim_once_it_is_corrected(
+    settings: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provenance = Provenance.model_validate({"settings": {"corrected": settings}})
+    monkeypatch.setattr(papers, "find_paper", lambda name: SimpleNamespace(provenance=provenance))
+    claim = bounded()
+    outcome = SimpleNamespace(
+        claim=claim, protocol="corrected", label=verdicts.HOLDS, differing=False
+    )
+    assert ledger.holds(cast(Outcome, outcome)) == counts
 
 
 def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> None:

@@ -104,6 +104,15 @@ def test_a_range_of_quotients_is_one_of_logarithms() -> None:
         assert comparison.over_gaps.low == pytest.approx(2 * change)
 
 
+def test_a_corrected_reading_was_not_varied() -> None:
+    """The audits are of the earlier one, so that no verdict under it is a headline."""
+    z, span = np.linspace(-1, 1, 10), span_of(0.0, 9.0)
+    for mean, verdict in ((-5, "fails, not varied"), (5, "holds, not varied")):
+        quantities = [(0, Quantity(z + mean))]
+        found = judge(bounded(), "corrected", quantities, None, partial(with_range, span=span))
+        assert (found.label, found.depends_on) == (verdict, ())
+
+
 def test_other_protocols_do_not_depend_on_readings() -> None:
     z = np.linspace(-1, 1, 10)
     span = span_of(0.0, 9.0)
