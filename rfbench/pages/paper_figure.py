@@ -24,7 +24,6 @@ SETTINGS_MARKS = {
     "code": ("s", PURPLE),
     "matched": ("^", VERMILLION),
 }
-MOST_PANELS = 8
 
 
 def render_png(own: Verification) -> bytes | None:
@@ -34,7 +33,7 @@ def render_png(own: Verification) -> bytes | None:
     of ours are left out.
     """
     numbers = select_pictured(own)
-    items = list(numbers["item"].unique())[:MOST_PANELS]
+    items = list(numbers["item"].unique())
     if not items:
         return None
     columns = min(len(items), 3)
