@@ -154,21 +154,6 @@ def test_a_command_of_rfbench_runs(line, place):
     assert " failed" not in result.output.replace(" 0 failed", "")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "CHANGELOG.md"])
-def test_commands_within_sentences_exist(page):
-    for words in re.findall(r"`rfbench ([a-z]+[^`]*)`", PAGES[page]):
-        name, *rest = words.split()
-        if is_absent([name, *rest]):
-            continue
-        command = main.get_command(click.Context(main), name)
-        assert command is not None, name
-        if isinstance(command, click.Group) and rest:
-            command = command.commands[rest[0]]
-        options = command.get_params(click.Context(command))
-        known = {text for option in options for text in option.opts}
-        assert {word for word in rest if word.startswith("--")} <= known | {"--help"}
-
-
 @pytest.mark.parametrize("line", commands("scripts/", "source"))
 def test_a_script_is_there(line):
     script = shlex.split(line)[-1 if line.startswith("source") else 0]

@@ -70,8 +70,9 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
     bars = [
         Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
             100 * each.near / each.compared)
-        for paper, counts in ledger.count_numbers_by_paper(verification).items()
-        for each in counts
+        for paper, each in ledger.count_by_paper(
+            ledger.list_numbers(verification), ledger.OF_NUMBERS
+        )
         if each.compared
     ]  # fmt: skip
     counts = [each for each in ledger.count_numbers(verification) if each.compared]

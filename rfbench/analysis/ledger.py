@@ -141,10 +141,15 @@ def count_numbers(verification: Verification) -> list[Count]:
     return _counts(list_numbers(verification), OF_NUMBERS)
 
 
-def count_numbers_by_paper(verification: Verification) -> dict[str, list[Count]]:
-    """Return the same for each paper."""
-    by_paper = list_numbers(verification).groupby("paper", sort=False)
-    return {str(name): _counts(here, OF_NUMBERS) for name, here in by_paper}
+def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
+    """Return the counts of each paper's entries, class by class; those of a class add up to it."""
+    pairs = [
+        (str(paper), each)
+        for paper, here in entries.groupby("paper", sort=False)
+        for each in _counts(here, by)
+    ]
+    classes = [each.of for each in _counts(entries, by)]
+    return sorted(pairs, key=lambda pair: classes.index(pair[1].of))
 
 
 @dataclass(frozen=True)

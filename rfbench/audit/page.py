@@ -154,7 +154,7 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
         raise ResultsError(
             f"No combination has every number of {audit.target}.",
             f"{len(audit.experiments)} lack at least one: their trials failed or were not run.",
-            "See `rfbench status` on the folder.",
+            "Run it again with --dry-run, which counts them.",
         )
     content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / AUDIT_FILE, content.encode())

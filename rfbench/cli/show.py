@@ -87,7 +87,7 @@ def plot(
 
     Each results folder at or below RESULTS gets its figures, the user's own before the published
     ones. Times are CPU times, or wall times where CPU time was not measured. Each data set has its
-    own panels; for more than twelve, the geometric mean over data sets relative to rks is drawn.
+    own panels; for more than twelve, the median over data sets relative to rks is drawn.
 
     Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
     sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.

@@ -67,8 +67,8 @@ def plot(
     """Draw what the rows of a results folder have to show, see `FIGURES`.
 
     Error bars are standard errors of the mean over the trials; each data set has its own panels. Of
-    more than `rfbench.figures.curves.MOST_DATASETS` data sets the geometric mean relative to the
-    baseline is drawn, with standard errors over the data sets.
+    more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the baseline
+    is drawn.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
     the same bytes; figures that these gave before, as ``.figures.json`` has it, are not drawn
     again.

@@ -95,8 +95,8 @@ def line_figure(
     """Yield a figure of two columns of a summary, unless no line has both.
 
     With its caption: how many trials, what failed, what is left out. `cost` says what x costs, and
-    asks for the frontier. Of more than `MOST_DATASETS` data sets it shows the geometric mean over
-    them, relative to the baseline, against what is varied; against a cost it shows nothing.
+    asks for the frontier. Of more than `MOST_DATASETS` data sets it shows the median over them,
+    relative to the baseline, against what is varied; against a cost it shows nothing.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -142,30 +142,27 @@ def line_figure(
 
 
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return a line per method and x: the geometric mean over data sets, relative to the baseline.
+    """Return a line per method and x: the median over data sets, relative to the baseline.
 
     Over those data sets alone where each of these lines has a value above 0, so that lines differ
-    by their methods, not by their data sets; their number is the column `datasets`. The standard
-    error is that of the mean logarithm, times the mean.
+    by their methods, not by their data sets; their number is the column `datasets`. There is no
+    standard error: a few data sets decide that of a mean.
     """
     values = table.pivot(index="dataset", columns=["method", "x"], values=y)
-    logs = values.where(values > 0).dropna().map(math.log)
-    if BASELINE not in logs or len(logs) < 2:
+    values = values.where(values > 0).dropna()
+    if BASELINE not in values or len(values) < 2:
         return table[:0]
-    by_x = logs.stack("x", future_stack=True)
-    quotients = by_x.sub(by_x[BASELINE], axis=0).groupby("x")
-    mean = quotients.mean().unstack().dropna().map(math.exp)
-    bars = quotients.sem().unstack() * mean
-    lines = table.drop_duplicates(["method", "x"]).set_index(["method", "x"]).loc[mean.index]
-    lines = lines.assign(dataset="", datasets=len(logs))
-    lines[[y, "se" if y == "mean" else f"{y}_se"]] = pd.DataFrame({"mean": mean, "bars": bars})
-    return lines.reset_index()
+    by_x = values.stack("x", future_stack=True)
+    median = by_x.div(by_x[BASELINE], axis=0).groupby("x").median().unstack().dropna()
+    lines = table.drop_duplicates(["method", "x"]).set_index(["method", "x"]).loc[median.index]
+    lines = lines.assign(**{y: median, "se" if y == "mean" else f"{y}_se": math.nan})
+    return lines.assign(dataset="", datasets=len(values)).reset_index()
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
     """Say how the points came about, and what about them may mislead.
 
-    `n_shared` is the number of data sets that a geometric mean is over.
+    `n_shared` is the number of data sets that a median is over.
     """
     table, x, y = curves.table, curves.x, curves.y
     notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
@@ -211,10 +208,9 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
     where = "" if n == N else " where every point has a value above 0"
     trials = f"{high} {'trial' if high == 1 else 'trials'}"
     return (
-        f"Geometric mean over {of} data sets{where}; of each the mean over "
+        f"Median over {of} data sets{where}; of each the mean over "
         f"{trials if low == high else f'{low} to {trials}'} is divided by "
-        f"that of {find_displayed_name(BASELINE)}. "
-        "Bars: standard error over the data sets"
+        f"that of {find_displayed_name(BASELINE)}"
     )
 
 

@@ -68,6 +68,13 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
 
 
+def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
+    """Lay out the counts of each paper as `lay` does those of all, with a column of the papers."""
+    grid = lay([each for _, each in counts])
+    named = zip(counts, grid.rows, strict=True)
+    return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
+
+
 def _class(each: Count) -> list[str]:
     return [*each.called, listing(each.protocols)]
 
@@ -179,6 +186,10 @@ def render_page(
     the configurations that come with rfbench.
     """
     collection = verification.selection.collection
+    claims, numbers = (
+        ledger.list_judged_claims(verification.outcomes),
+        ledger.list_numbers(verification),
+    )
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render(
         "front.md.j2",
@@ -192,6 +203,10 @@ def render_page(
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
         **gather_totals(verification),
+        by_paper=[
+            add_papers(totals_grid, ledger.count_by_paper(numbers, ledger.OF_NUMBERS)),
+            add_papers(classes_grid, ledger.count_by_paper(claims, ledger.OF_CLAIMS)),
+        ],
         contents=contents_grid(cover(verification, configured or {})),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,

@@ -35,7 +35,6 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-MOST_PANELS = 8  # two rows of four; doubled, the figure is longer than a screen
 
 
 def render_png(own: Verification) -> bytes | None:
@@ -45,7 +44,7 @@ def render_png(own: Verification) -> bytes | None:
     of ours are left out.
     """
     numbers = select_pictured(own)
-    items = list(numbers["item"].unique())[:MOST_PANELS]
+    items = list(numbers["item"].unique())
     if not items:
         return None
     columns = min(len(items), 3)

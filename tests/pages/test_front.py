@@ -1,12 +1,19 @@
 """The front page: counts beside an independent computation from the same outcomes."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rfbench import papers
+from rfbench.analysis import verdicts
 from rfbench.analysis.contents import count_missing
 from rfbench.pages.front import claims_grid, format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
+
+ROOT = Path(__file__).parents[2]
 
 
 def found() -> Any:
@@ -28,6 +35,38 @@ def test_the_totals_are_those_of_the_ledger() -> None:
     percent = [one for one in papers.list_published() if one.unit != "s" and not one.same_as]
     assert sum(sum(by.values()) for by in said["printed"].values()) == len(percent)
     assert said["holding"] == {}
+
+
+def read_tables(page: str) -> list[list[list[str]]]:
+    """Return the tables of a page of Markdown: lines of cells, the head first."""
+    found: list[list[list[str]]] = [[]]
+    for line in page.splitlines():
+        if line.startswith("|"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif found[-1]:
+            found.append([])
+    return [[table[0], *table[2:]] for table in found if table]
+
+
+@pytest.mark.parametrize(("named", "words"), [("numbers", 2), ("claims", 3)])
+def test_the_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) -> None:
+    """A class is the first `words` columns; the column of protocols follows, then the counts."""
+    tables = read_tables((ROOT / "results" / "README.md").read_text())
+    (total,) = [table for table in tables if table[0][0] == named]
+    (by_paper,) = [table for table in tables if table[0][:2] == ["paper", named]]
+    assert total[0] == by_paper[0][1:]
+    sums: dict[tuple[str, ...], list[int]] = {}
+    for _, *line in by_paper[1:]:
+        counts = [int(cell) for cell in line[words + 1 :]]
+        kept = sums.setdefault(tuple(line[:words]), [0] * len(counts))
+        sums[tuple(line[:words])] = [a + b for a, b in zip(kept, counts, strict=True)]
+    assert len(by_paper) > len(total) > 3
+    assert sums == {tuple(line[:words]): [int(n) for n in line[words + 1 :]] for line in total[1:]}
+    ledger = json.loads((ROOT / "results" / "ledger.json").read_text())[named]
+    kinds = {*verdicts.COMPARED, *verdicts.JUDGED}
+    stored = [sum(n for kind, n in each.items() if kind in kinds) for each in ledger]
+    shown = [counts[0] if named == "numbers" else sum(counts) for counts in sums.values()]
+    assert sorted(stored) == sorted(shown)
 
 
 def test_each_claim_has_a_line_that_leads_to_its_own() -> None:

@@ -1,8 +1,10 @@
 """The figure of a paper's page: every number that is compared, and nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rfbench.analysis.verification import verify
@@ -17,11 +19,34 @@ def held():
     return verify([PUBLISHED / name for name in folders])
 
 
-def test_a_panel_per_table_has_the_differences_with_their_intervals(held, monkeypatch):
-    figures = []
+@pytest.fixture
+def figures(monkeypatch):
+    drawn = []
     monkeypatch.setattr(
-        paper_figure, "render_figure", lambda figure, form: figures.append(figure) or b""
+        paper_figure, "render_figure", lambda figure, form: drawn.append(figure) or b""
     )
+    return drawn
+
+
+def test_every_number_is_drawn_or_counted(held, figures):
+    """Also of a paper with more tables than any has here."""
+    numbers = pd.concat(
+        held.numbers[held.numbers["paper"] == "eerf2018"].assign(item=f"table{n}")
+        for n in range(12)
+    )
+    own = replace(held, numbers=numbers)
+    paper_figure.render_png(own)
+    points = sum(
+        len(bars.lines[0].get_xdata()) for axes in figures[0].axes for bars in axes.containers
+    )
+    measured = numbers[
+        (numbers["trials"] > 0) & (numbers["unit"] != "s") & (numbers["same_as"] == "")
+    ]
+    assert points > 12
+    assert points + paper_figure.count_not_pictured(own) == len(measured)
+
+
+def test_a_panel_per_table_has_the_differences_with_their_intervals(held, figures):
     paper.render_figure(held, "eerf2018")
     (figure,) = figures
     numbers = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
