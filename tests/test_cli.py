@@ -2,13 +2,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from rfbench import shipped, yamlfile
 from rfbench.errors import DataError
 from rfbench.results.store import Store
+from tests.support import forked
 from tests.support.command_line import call
 from tests.support.methods import BAD
 
@@ -311,12 +311,8 @@ def test_help_has_examples():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_output_is_a_sentence():
     with open("/dev/full", "w") as full:
-        found = subprocess.run(
-            [sys.executable, "-m", "rfbench", "list", "samplers"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+        found = forked.run(
+            [*forked.COMMAND, "list", "samplers"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert found.returncode == 1
     assert "No space left" in found.stderr

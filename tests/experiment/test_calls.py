@@ -68,7 +68,7 @@ def test_a_plot_that_is_killed_leaves_no_process(folders):
     words = [sys.executable, "-m", "rfbench", "plot", str(folders[0].parent)]
     variables = {**os.environ, "LOKY_MAX_CPU_COUNT": "2"}
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=variables)
-    wait_until(lambda: len(descendants(process)) >= 2 or process.poll() is not None)
+    wait_until(lambda: len(descendants(process)) >= 2, process)
     workers = descendants(process)
     process.kill()
     process.wait()
