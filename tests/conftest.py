@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from hypothesis import settings
 
 from rfbench import figures, files
 from rfbench.analysis.verification import Verification, verify
+from rfbench.experiment import children
+from tests.support.forked import fork_workers
 from tests.support.results import write
 
 __all__ = ["write"]
@@ -27,6 +30,8 @@ if DATA := os.environ.get("RFBENCH_DATA"):  # tests change the folder
 # What is remembered of files goes with the process.
 CACHE = tempfile.TemporaryDirectory(prefix="rfbench-tests-")
 os.environ["RFBENCH_CACHE"] = CACHE.name
+
+fork_workers()
 
 # Files whose runs find the idle workers of the run before: one process of pytest-xdist runs all
 # files of a group. Choosing takes as long as all others together, so it is a group of its own.
@@ -76,6 +81,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their number: an archive has the time in it, and processes must agree."""
     return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
+@pytest.fixture
+def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start each worker anew: see `tests.support.forked`."""
+    monkeypatch.setattr(children, "subprocess", subprocess)
 
 
 @pytest.fixture

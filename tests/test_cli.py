@@ -2,7 +2,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import click
 import pytest
@@ -12,6 +11,7 @@ from rfbench.cli import main
 from rfbench.cli.verify import render_rules
 from rfbench.errors import DataError
 from rfbench.results.store import Store
+from tests.support import forked
 from tests.support.command_line import call
 from tests.support.methods import BAD
 
@@ -351,12 +351,8 @@ def test_help_has_examples():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_output_is_a_sentence():
     with open("/dev/full", "w") as full:
-        found = subprocess.run(
-            [sys.executable, "-m", "rfbench", "list", "samplers"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+        found = forked.run(
+            [*forked.COMMAND, "list", "samplers"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert found.returncode == 1
     assert "No space left" in found.stderr

@@ -23,7 +23,7 @@ TRACKED = (  # a worker of loky, and the process that watches what it shares
 
 
 @pytest.fixture
-def planted(tmp_path, monkeypatch):
+def planted(tmp_path, monkeypatch, new_interpreters):
     """Go to a folder whose modules write down that they ran."""
     for name in NAMES:
         code = f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r})\n"

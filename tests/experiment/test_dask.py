@@ -2,6 +2,7 @@
 
 import os
 import signal
+from unittest import mock
 
 import pytest
 
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 @pytest.fixture(scope="module")
 def cluster():
     words = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**words) as found:
+    # It sets variables of this process, which later workers would start with.
+    with mock.patch.dict(os.environ), distributed.LocalCluster(**words) as found:
         yield found
 
 

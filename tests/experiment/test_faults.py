@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
@@ -13,8 +12,10 @@ from rfbench.errors import ResultsError
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
-from rfbench.results.store import BEGUN, Store
-from tests.support.nightly import at_night
+from rfbench.results.store import BEGUN, TORN, Store
+from tests.support import forked
+from tests.support.forked import Forked
+from tests.support.nightly import nightly
 from tests.support.runs import (
     FAULTY,
     MOST_SECONDS,
@@ -79,14 +80,37 @@ def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_o
 LONG = SMALL.replace("trials: 2", "trials: 6").replace("n_train: 120", "n_train: 2500")
 
 
-def start(path, out, jobs):
-    words = command(path, out, "--jobs", str(jobs))
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(path, out, jobs, before=""):
+    words = forked.prepare(before, command(path, out, "--jobs", str(jobs)))
+    return Forked(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("kills", [2, *at_night(40)])
-def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_of, tmp_path, kills):
+KILL_AT = "from tests.support.forked import kill_at; kill_at({})"
+
+
+def test_killed_at_fault_points_no_row_is_lost_doubled_or_changed(
+    experiment_of, finished, tmp_path
+):
+    """Before the manifest is there, and twice in the middle of a row."""
+    experiment, kept = experiment_of(), []
+    folder = tmp_path / "out" / "tiny"
+    for point in (2, 7, 8):
+        process = start(tmp_path / "tiny.yaml", tmp_path / "out", 2, KILL_AT.format(point))
+        assert process.wait(MOST_SECONDS) == -signal.SIGKILL
+        now = list(Store(folder).done())
+        assert now[: len(kept)] == kept
+        kept = now
+    assert 0 < len(kept) < 8
+    summary = runner.run(plan_run([experiment], folder), n_jobs=2)
+    assert (summary.found, summary.done) == (len(kept), 8 - len(kept))
+    assert (folder / TORN).exists()
+    assert without_times(folder) == without_times(finished)
+
+
+@nightly
+def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_of, tmp_path):
     """Every other one is killed while rows come, the others also while processes start."""
+    kills = 40
     experiment = experiment_of(LONG.replace("trials: 6", f"trials: {20 * kills}"), name="long")
     runner.run(plan_run([experiment], tmp_path / "whole"), n_jobs=2)
     expected = without_times(tmp_path / "whole")
@@ -99,9 +123,9 @@ def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_o
             new = (
                 len(Store(folder).done()) > len(before) if number % 2 == 0 else descendants(process)
             )
-            return new or process.poll() is not None
+            return new
 
-        wait_until(has_begun)
+        wait_until(has_begun, process)
         limit = time.monotonic() + moments.uniform(0.0, 0.3 if number % 2 == 0 else 3.0)
         wait_until(lambda limit=limit: time.monotonic() > limit)
         workers = descendants(process)
@@ -121,7 +145,7 @@ def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path):
     experiment_of(LONG.replace("trials: 6", "trials: 400"), name="long")
     folder = tmp_path / "out" / "long"
     process = start(tmp_path / "long.yaml", tmp_path / "out", 1)
-    wait_until((folder / "trials.csv").exists)
+    wait_until((folder / "trials.csv").exists, process)
     workers = descendants(process)
     process.send_signal(signal.SIGINT)
     assert process.wait(MOST_SECONDS) == 1
@@ -138,9 +162,9 @@ def test_two_signals_stop_now_and_what_was_cut_off_is_known(experiment_of, tmp_p
     slow = slow.replace("[4, 8]", "8")  # at which every trial hangs
     experiment_of(slow, name="long", allow_imports=True)
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "2", "--allow-imports")
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = Forked(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     begun = tmp_path / "out" / "long" / BEGUN
-    wait_until(lambda: begun.exists() and len(begun.read_text().split()) >= 2)
+    wait_until(lambda: begun.exists() and len(begun.read_text().split()) >= 2, process)
     workers = descendants(process)
     process.send_signal(signal.SIGTERM)
     assert next(line for line in process.stderr if "stopping" in line)
@@ -166,8 +190,7 @@ def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(experiment_
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
     folder = tmp_path / "out" / "long"
     for _ in range(2):
-        process = subprocess.run(words, capture_output=True, check=False, timeout=MOST_SECONDS)
-        assert process.returncode != 0
+        assert forked.run(words, stderr=subprocess.DEVNULL).returncode != 0
     measured = {("faulty", "4"), ("eerf", "4"), ("eerf", "8")}
     assert {(row["label"], row["M"]) for row in rows_of(folder)} == measured
 
@@ -177,17 +200,11 @@ def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
     path, folder = tmp_path / "tiny.yaml", tmp_path / "out" / "tiny"
     plan_run([experiment], folder)
     words = command(path, tmp_path / "out", "--jobs", "1")
-    code = f"""
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (3500, 3500))
-from rfbench.cli import main
-sys.argv = ["rfbench", *{words[3:]!r}]
-main()
-"""
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3500, 3500))"
     )
+    found = forked.run(forked.prepare(code, words), stderr=subprocess.PIPE, text=True)
     assert found.returncode == 1, found.stderr
     assert "could not" in found.stderr
     assert "File too large" in found.stderr
