@@ -13,12 +13,7 @@ from rfbench.samplers.elsewhere import Formula, Method, depends_on_scale, measur
 from tests.support import kinds
 from tests.support.trials import measured
 
-KINDS = {
-    "Drawn": "rks",  # a class with `_draw`
-    "Transformer": "rks",
-    "function": "rks",
-    "module": "rks",
-}
+KINDS = ("Drawn", "Transformer", "function", "module")
 GRID = "bandwidth={cv: [0.5*median, median, 2*median], widen: true}"
 CLASSES = """\
 dataset: digits
@@ -62,16 +57,20 @@ def assert_alike(row, other, but=()):
 @pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
 @pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
 def test_four_kinds_have_the_bandwidth_penalty_and_errors_of_one(experiment_of, text, search):
-    found = rows_by_label(experiment_of, text, [by_path(name) for name in KINDS], search)
-    assert set(found) == {"rks", *KINDS}
-    for name, expected in KINDS.items():
+    wide = {**by_path("Transformer", gamma=2.0), "label": "wide"}
+    found = rows_by_label(experiment_of, text, [*map(by_path, KINDS), wide], search)
+    assert set(found) == {"rks", "wide", *KINDS}
+    for name in (*KINDS, "wide"):
         for at, row in found[name].items():
-            assert_alike(row, found[expected][at])
+            assert_alike(row, found["rks"][at])
+    assert "length scale of its own parameters: 0.5" in found["wide"][20, 0]["message"]
     identities = {row["trial_id"] for rows in found.values() for row in rows.values()}
     assert len(identities) == 4 * len(found)
 
 
-@pytest.mark.parametrize("stated", [{"gamma": 0.5}, {"bandwidth_formula": "1/(2*s^2)"}])
+@pytest.mark.parametrize(
+    "stated", [{"gamma": 0.5}, {"gamma": 2.0}, {"bandwidth_formula": "1/(2*s^2)"}]
+)
 def test_a_stated_parameter_is_searched_in_the_place_of_the_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)
