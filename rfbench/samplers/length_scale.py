@@ -75,6 +75,9 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
 
     Raises
     ------
+    Exception
+        The map raises it with each of the first seeds. A seed with which it raises another time is
+        left out: a decomposition may not converge.
     MethodError
         The mean product does not fall so far, it depends on where rows are, or two standard errors
         of the length scale exceed 2 %.
@@ -83,41 +86,48 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     centres, ways = generator.standard_normal((2, PAIRS, d))
     ways /= 2 * np.linalg.norm(ways, axis=1, keepdims=True)
     rows = np.vstack([centres + ways, centres - ways])
+    failures: list[Exception] = []
 
     @functools.cache
     def compute_means(part: int, seed: int, shift: float) -> tuple[float, float]:
-        with seed_globals(seed):
-            scaled = 2.0 ** (part / PARTS_PER_OCTAVE) * (rows + shift)
-            products, squares = compute_products(make(seed), scaled)
+        scaled = 2.0 ** (part / PARTS_PER_OCTAVE) * (rows + shift)
+        try:
+            with seed_globals(seed):
+                products, squares = compute_products(make(seed), scaled)
+        except Exception as error:
+            failures.append(error)
+            return math.nan, math.nan
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return by how much the product exceeds `FALLEN`, shape (seeds,)."""
+        """Return by how much the product exceeds `FALLEN`, NaN if a seed is left out."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
-        return np.asarray((products - FALLEN * squares) / squares.mean())
+        if failures and np.isnan(products).all():
+            raise failures[-1]
+        return np.asarray((products - FALLEN * squares) / np.nanmean(squares))
 
-    is_near = compute_excess(0).mean() > 0
+    is_near = np.nanmean(compute_excess(0)) > 0
     near = far = 0
-    while (compute_excess(far if is_near else near).mean() > 0) == is_near:
+    while (np.nanmean(compute_excess(far if is_near else near)) > 0) == is_near:
         near, far = (far, far + COARSE) if is_near else (near - COARSE, near)
         if max(abs(near), abs(far)) > FURTHEST:
             raise MethodError(f"The mean product does not fall to {FALLEN:.2f} with the distance.")
     while far - near > 1:
         middle = (near + far) // 2
-        near, far = (middle, far) if compute_excess(middle).mean() > 0 else (near, middle)
+        near, far = (middle, far) if np.nanmean(compute_excess(middle)) > 0 else (near, middle)
     seeds = 2 * FEW_SEEDS
     excess = compute_excess(near, seeds)
-    fall = float((excess - compute_excess(far, seeds)).mean())
+    fall = float(np.nanmean(excess - compute_excess(far, seeds)))
     moved = compute_excess(near, seeds, SHIFT) - excess
-    if not abs(moved.mean()) <= fall + 4 * _compute_error(moved):
+    if not abs(np.nanmean(moved)) <= fall + 4 * _compute_error(moved):
         raise MethodError("The mean product depends on where the rows are, not on x - y alone.")
     while 2 * _compute_error(excess) > LARGEST_ERROR * fall:
         seeds *= 2
         if seeds > MOST_SEEDS:
             raise MethodError(f"The mean product of {MOST_SEEDS} draws is not known to 2 %.")
         excess = compute_excess(near, seeds)
-    return float(2.0 ** (round(near + float(excess.mean()) / fall) / PARTS_PER_OCTAVE))
+    return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))
 
 
 def _compute_error(values: Array) -> float:
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
+    return float(np.nanstd(values, ddof=1) / math.sqrt(np.isfinite(values).sum()))
