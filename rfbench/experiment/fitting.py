@@ -40,9 +40,11 @@ class ResolvedTrial:
         """Resolve the methods of a trial; whatever has to be measured of one is measured here."""
         specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
         methods = {spec.label: make_method(spec) for spec in specs}
-        for method in methods.values():
-            method.formula  # noqa: B018 - before any clock runs
-        return cls(trial, context, context.prepared(trial), methods)
+        data = context.prepared(trial)
+        for method in methods.values():  # before any clock runs
+            method.formula  # noqa: B018
+            method.find_length_scale(data.X_train.shape[1])
+        return cls(trial, context, data, methods)
 
     def with_M(self, M: int | None) -> ResolvedTrial:
         """Return the same with a number for M, so that no sampler has to decide it again."""

@@ -243,7 +243,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
         identity["code"] = known
         method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            identity["bandwidth"] = "of the rows"  # before, it had no effect
+            identity["bandwidth"] = "length scale"  # before, own parameters were those for 1
         return identity
     cls = SAMPLERS.find(spec.name)
     identity["parameters"] = {**cls.changed_defaults, **spec.parameters}

@@ -46,9 +46,9 @@ def rank(
     a solver on them. An interrupted run resumes with the same command. TARGET is a name of
     `rfbench list samplers` or `list kernels`, FILE.PY:NAME or package.module.Name: a sampler, a
     transformer of scikit-learn's interface, or a function f(X, M, seed). The search divides the
-    rows by the bandwidth, and the parameters of TARGET stand for 1; or it varies a parameter that
-    you state. All tables take minutes for a method as fast as rks, half an hour and more for one
-    as slow as varpro.
+    rows, or varies a parameter that you state. The bandwidth of TARGET is the distance at which
+    the products of its features fall to .61, as that of rks is. All tables take minutes for a
+    method as fast as rks, half an hour and more for one as slow as varpro.
 
     \b
     Examples:

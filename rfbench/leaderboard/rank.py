@@ -34,7 +34,7 @@ from rfbench.leaderboard.rows import (
 from rfbench.parameters import is_path, list_taken_parameters
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
-from rfbench.samplers.elsewhere import Method, depends_on_scale
+from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, depends_on_scale
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
@@ -237,6 +237,8 @@ class Standing:
         Trials that did not end well, or are of other data than the published ones.
     bandwidth : str
         See `Ranked.bandwidth`: without a search there is no verdict.
+    unknown_scales : tuple of str
+        The notes of the trials whose length scale could not be measured.
     """
 
     size: Size
@@ -248,6 +250,7 @@ class Standing:
     tables: tuple[tuple[str, float], ...]
     left_out: int
     bandwidth: str = SEARCHED
+    unknown_scales: tuple[str, ...] = ()
 
     def those(self, verdict: str) -> list[str]:
         """Return the others that it is better than, worse than, or neither (open), by the rule."""
@@ -265,7 +268,9 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     pair = [*TRIAL, "data", "n_train"]
     pairs = others.loc[others["method"] == baseline, pair].drop_duplicates()
     paired = rows[rows["method"] == label].merge(pairs, on=pair)
-    asked = int(((own.rows["label"] == label) & (own.rows["M"] == M)).sum())
+    measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
+    asked = len(measured)
+    notes = measured["message"].str.extract(rf"(?:^|; )({UNKNOWN_SCALE}.*)")[0].dropna()
     # Times of another machine say nothing beside those that are published, but for their ratio.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
@@ -293,4 +298,5 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
         rival=rival,
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
         left_out=asked - len(paired),
+        unknown_scales=tuple(notes),
     )

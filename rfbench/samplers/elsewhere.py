@@ -2,8 +2,8 @@
 
 A method is a class with `_draw`, a transformer of scikit-learn's interface (class or instance), or
 a function ``f(X, M, seed)`` that returns the features of rows. `adapted` makes such a function of a
-module of torch or of a function of JAX. By default the rows are divided by the bandwidth s, and the
-method's own parameters stand for s = 1: that needs no convention, and is the same for all kinds.
+module of torch or of a function of JAX. By default the rows are divided by a number that makes the
+bandwidth s the length scale of the features, see `rfbench.samplers.length_scale`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -21,11 +20,11 @@ from sklearn.base import clone
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import to_dense
 from rfbench.parameters import build, estimator, list_taken_parameters, resolve_parameters
 from rfbench.rows import RowSource
 from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams, uses_target
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
+from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
 # The usual names of the number of features and of the seed; the first one that is taken counts.
 SIZES = ("n_components", "n_features", "M")
@@ -38,6 +37,8 @@ TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
+# The note of a row whose method has no length scale that could be measured.
+UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
 _POWER = r"s(?:\s*(?:\^|\*\*)\s*([0-9.]+))?"
@@ -99,6 +100,9 @@ class Method:
     thing: Any
     name: str
     parameters: Mapping[str, Any]
+    _length_scales: dict[int, tuple[float, str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         """Refuse what is no map, and say how it becomes one."""
@@ -168,6 +172,27 @@ class Method:
             return Formula.parsed(text)
         value = self.own.get(self.varied, self.default(self.varied))
         return Formula(float(value), measure_power(self, self.varied, value))
+
+    def find_length_scale(self, d: int) -> tuple[float, str]:
+        """Return the length scale of its own parameters for d columns, and a note for readers.
+
+        It is measured once, which runs the method. It is 1 if it cannot be measured, and if the
+        person states what a parameter is at a bandwidth.
+        """
+        if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
+            return 1.0, ""
+        if d not in self._length_scales:
+            own = resolve_parameters(self.own, M=2 * PAIRS, d=d, n=2 * PAIRS)
+            make = functools.partial(self.make, 2 * PAIRS, **own)
+            try:
+                if uses_target(make(0)):
+                    raise MethodError("It looks at the target.")
+                found = measure_length_scale(make, d)
+                self._length_scales[d] = found, f"length scale of its own parameters: {found:.4g}"
+            except Exception as error:
+                why = getattr(error, "what", f"{type(error).__name__}: {error}")
+                self._length_scales[d] = 1.0, f"{UNKNOWN_SCALE}: {why}"
+        return self._length_scales[d]
 
     @property
     def taken(self) -> list[str]:
@@ -304,7 +329,10 @@ class ForeignFeatures(RandomFeatures):
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> ForeignMap:
         """Fit the method on the rows; it gets the target as it is, if it looks at it."""
-        formula, s = self.method.formula, self.bandwidth_
+        formula = self.method.formula
+        length_scale, note = self.method.find_length_scale(X.shape[1])
+        self.notes_ += [note] if note else []
+        s = self.bandwidth_ / length_scale
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
@@ -410,12 +438,12 @@ class adapted:
 
 # Chosen without a measurement. Twice the SEED_COUNT takes twice the time, and tells powers apart
 # whose means differ by .7 of what is needed now; with half of it several powers may fit.
-PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
+N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # About half of the LABELS are 1: the norm of five normal variables has the median 2.1. POWERS are
 # those of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and their roots and inverses.
 # PROBE_PARAMETERS are fixed, so that doubled rows see the same draws.
-PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * PAIRS, COLUMNS))
+PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
@@ -428,17 +456,13 @@ ERRORS = 4.0
 
 
 def _resolved(method: Method) -> dict[str, Any]:
-    return resolve_parameters(method.own, M=FEATURES, d=COLUMNS, n=2 * PAIRS)
+    return resolve_parameters(method.own, M=FEATURES, d=COLUMNS, n=2 * N_PAIRS)
 
 
 def _products(fitted: Callable[[], Any], rows: Array) -> Array:
-    """Return the products of the features of pairs of rows, shape (PAIRS,), after a fit on all."""
+    """Return the products of the features of pairs of rows, shape (N_PAIRS,)."""
     made = fitted()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made.fit(rows, *((LABELS,) if uses_target(made) else ()))
-        Z = np.asarray(to_dense(made.transform(rows)), dtype=np.float64)
-    return np.asarray((Z[:PAIRS] * Z[PAIRS:]).sum(axis=1))
+    return compute_products(made, rows, *((LABELS,) if uses_target(made) else ()))[0]
 
 
 def depends_on_scale(method: Method) -> bool:
@@ -485,7 +509,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
 
     # Rows at distances at which the kernel is about half of what it is at 0.
     def off(scale: float) -> float:
-        pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:PAIRS], (2, 1))
+        pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
         return abs(near / same - 0.5) if same > 0 else np.inf
 

@@ -2,23 +2,27 @@
 
 import json
 
+import joblib
 import numpy as np
 import pytest
 
 from rfbench import api
 from rfbench.errors import ConfigError
+from rfbench.experiment import bandwidth_search
 from rfbench.experiment.plan import plan
 from rfbench.kernels import Gaussian
-from rfbench.samplers.elsewhere import Formula, Method, depends_on_scale, measure_power
+from rfbench.samplers.elsewhere import (
+    ForeignMap,
+    Formula,
+    Method,
+    depends_on_scale,
+    measure_power,
+)
+from rfbench.solvers import Solver
 from tests.support import kinds
 from tests.support.trials import measured
 
-KINDS = {
-    "Drawn": "rks",  # a class with `_draw`
-    "Transformer": "rks",
-    "function": "rks",
-    "module": "rks",
-}
+KINDS = ("Drawn", "Transformer", "function", "module")
 GRID = "bandwidth={cv: [0.5*median, median, 2*median], widen: true}"
 CLASSES = """\
 dataset: digits
@@ -62,16 +66,81 @@ def assert_alike(row, other, but=()):
 @pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
 @pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
 def test_four_kinds_have_the_bandwidth_penalty_and_errors_of_one(experiment_of, text, search):
-    found = rows_by_label(experiment_of, text, [by_path(name) for name in KINDS], search)
-    assert set(found) == {"rks", *KINDS}
-    for name, expected in KINDS.items():
+    wide = {**by_path("Transformer", gamma=2.0), "label": "wide"}
+    found = rows_by_label(experiment_of, text, [*map(by_path, KINDS), wide], search)
+    assert set(found) == {"rks", "wide", *KINDS}
+    for name in (*KINDS, "wide"):
         for at, row in found[name].items():
-            assert_alike(row, found[expected][at])
+            assert_alike(row, found["rks"][at])
+    assert "length scale of its own parameters: 0.5" in found["wide"][20, 0]["message"]
     identities = {row["trial_id"] for rows in found.values() for row in rows.values()}
     assert len(identities) == 4 * len(found)
 
 
-@pytest.mark.parametrize("stated", [{"gamma": 0.5}, {"bandwidth_formula": "1/(2*s^2)"}])
+def of_scikit_learn(name, label, **parameters):
+    return {"class": f"sklearn.kernel_approximation.{name}", "label": label, **parameters}
+
+
+STATED = {"bandwidth_parameter": "gamma", "bandwidth_formula": "1/(2*s^2)"}
+GAUSSIAN = [
+    "nystroem",
+    of_scikit_learn("RBFSampler", "its default, 1"),
+    of_scikit_learn("RBFSampler", "half", gamma=0.5),
+    of_scikit_learn("RBFSampler", "varied", gamma=0.1, bandwidth_parameter="gamma"),
+    of_scikit_learn("RBFSampler", "scale", gamma="scale", **STATED),
+    of_scikit_learn("Nystroem", "1 / d"),
+    of_scikit_learn("Nystroem", "three", gamma=3.0),
+    by_path("function"),
+]
+
+
+def test_every_search_has_the_bandwidths_rows_and_folds_of_ours(experiment_of, monkeypatch):
+    """Of each fit of a search: the bandwidth of its features, all rows, and the folds."""
+    searched = {}
+
+    def fit_and_record(resolved, model, bandwidth, *others):
+        fit = fit_features(resolved, model, bandwidth, *others)
+        found = searched.setdefault((resolved.trial.sampler.label, resolved.trial.number), [])
+        data, made = resolved.data, fit.features.feature_map_
+        effective = bandwidth
+        if isinstance(made, ForeignMap):  # the gamma it has, of rows that are divided
+            gamma = getattr(made.fitted, "gamma", 0.5)
+            effective = made.scale / np.sqrt(
+                2 / data.X_train.shape[1] if gamma is None else 2 * gamma
+            )
+        rows = joblib.hash([data.X_train, data.y_train, data.X_test, data.y_test])
+        found.append({"bandwidth": bandwidth, "effective": effective, "rows": rows})
+        return fit
+
+    def make_and_record(solver, *given):
+        folds = make_folds(solver, *given)
+        last = list(searched.values())[-1][-1]
+        last["folds"] = joblib.hash(folds)
+        return folds
+
+    fit_features, make_folds = bandwidth_search.fit_features, Solver._groups
+    monkeypatch.setattr(bandwidth_search, "fit_features", fit_and_record)
+    monkeypatch.setattr(Solver, "_groups", make_and_record)
+    rows_by_label(experiment_of, CLASSES, GAUSSIAN, GRID, "M=20")
+    for number in range(2):
+        ours = searched["rks", number]
+        assert len({each["bandwidth"] for each in ours}) >= 3
+        for each in ("nystroem", *(entry["label"] for entry in GAUSSIAN[1:])):
+            found = searched[each, number]
+            for own, other in zip(found[:3], ours[:3], strict=True):
+                assert {**own, "effective": 0} == {**other, "effective": 0}
+            for one in found:  # a grid is widened by factors of two
+                assert np.log2(one["bandwidth"] / ours[0]["bandwidth"]) % 1 == 0
+                assert {one["rows"], one["folds"]} == {ours[0]["rows"], ours[0]["folds"]}
+                assert one["effective"] == pytest.approx(one["bandwidth"], rel=2 ** (1 / 16) - 1)
+                if each not in ("varied", "1 / d", "three"):
+                    assert one["effective"] == pytest.approx(one["bandwidth"], rel=1e-12)
+    assert searched["rks", 0][0]["rows"] != searched["rks", 1][0]["rows"]
+
+
+@pytest.mark.parametrize(
+    "stated", [{"gamma": 0.5}, {"gamma": 2.0}, {"bandwidth_formula": "1/(2*s^2)"}]
+)
 def test_a_stated_parameter_is_searched_in_the_place_of_the_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)

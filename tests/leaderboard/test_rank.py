@@ -90,6 +90,13 @@ def test_a_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
     assert "rks" in found.those("open")
 
 
+def test_trials_without_a_length_scale_are_counted():
+    note = "own parameters are taken for bandwidth 1: It looks at the target."
+    one = rows({("d11", "mine", 100): 9.0}, 1, scaling="standard", message=f"7 tried; {note}")
+    found = find_place(others(), own([0.7] * 11, *one), "mine", 100)
+    assert found.unknown_scales == (note,)
+
+
 def test_some_tables_are_compared_on_these_alone():
     """Of four tables of twelve; the others' means over all twelve do not count."""
     found = find_place(others(), own([0.7] * 4), "mine", 100)
@@ -421,6 +428,13 @@ def test_what_is_said_of_each_kind(board):
     for folder in ("module", *objects):
         line = Path(f"results/rank-{folder}/rank.tex").read_text()
         assert line.startswith(f"{folder} & 1.00")
+
+    assert "may be shifted" not in str(found[0])
+    said = str(rfbench.rank(kinds.ramps, M=10, n_jobs=1))
+    assert (
+        "its grid of bandwidths may be shifted in 1 trial: own parameters are taken for "
+        "bandwidth 1: The mean product does not fall to 0.61 with the distance."
+    ) in said.splitlines()
 
     words = ("rank", f"{kinds.__file__}:Transformer", *words)
     said = call(*words, "--set", "bandwidth_parameter=none")

@@ -40,6 +40,12 @@ def function(X, M, seed):
     return np.sqrt(2 / M) * np.cos(X @ W.T + b)
 
 
+def ramps(X, M, seed):
+    """Features of a kernel that grows with the rows."""
+    W, _ = waves(X.shape[1], M, seed)
+    return np.maximum(X @ W.T, 0)
+
+
 class Net:
     """An object with `forward`, as a module of torch is."""
 

@@ -1,0 +1,133 @@
+"""The length scale of a map whose kernel is not known, from the products of its features.
+
+It is the distance |x - y| at which the mean of z(x)'z(y) is exp(-1/2) times the mean of z(x)'z(x).
+The length scale of features of a Gaussian kernel is its bandwidth.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rfbench.arrays import Array
+from rfbench.errors import MethodError
+from rfbench.kernels import to_dense
+
+# The map gets as many features as there are rows: with all rows as landmarks, the products of
+# Nystroem features are the kernel.
+PAIRS = 64
+FALLEN = math.exp(-0.5)
+# The result is a power of 2^(1/8), at most 4.4 % away. The error of the measurement is smaller, so
+# that a map whose length scale is such a power, as 1 is, gets exactly this one.
+PARTS_PER_OCTAVE = 8
+LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)  # of two standard errors
+FEW_SEEDS, MOST_SEEDS = 4, 512
+COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
+SHIFT = 3.0  # standard deviations of the rows
+
+
+@contextlib.contextmanager
+def seed_globals(seed: int) -> Iterator[None]:
+    """Seed the global generators of Python and numpy, and put them back afterwards."""
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+
+
+def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
+    """Fit on rows; return the products of the features of their halves, and of rows themselves.
+
+    Their shapes are (n / 2,) and (n,).
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        transformer.fit(rows, *target)
+        Z = np.asarray(to_dense(transformer.transform(rows)), dtype=np.float64)
+    first, second = np.split(Z, 2)
+    return (first * second).sum(axis=1), (Z**2).sum(axis=1)
+
+
+def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
+    """Return the length scale of a map, rounded to a power of 2^(1/8).
+
+    Each pair of rows lies around a point of a normal law, in a direction of its own. All distances
+    are measured with the same pairs and seeds, which are the same in every call. The map is fitted
+    on 128 rows, with 4 seeds at each of at most 20 distances, then with 24 to 528 seeds.
+
+    Parameters
+    ----------
+    make : callable
+        Returns, for a seed, an object with fit and transform and ``2 * PAIRS`` features.
+    d : int
+        Number of columns.
+
+    Raises
+    ------
+    Exception
+        The map raises it with each of the first seeds. A seed with which it raises another time is
+        left out: a decomposition may not converge.
+    MethodError
+        The mean product does not fall so far, it depends on where rows are, or two standard errors
+        of the length scale exceed 2 %.
+    """
+    generator = np.random.default_rng([13, d])
+    centres, ways = generator.standard_normal((2, PAIRS, d))
+    ways /= 2 * np.linalg.norm(ways, axis=1, keepdims=True)
+    rows = np.vstack([centres + ways, centres - ways])
+    failures: list[Exception] = []
+
+    @functools.cache
+    def compute_means(part: int, seed: int, shift: float) -> tuple[float, float]:
+        scaled = 2.0 ** (part / PARTS_PER_OCTAVE) * (rows + shift)
+        try:
+            with seed_globals(seed):
+                products, squares = compute_products(make(seed), scaled)
+        except Exception as error:
+            failures.append(error)
+            return math.nan, math.nan
+        return float(products.mean()), float(squares.mean())
+
+    def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
+        """Return by how much the product exceeds `FALLEN`, NaN if a seed is left out."""
+        products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
+        if failures and np.isnan(products).all():
+            raise failures[-1]
+        return np.asarray((products - FALLEN * squares) / np.nanmean(squares))
+
+    is_near = np.nanmean(compute_excess(0)) > 0
+    near = far = 0
+    while (np.nanmean(compute_excess(far if is_near else near)) > 0) == is_near:
+        near, far = (far, far + COARSE) if is_near else (near - COARSE, near)
+        if max(abs(near), abs(far)) > FURTHEST:
+            raise MethodError(f"The mean product does not fall to {FALLEN:.2f} with the distance.")
+    while far - near > 1:
+        middle = (near + far) // 2
+        near, far = (middle, far) if np.nanmean(compute_excess(middle)) > 0 else (near, middle)
+    seeds = 2 * FEW_SEEDS
+    excess = compute_excess(near, seeds)
+    fall = float(np.nanmean(excess - compute_excess(far, seeds)))
+    moved = compute_excess(near, seeds, SHIFT) - excess
+    if not abs(np.nanmean(moved)) <= fall + 4 * _compute_error(moved):
+        raise MethodError("The mean product depends on where the rows are, not on x - y alone.")
+    while 2 * _compute_error(excess) > LARGEST_ERROR * fall:
+        seeds *= 2
+        if seeds > MOST_SEEDS:
+            raise MethodError(f"The mean product of {MOST_SEEDS} draws is not known to 2 %.")
+        excess = compute_excess(near, seeds)
+    return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))
+
+
+def _compute_error(values: Array) -> float:
+    return float(np.nanstd(values, ddof=1) / math.sqrt(np.isfinite(values).sum()))
