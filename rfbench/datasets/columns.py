@@ -47,7 +47,7 @@ MOST_CLASSES = 1000
 MOST_WHOLE, LEAST_EACH = 20, 5
 FEW, MANY = 2, 30  # between them the rule may be wrong, and a note names the other option
 NEARLY_ALL = 0.95  # of the cells of a target are numbers: the others are gaps
-UNREAD = "No number in the target, and counted as missing: "  # the cells follow
+UNREAD = "These cells of the target count as missing: "
 DENSE = 4  # from every fourth value that is not 0 on
 SIDES = {"train": 0, "test": 1}
 

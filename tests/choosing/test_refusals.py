@@ -11,6 +11,7 @@ import pytest
 
 from rfbench.choosing import choice as choosing
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, Rounds
+from rfbench.datasets.columns import UNREAD
 from tests.support.command_line import call
 from tests.support.generated_tables import KINDS, generated
 
@@ -170,7 +171,7 @@ def test_a_table_is_taken_by_a_reading_that_is_said(what, tmp_path, monkeypatch)
     said = " ".join(card["notes"])
     for word, found in {"late": (2, 16), "heavy": (1,), "soon": (2,), "-inf": (2,)}.items():
         if rows < N and word in content:
-            assert any(f"counted as missing: {word} ({n})" in said for n in found)
+            assert any(f"{UNREAD}{word} ({n})" in said for n in found)
     if what == "classes one after the other in time":
         assert not card["in_time"]
         assert "No such split can be learnt from and checked" in said
