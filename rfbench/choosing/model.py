@@ -23,6 +23,7 @@ from rfbench._version import __version__
 from rfbench.arrays import Array
 from rfbench.datasets import cache
 from rfbench.datasets.files import Reading
+from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
@@ -52,11 +53,15 @@ class Model(Pipeline):  # type: ignore[misc]
         return np.column_stack([middle - half, middle + half])
 
     def predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-        """Return a line per row: the prediction, and probabilities or the bounds of an interval."""
+        """Return a line per row: the prediction, and probabilities or the bounds of an interval.
+
+        Dates are written as such, rounded to the day if those of training are days.
+        """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
             made[["low", "high"]] = self.predict_interval(X, level)
-            return made
+            form = self.reading_ and self.reading_.dates
+            return made.apply(write_dates, form=form) if form else made
         names = [f"probability of {label}" for label in self.classes_]
         return made.join(pd.DataFrame(self.predict_proba(X), columns=names))
 

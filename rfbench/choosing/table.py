@@ -35,7 +35,11 @@ FOLDED_ROWS = 2_000
 # Training rows for each second of the budget, and bounds of them. Chosen without a measurement of
 # other values: doubled, each contender takes twice as long, and fewer are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-LEAST_ROWS = 10  # of a table, and of a bin or word that may be known of secret rows
+# Rows that test something, and rows of a bin or word that may be known of secret rows. Chosen without a
+# measurement; halved, an error of 20 % is tested with one or two rows.
+LEAST_ROWS = 10
+# By definition: a row to learn from, one to choose by and one to test with.
+LEAST_SIDES = 3
 # Rows, or different values, of which no order and no agreement is chance: 20 in order by chance are
 # 1 of 2e18. Halved, ten are 1 of 4e6.
 LEAST = 20
@@ -68,7 +72,8 @@ class LabelledTable:
     name: str = "the rows"
     sha256: str = ""  # of the file's content
     notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
-    assumed: str = ""  # that of these which says how whole numbers of the target are taken
+    assumed: str = ""  # those of these which say how something is taken, and the other option
+    is_asked: bool = True  # how rows are held out was given; else the rows say it
     how: Reading | None = None  # of a file: by it new files are read
 
     @property
@@ -118,10 +123,17 @@ class LabelledTable:
         if self.groups is not None:
             count = folds if folds > 1 else max(2, round(n / size))
             codes = self.y if self.n_classes else None
+            if (self.groups == self.groups[0]).all():
+                raise ConfigError(
+                    "The rows cannot be parted by their groups.",
+                    "Three are needed: to learn from, to choose by and to test with.",
+                    "Name another column of groups, or none.",
+                )
             numbers = assign_group_folds(self.groups, codes, count, self.seed)
         elif folds > 1:
             numbers = shuffle_within_classes(self.codes, self.seed) % folds
-        else:  # exactly so many, of each class its share and one at least
+        else:  # of each class its share and one at least
+            size = max(size, min(self.n_classes, n // 2))
             place = shuffle_within_classes(self.codes, self.seed)
             spread = np.where(place, (place + 0.5) / np.bincount(self.codes)[self.codes], 0.0)
             numbers = np.ones(n, dtype=np.int64)
@@ -157,10 +169,35 @@ def split_without_rare_classes(
     Every fold has all classes where it is fitted; where it is judged, the folds together do. Those
     of fewer rows than `least` are left out, too, and their names are secret. Returns the table, its
     splits, the numbers of its rows in the table that was given, and how many rows the other classes
-    had that are left out. DataError if fewer than two classes are left.
+    had that are left out. Rows are drawn at random if no split keeps the groups or the order in
+    time that the rows say, and nobody asked for. DataError if fewer than two classes are left, or
+    fewer than three rows of a regression; ConfigError if the groups or times that were asked for
+    have no split.
     """
+    try:
+        return _split(table, budget, least)
+    except (ConfigError, DataError):
+        if table.is_asked or (table.groups is None and table.time is None):
+            raise
+        note = (
+            "No such split can be learnt from and checked: the rows are drawn at random after all, "
+            "and the errors may be too small."
+        )
+        notes = (*table.notes, note)
+        return _split(replace(table, groups=None, time=None, notes=notes), budget, least)
+
+
+def _split(
+    table: LabelledTable, budget: float, least: int
+) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
     left_out: dict[str, int] = {}
     kept = np.arange(len(table.y))
+    if len(kept) < LEAST_SIDES:
+        raise DataError(
+            f"{table.name} has {len(kept)} rows with a target.",
+            "A row is needed to learn from, one to choose by and one to test with.",
+            "Measure more rows.",
+        )
     while True:
         splits = table.splits(budget)
         judged = np.concatenate([held for _, held in splits[:-1]])
@@ -211,7 +248,7 @@ def make_table(
     """
     if not isinstance(X, str | Path):
         rows, told = columns.to_table("the rows", X, y)
-        guess = "regression" if np.asarray(y).dtype.kind == "f" else "classification"
+        guess = "regression" if np.asarray(y).dtype.kind in "fM" else "classification"
         read = columns.Table("the rows", columns.to_dense_table(rows), pd.Series(told), {})
         return _labelled(read, task or guess, groups, time)
     path, owners = files.find(str(X), None), None if groups == NO_COLUMN else groups
@@ -223,7 +260,9 @@ def make_table(
     owners = read.special.get("groups", groups) if groups != NO_COLUMN else groups
     table = _labelled(read, task, owners, time)
     unused = tuple(str(name) for name in X.columns if name not in table.X.columns)
-    return replace(table, sha256=files.hash_content(path), how=replace(how, unused=unused))
+    how = replace(how, unused=unused, dates=read.dates)
+    asked = groups is not None or time is not None
+    return replace(table, sha256=files.hash_content(path), how=how, is_asked=asked)
 
 
 def read_new_rows(
@@ -279,11 +318,13 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         raise ConfigError("Groups and time were both given.", "", "Give one of the two.")
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.to_days(str(when.name), when), name="time")
-    table.complete()
+    table.complete(task)
+    codes, words, kind = table.target_codes(task, ())
     name, X, y, notes = table.name, table.X, table.y, []
     if len(y) < LEAST_ROWS:
-        what = f"Too few rows have a target: {len(y)} in {name}."
-        raise DataError(what, f"At least {LEAST_ROWS} are needed.", "Measure more rows.")
+        few = f"Only {len(y)} rows have a target: they test nothing, and the errors mean little."
+        table.notes.append(few)
+        table.assumed.append(few)
     rows = pd.concat([X, y.rename("\0target")], axis=1)  # numbers are compared as such
     texts = {name: STRING for name, dtype in rows.dtypes.items() if not values.is_number(dtype)}
     hashes = pd.util.hash_pandas_object(rows.astype(texts), index=False)
@@ -293,7 +334,6 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         notes, table.special = [sentence], {by: column}
         X = X.drop(columns=column.name) if by == "groups" and column.name in X else X
     numbers, *_ = table.arranged()
-    codes, words, kind = table.target_codes(task, ())
     target, classes = codes, np.empty(0)
     if kind != "regression":
         classes, target = np.unique(_labels(y, words)[codes], return_inverse=True)
@@ -306,7 +346,8 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         table.special["time"].to_numpy(np.float64) if "time" in table.special else None,
         name=name,
         notes=(*find_leaky_columns(X[once], codes[once]), *notes, *table.notes),
-        assumed=table.assumed,
+        assumed=" ".join(table.assumed),
+        is_asked=groups is not None or time is not None,
     )
 
 
@@ -419,13 +460,14 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 def remove_row_values(table: LabelledTable) -> LabelledTable:
     """Return a table whose target and notes tell no value of a row."""
     note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
+    notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
         # The names of rare classes are secret, too, in whatever sentence they stand.
-        notes = [each for each in table.notes if "class" not in each or "--" in each]
+        notes = [each for each in notes if "class" not in each or "--" in each]
         return replace(table, notes=(*notes, f"{note} Classes of fewer rows are left out."))
     step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
     note = f"{note} The target is rounded to a thousandth of its range."
-    return replace(table, y=np.round(table.y / step) * step, notes=(*table.notes, note))
+    return replace(table, y=np.round(table.y / step) * step, notes=(*notes, note))
 
 
 def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:

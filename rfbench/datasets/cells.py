@@ -186,7 +186,7 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     there = some.notna()
     numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
-    # Of numbers with a few words, the words are named by who refuses them.
+    # Of numbers with a few words, `rfbench.datasets.columns.Table` takes these.
     return some if holds_numbers(some[there], numbers[there]) else text
 
 

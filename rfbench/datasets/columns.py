@@ -18,11 +18,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rfbench.arrays import Rows
+from rfbench.arrays import Array, Rows
 from rfbench.datasets.values import (
     DATE,
+    EPOCH,
     NUMBER,
-    WORDS,
     as_plain,
     as_table,
     format_names,
@@ -30,8 +30,10 @@ from rfbench.datasets.values import (
     has_parts,
     infer_kind,
     infer_row_names,
+    is_day_first,
     is_number,
     parse_measures,
+    to_days,
     to_text,
 )
 from rfbench.errors import DataError, suggest_nearest
@@ -50,6 +52,10 @@ MOST_WHOLE, LEAST_EACH = 20, 5
 # Between them the rule may be wrong, and a note names the other option. 3 to 30 is where it was
 # measured on the suite, see above; doubled, quantities with 60 values get a note, too.
 FEW, MANY = 2, 30
+# Share of the cells of a target that are numbers, from which on the others are gaps. Chosen without a
+# measurement; at .9 one word in ten would be a gap.
+NEARLY_ALL = 0.95
+UNREAD = "These cells of the target count as missing: "
 # From every fourth value that is not 0 on: sparse rows store 12 bytes a value, and three times as
 # many operations. Chosen without a measurement; doubled, matrices are dense with an eighth of
 # values.
@@ -153,7 +159,7 @@ def parse_columns(
 
     The `describe_target` of what is returned has the fields of a catalogue's entry that are known
     now; its `note` says in sentences what is done. DataError if a column is not there, or the
-    target cannot be used as it is.
+    target can be read in two ways.
     """
     return parse_table(choose_columns(name, X, y, **special), task, labels)
 
@@ -161,7 +167,7 @@ def parse_columns(
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
     """Return what `parse_columns` returns, from a table."""
     name = table.name
-    table.complete()
+    table.complete(task)
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
             f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} columns beside the target.",
@@ -169,6 +175,7 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
             "Is it the right file, the right way round, with the right separator?",
         )
     codes, classes, kind = table.target_codes(task, labels)
+    table.check_guesses()
     rows, columns, notes = _rows(name, table.X)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
@@ -280,17 +287,56 @@ class Table:
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
     notes: list[str] = field(default_factory=list)  # what was done, in sentences
     comma: bool | None = None  # whether a target of words has a decimal comma; None: not known
-    assumed: str = ""  # how whole numbers of the target are taken, and the other option
+    assumed: list[str] = field(default_factory=list)  # those of the notes that name another option
+    guesses: list[str] = field(default_factory=list)  # those of them that a run does not accept
+    dates: str | None = None  # of a target of dates: how days since `EPOCH` are written as dates
+    _exact: Any = None  # the target's values, which tell its classes, once it is read
+    _numbers: Any = None  # as numbers; None of words
 
-    def complete(self) -> None:
-        """Leave out rows without a target, a group or a part; a `Preparation` fills other gaps.
+    def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
+        """Note how something is taken, and the option that takes it otherwise."""
+        sentence = f"{fact}, taken as {taken} ({option})."
+        for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
+            each.append(sentence)
 
-        DataError if the cells of a column are lists, say.
+    def check_guesses(self) -> None:
+        """Raise DataError if a cell may be read in two ways: a run does not guess."""
+        if self.guesses:
+            raise DataError(
+                f"{self.name}: {self.guesses[0]}",
+                "`choose` does so, and a run does not guess.",
+                "Write what it is (`task`, `decimal`, `header`), or name another column.",
+            )
+
+    @property
+    def target_name(self) -> str:
+        """The word target with its column's name, if that is known."""
+        return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
+
+    def complete(self, task: str | None) -> None:
+        """Read the target, and leave out columns of lists and rows without target, group or part.
+
+        A `Preparation` fills other gaps.
         """
-        features = self.X.items() if isinstance(self.X, pd.DataFrame) else ()
-        for column, cells in (*features, (self.y.name, self.y), *self.special.items()):
-            check_scalars(self.name, str(column), cells)
-        needed = pd.concat([self.y.rename("the target"), *self.special.values()], axis=1)
+        if isinstance(self.X, pd.DataFrame):
+            lists = [str(column) for column, cells in self.X.items() if has_parts(cells)]
+            if lists:
+                self.X = self.X.drop(columns=lists)
+                self.notes.append(
+                    f"Left out, with lists or bytes in cells: {format_names(lists)}. Columns of "
+                    "their parts can be used."
+                )
+        self._exact, self._numbers = self._read_target(task)
+        read = self._exact.notna().to_numpy()
+        if self._numbers is not None:
+            read = read & np.isfinite(self._numbers)
+            odd = to_text(self.y[~read]).value_counts()
+            if len(odd):
+                counted = [f"{str(word)[:40]} ({count:,})" for word, count in odd.items()]
+                self.notes.append(f"{UNREAD}{format_names(counted)}.")
+        words = {k: to_text(v) if has_parts(v) else v for k, v in self.special.items()}
+        self.special, y = words, self.y.where(read)
+        needed = pd.concat([y.rename("the target"), *words.values()], axis=1)
         counts = needed.isna().sum()
         keep = needed.notna().all(axis=1)
         if not keep.all():
@@ -303,28 +349,87 @@ class Table:
             X = self.X[keep.to_numpy()]
             self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
             self.y = self.y[keep].reset_index(drop=True)
-            self.special = {k: v[keep].reset_index(drop=True) for k, v in self.special.items()}
+            self._exact = self._exact[keep].reset_index(drop=True)
+            self._numbers = None if self._numbers is None else self._numbers[keep]
+            self.special = {k: v[keep].reset_index(drop=True) for k, v in words.items()}
+
+    def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
+        """Return the exact values of the target, which tell its classes, and its numbers.
+
+        Both have gaps where it cannot be read. The numbers are None if it holds words.
+        """
+        y, classes = self.y, task not in (None, "regression")
+        if is_number(y):
+            return y, y.to_numpy(dtype=np.float64, na_value=np.nan)
+        text = to_text(y)
+        if has_parts(y):
+            option = "name another column if they are no labels"
+            self.assume(f"{self.target_name}: lists or bytes", "classes", option, guess=not task)
+        is_category = isinstance(y.dtype, pd.CategoricalDtype) and task != "regression"
+        if is_category or y.dtype == bool or has_parts(y):
+            return text, None
+        is_dates = pd.api.types.is_datetime64_any_dtype(y.dtype)
+        kind = DATE if is_dates else infer_kind("", text)
+        if kind == DATE:
+            return (text, None) if classes else self._read_dates(y, is_guess=task is None)
+        comma = has_decimal_comma(text) if self.comma is None else self.comma
+        numbers, unit = parse_measures(text, comma=comma)
+        if unit:
+            exact = pd.Series(numbers, index=y.index)
+        elif kind != NUMBER:
+            return text, None
+        else:
+            words = as_plain(text, comma=comma)
+            numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
+            places, different = pd.factorize(words.where(np.isfinite(numbers)))
+            exact = pd.Series([decimal.Decimal(word) for word in different], dtype=object)
+            exact = exact.reindex(places).set_axis(y.index)
+        there = np.isfinite(numbers)
+        count, odd = int(there.sum()), int((text.notna() & np.isnan(numbers)).sum())
+        if odd and classes:
+            return text, None
+        if odd and task is None:
+            fact = f"{self.target_name}: {count:,} numbers and {odd:,} words"
+            is_quantity = _is_quantity(numbers[there], len(np.unique(numbers[there])))
+            if count < NEARLY_ALL * (count + odd) and not is_quantity:
+                option = "--task regression leaves out the words"
+                self.assume(fact, "classes", option, guess=True)
+                return text, None
+            self.assume(fact, "numbers and gaps", "--task classification for classes", guess=True)
+        return exact, numbers
+
+    def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
+        """Return dates as days since `EPOCH`."""
+        days = to_days("", y)
+        is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
+        self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"
+        order = {None: "", True: ", the day first", False: ", the month first"}[is_day_first(y)]
+        self.assume(
+            f"{self.target_name}: dates{order}",
+            f"a quantity in days since {EPOCH.date()}",
+            "--task classification for classes",
+            guess=is_guess,
+        )
+        return pd.Series(days, index=y.index), days
 
     def target_codes(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task.
+        """Return the target, the labels of its classes and the task, once it is `complete`.
 
         `task` is classification (also binary, multiclass), regression, or guessed. DataError if the
         column can be no target.
         """
-        name, notes = self.name, self.notes
-        y = self.y.dropna()
+        name, notes, y, numbers = self.name, self.notes, self.y, self._numbers
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
-        exact, numbers = _read_target(what, y, self.comma)
-        codes, values = pd.factorize(exact, sort=True)
+        codes, values = pd.factorize(self._exact, sort=True)
         different = len(values)
         if different < 2:
             raise DataError(
-                f"{what} is constant.", "Nothing can be learnt.", "Name another column."
+                f"{what} is constant." if different else f"{what} has no value.",
+                "Nothing can be learnt.",
+                "Name another column.",
             )
-        if numbers is not None and not np.isfinite(numbers).all():
-            raise DataError(f"{what} is not finite in some rows.", "", "Correct or remove them.")
         given = [str(label) for label in labels] if len(labels) == different else []
         written = given or _written(y, codes)
         if task:
@@ -333,8 +438,11 @@ class Table:
             # So many digits are labels, of which doubles would merge some.
             long = all(re.fullmatch(r"\d{16,}", label) for label in written)
             regression = False
-            if numbers is not None and not (given or long):
-                regression = self._is_quantity(numbers, different)
+            if self.dates is not None:
+                regression = True
+            elif numbers is not None and not (given or long):
+                regression = _is_quantity(numbers, different)
+                self._note_whole_numbers(regression, different)
         if regression and numbers is None:
             raise DataError(
                 f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
@@ -345,31 +453,22 @@ class Table:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return np.asarray(numbers), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            raise DataError(
-                f"{what} has {different:,} different labels in {len(y):,} rows.",
-                "That looks like a name, a number or a text, not like classes.",
-                "Name another column, or write `task: regression` if it is a quantity.",
-            )
+            fact = f"{self.target_name}: {different:,} different labels in {len(y):,} rows"
+            option = "--task regression for a quantity"
+            self.assume(fact, "classes", option, guess=True)
         kind = "binary" if different == 2 else "multiclass"
         notes.append(f"Classification{guess}: {different} classes, {format_names(written)}.")
         return codes.astype(np.int64), written, kind
 
-    def _is_quantity(self, numbers: NDArray[np.float64], different: int) -> bool:
-        """Whether numbers are taken as a quantity, see `MOST_WHOLE`; a doubtful case is noted."""
-        if different <= FEW:
-            return False
-        if different > MANY or (numbers != np.round(numbers)).any():
-            return True
-        quantity = different > MOST_WHOLE or LEAST_EACH * different > len(numbers)
+    def _note_whole_numbers(self, quantity: bool, different: int) -> None:
+        """Note how whole numbers are taken, if the rule of `MOST_WHOLE` may be wrong."""
+        if not FEW < different <= MANY or (self._numbers % 1 != 0).any():
+            return
         taken, other = ("classes", "regression for a quantity")
         if quantity:
             taken, other = ("a quantity", "classification for classes")
-        name = "" if self.y.name in (None, 0) else f" {self.y.name}"
-        self.assumed = (
-            f"Target{name}: {different} different whole numbers, taken as {taken} (--task {other})."
-        )
-        self.notes.append(self.assumed)
-        return quantity
+        fact = f"{self.target_name}: {different} different whole numbers"
+        self.assume(fact, taken, f"--task {other}")
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the numbers of the groups, the size of the training part, and its rows first."""
@@ -416,57 +515,11 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
-def check_scalars(name: str, column: str, cells: pd.Series[Any]) -> None:
-    """Raise DataError if the cells of a column are lists, structs or bytes."""
-    if has_parts(cells):
-        kind = type(cells.dropna().iloc[0]).__name__
-        raise DataError(
-            f"Column '{column}' of {name} has cells that are no single values: {kind}.",
-            "A cell has to be a number, a word or a date.",
-            f"Leave it out (`drop: {column}`, `--drop {column}`), or make columns of its parts.",
-        )
-
-
-def _read_target(
-    what: str, y: pd.Series[Any], comma: bool | None
-) -> tuple[pd.Series[Any], NDArray[np.float64] | None]:
-    """Return the exact values of a target, which tell its classes, and its numbers.
-
-    They are None where it holds words. DataError if it is both, or of dates.
-    """
-    if is_number(y):
-        return y, y.to_numpy(dtype=np.float64)
-    text = to_text(y)
-    is_category = isinstance(y.dtype, pd.CategoricalDtype)
-    kind = WORDS if is_category else infer_kind("", text)
-    if kind == DATE or pd.api.types.is_datetime64_any_dtype(y.dtype):
-        raise DataError(
-            f"{what} holds dates or times, such as {y.iloc[0]}.",
-            "They are neither numbers nor classes.",
-            "Name another column, or make a number of it, days say.",
-        )
-    comma = has_decimal_comma(text) if comma is None else comma
-    in_units, unit = (
-        (None, "") if is_category or y.dtype == bool else parse_measures(text, comma=comma)
-    )
-    if unit and in_units is not None and np.isfinite(in_units).all():
-        return pd.Series(in_units, index=y.index), in_units
-    if kind != NUMBER or y.dtype == bool:
-        return text, None
-    words = as_plain(text, comma=comma)
-    numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
-    odd = text[~np.isfinite(numbers)]
-    if len(odd):
-        raise DataError(
-            f"{what} holds numbers and {len(odd):,} words, the first in row "
-            f"{int(odd.index[0]) + 1}: {str(odd.iloc[0])[:40]!r}.",
-            "It is neither a column of numbers nor of words.",
-            "Correct them (a row with an empty field is left out), or name another column.",
-        )
-    places, different = pd.factorize(words)
-    return pd.Series([decimal.Decimal(word) for word in different], dtype=object).reindex(
-        places
-    ).set_axis(y.index), numbers
+def _is_quantity(numbers: Array, different: int) -> bool:
+    """Whether so many different numbers are taken as a quantity, see `MOST_WHOLE`."""
+    whole = bool((numbers % 1 == 0).all())
+    few = FEW if not whole else min(MOST_WHOLE, len(numbers) / LEAST_EACH)
+    return different > max(FEW, few)
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:

@@ -61,6 +61,7 @@ _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
 _MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
 _POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+_FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 
 
 def find(path: str, folder: Path | None) -> Path:
@@ -94,7 +95,7 @@ class Reading:
     separator: str | None = None
     decimal: str | None = None
     commas: tuple[str, ...] = ()  # columns with a decimal comma, where others have a point
-    unclear: str | None = None  # a number whose mark is a decimal sign or stands between thousands
+    unclear: str | None = None  # a mark: no number says if it is decimal or between thousands
     encoding: str | None = None  # where it was given; else it is found out for each file
     quote: str = '"'
     header: bool = True
@@ -104,6 +105,7 @@ class Reading:
     width: int = 0  # number of columns, of svmlight without the target
     index_base: int | None = None  # of svmlight: the number of the first column, 0 or 1
     target: str | int | None = None  # place of the target: a name, or a number from 0 on
+    dates: str | None = None  # how the dates of a target are written, which are learnt as days
 
 
 class Read(NamedTuple):
@@ -175,23 +177,22 @@ def read_table(
     """Read a file to learn from: its features and target, how it was read, and all its columns.
 
     Sparse rows become a table if `dense`. `special` are the keys of `rfbench.datasets.columns.
-    chosen`, and the options are those of `read`. DataError if the file cannot be read, or its
-    numbers mean two things.
+    choose_columns`, and the options are those of `read`. What is assumed is noted in the table.
+    DataError if the file cannot be read.
     """
     X, y, how, notes, queries = read(path, target=special.get("target"), **options)
-    if how.unclear:
-        whole = re.sub("[,.]", "", how.unclear)
-        other = "." if "," in how.unclear else ","
-        raise DataError(
-            f"{how.unclear} in {path.name} is {whole} or {how.unclear.replace(',', '.')}.",
-            "No number of the file says which.",
-            f"Say `--decimal '{other}'` for {whole}, else `--decimal '{'.,'.strip(other)}'`; "
-            "in a configuration, `decimal`.",
-        )
     X = columns.to_dense_table(X) if dense else X
     made = columns.choose_columns(path.name, X, y, **special)
     made.notes.extend(notes)
     made.comma = how.decimal == "," or str(made.y.name) in how.commas
+    if how.unclear:
+        taken, other = ("1.234", "1234") if how.unclear == how.decimal else ("1234", "1.234")
+        fact = f"Numbers like 1{how.unclear}234"
+        option = f"--decimal '{'.,'.strip(how.decimal)}' for {other}"
+        made.assume(fact, taken, option, guess=True)
+    if how.format in TEXT and not how.header and options.get("header") is None:
+        fact, option = "The first line, which holds numbers", "--header for names"
+        made.assume(fact, "a row", option, guess=True)
     if queries is not None and special.get("groups") is None:
         made.special["groups"] = pd.Series(queries, name="qid")
         made.notes.append(
@@ -266,6 +267,7 @@ def detect_reading(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or detect_encoding(path))
+    is_comment = lines[start:][:1] and lines[start].startswith("#")  # with the names
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
@@ -273,23 +275,47 @@ def detect_reading(
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
-    fields = [field for row in _split(lines, separator, quote) for field in row]
+    rows = _split(lines, separator, quote)
+    if header is None and rows and not is_comment:
+        names = [str(name) for name in range(len(rows[0]))]  # of a table without names
+        is_named = rows[0] == names or str(target) in rows[0]
+        how = replace(how, header=is_named or not all(map(_FIRST_NUMBER.fullmatch, rows[0])))
     unclear = None
     if decimal is None:
-        # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
-        number = _SHORT_COMMA if separator == "," else _COMMA
-        commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
-        points = any(
-            _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
-        )
-        decimal = "," if commas and not points else "."
-        # Programs that write commas or tabs between fields write decimal points.
-        likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
-        marked = [field for field in fields if _MARKED.fullmatch(field)]
-        for mark in likely_marks:
-            if marked and all(_UNCLEAR[mark].fullmatch(field) for field in marked):
-                unclear = marked[0]
+        decimal, unclear = _detect_decimal(rows, separator)
+        if unclear:  # some number further down may tell
+            form = encoding or detect_encoding(path)
+            with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
+                rows = _split(stream.read().split("\n")[start:], separator, quote) or rows
+            decimal, unclear = _detect_decimal(rows, separator)
     return replace(how, separator=separator, decimal=decimal, unclear=unclear)
+
+
+def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | None]:
+    """Return the decimal sign of fields, and the mark of numbers that may be read in two ways.
+
+    Such a mark stands between thousands if the columns of these numbers have whole numbers of up to
+    three digits, and none with more: 950 and 1,024. Otherwise it is the decimal sign.
+    """
+    fields = [field for row in rows for field in row]
+    # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
+    number = _SHORT_COMMA if separator == "," else _COMMA
+    commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
+    points = any(
+        _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
+    )
+    decimal = "," if commas and not points else "."
+    # Programs that write commas or tabs between fields write decimal points.
+    likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
+    marked = [field for field in fields if _MARKED.fullmatch(field)]
+    for mark in likely_marks:
+        if marked and all(_UNCLEAR[mark].fullmatch(field) for field in marked):
+            every = [(at, field) for row in rows for at, field in enumerate(row)]
+            places = {at for at, field in every if _MARKED.fullmatch(field)}
+            whole = [len(field) for at, field in every if at in places and field.isdigit()]
+            thousands = max(whole, default=4) <= 3
+            return (",.".strip(mark) if thousands else mark), mark
+    return decimal, None
 
 
 def detect_encoding(path: Path) -> str:
@@ -554,13 +580,6 @@ def _csv(path: Path, how: Reading) -> Read:
             f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
             f"Its separator is not {how.separator!r}.",
             "Name the separator: `separator: ';'`.",
-        )
-    number = r"-?\d+([.,]\d+)*(e[-+]?\d+)?"
-    if how.header and all(re.fullmatch(number, str(c)) for c in table.columns):
-        raise DataError(
-            f"The first line of {path.name} holds numbers and no names.",
-            "It would be taken for the names of the columns.",
-            "Write `header: false`, and the target as a number: 0 is the first, -1 the last.",
         )
     return Read(table, None, how)
 

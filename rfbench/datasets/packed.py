@@ -74,11 +74,13 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
-    if pd.isna(y).any():
-        raise ValueError("the target has gaps")
+    if pd.isna(y).any() or np.isin(y, [np.inf, -np.inf]).any():
+        raise ValueError("the target has gaps, or values that are not finite")
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
+        target.complete(task)
         y, classes, found = target.target_codes(task, ())
+        target.check_guesses()
         about = columns.describe_target(y, classes, found, target.notes)
     about = {**about, "rows": n, "columns": d, "train_rows": facts.get("train_rows")}
     name = folder.name

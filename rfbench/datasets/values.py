@@ -316,3 +316,10 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     ).sort_index()
     moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
     return moments.set_axis(column.index)
+
+
+def write_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
+    """Return days since `EPOCH` as dates, in a form of `strftime`; nothing of infinite ones."""
+    finite = days.where(np.isfinite(days.to_numpy()))
+    moments = EPOCH + pd.to_timedelta(finite, unit="D", errors="coerce")
+    return moments.dt.round("s" if "%S" in form else "D").dt.strftime(form)

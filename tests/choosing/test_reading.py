@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 from rfbench.choosing.model import Model, compute_half_widths, load, save
 from rfbench.choosing.table import make_table
 from rfbench.cli import main
+from rfbench.datasets import own
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
@@ -109,16 +110,20 @@ def test_what_would_lie_inside_the_range_in_another_reading_is_refused(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["a;y\n950;1\n1,024;2\n", "a;y\n950;1\n1.024;2\n"])
-def test_marks_that_may_be_either_are_asked_about(tmp_path, content):
+def test_marks_that_may_be_either_are_read_by_a_rule_and_refused_by_a_run(tmp_path, content):
+    """With 950 beside it, 1,024 is a thousand; a decimal sign that is given tells."""
     head, *rows = content.split()
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
-    output = " ".join(call("choose", path, "--target", "y", "--task", "regression", code=2).split())
-    assert "1024 or 1.024" in output
-    point = make_table(path, target="y", decimal=".").X
-    comma = make_table(path, target="y", decimal=",").X
-    read = [Preparation().fit_transform(X)[1, 0] for X in (point, comma)]
-    assert read == ([1024, 1.024] if "," in content else [1.024, 1024])
-    clear = make_table(put(path, path.read_text() + "0.5;3\n"), target="y", task="regression")
+    made = [make_table(path, target="y", **how) for how in ({}, {"decimal": "."}, {"decimal": ","})]
+    read = [Preparation().fit_transform(table.X)[1, 0] for table in made]
+    assert read == [1024, *([1024, 1.024] if "," in content else [1.024, 1024])]
+    assert made[0].assumed.startswith("Numbers like 1")
+    assert made[1].assumed == ""
+    with pytest.raises(DataError, match="a run does not guess.*`decimal`"):
+        own.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
+    far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
+    clear = make_table(far, target="y", task="regression")
+    assert clear.assumed == ""
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 

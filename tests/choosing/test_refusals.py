@@ -1,5 +1,6 @@
 """`choose` ends with a model, or with exit code 2 and a sentence of a complete list."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -10,12 +11,16 @@ import pytest
 
 from rfbench.choosing import choice as choosing
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, Rounds
+from rfbench.datasets.columns import UNREAD
 from tests.support.command_line import call
 from tests.support.generated_tables import KINDS, generated, near_constant, rows_20
 from tests.support.nightly import at_night
 
 REFUSED = {
     "a target with one value": pd.DataFrame({"a": range(40), "y": [1.5] * 40}),
+    "a target without a value": pd.DataFrame({"a": range(40), "y": ["?"] * 40}),
+    "names as a target": pd.DataFrame({"a": range(40), "y": [f"n{i}" for i in range(40)]}),
+    "two rows": pd.DataFrame({"a": range(2), "y": [0.5, 1.5]}),
     "a target with one class": pd.DataFrame({"a": range(40), "y": ["x"] * 40}),
     "a class that cannot be held out": pd.DataFrame({"a": range(40), "y": ["x"] * 39 + ["z"]}),
     "no usable column": pd.DataFrame({"a": [7] * 40, "y": np.arange(40) / 7}),
@@ -38,6 +43,261 @@ def test_a_table_without_a_model_is_refused_in_one_sentence(what, tmp_path, monk
     assert output.splitlines()[-1].strip()
     assert "error:" in output
     assert not Path("results").exists() or not list(Path("results").rglob("model.json"))
+
+
+N = 48
+A = np.random.default_rng(0).standard_normal(N).round(3)
+Q = (2 * A + 10).round(3)
+DAYS = pd.Timestamp("2024-01-05") + pd.to_timedelta((Q * 30).astype(int), "D")
+THIRD, TENTH = np.arange(N) % 3 == 0, np.arange(N) % 24 == 0
+
+
+def frame(y, **more):
+    return pd.DataFrame({"a": A, **more, "y": y}).to_csv(index=False)
+
+
+def lines(form, head="a;y"):
+    return f"{head}\n" + "".join(form.format(i=i, a=900 + 7 * i) + "\n" for i in range(N))
+
+
+# What a file holds, the first line, whether there are classes, and the rows with a target.
+TAKEN = {
+    "dates": (
+        frame(DAYS.strftime("%d.%m.%Y")),
+        "Target y: dates, the day first, taken as a quantity in days since 2000-01-01 (--task c",
+        0,
+        N,
+    ),
+    "dates and a word": (
+        frame(np.where(TENTH, "soon", DAYS.strftime("%Y-%m-%d"))),
+        "Target y: dates, taken as a quantity in days since 2000-01-01 (--task classification",
+        0,
+        N - 2,
+    ),
+    "a few words among numbers": (
+        frame(np.where(TENTH, "late", (A > 0).astype(int).astype(str))),
+        "Target y: 46 numbers and 2 words, taken as numbers and gaps (--task classification for",
+        2,
+        N - 2,
+    ),
+    "words among a quantity": (
+        frame(np.where(THIRD, "late", Q.astype(str))),
+        "Target y: 32 numbers and 16 words, taken as numbers and gaps (--task classification for",
+        0,
+        N - 16,
+    ),
+    "words among codes": (
+        frame(np.where(THIRD, "late", (A > 0).astype(int).astype(str))),
+        "Target y: 32 numbers and 16 words, taken as classes (--task regression leaves out the wor",
+        3,
+        N,
+    ),
+    "infinite numbers": (frame(np.where(TENTH, -np.inf, Q)), "", 0, N - 2),
+    "n/a among numbers": (frame(np.where(TENTH, "n/a", Q.astype(str))), "", 0, N - 2),
+    "a word among numbers with a unit": (
+        frame([f"{q} kg" if q != Q[5] else "heavy" for q in Q]),
+        "Target y: 47 numbers and 1 words, taken as numbers and gaps (--task classification for",
+        0,
+        N - 1,
+    ),
+    "many labels": (
+        frame([f"n{i // 3}" for i in range(N)]),
+        "",
+        16,
+        N,
+    ),
+    "nine rows": (
+        pd.DataFrame({"a": A[:9], "y": Q[:9]}).to_csv(index=False),
+        "Only 9 rows have a target: they test nothing, and the errors mean little.",
+        0,
+        9,
+    ),
+    "six rows of two classes": (
+        "a,y\n1,u\n2,v\n3,u\n4,v\n5,u\n6,v\n",
+        "Only 6 rows have a target",
+        2,
+        6,
+    ),
+    "classes one after the other in time": (
+        frame(np.where(np.arange(N) < 24, "u", "v"), day=pd.date_range("2024-01-01", periods=N)),
+        "",
+        2,
+        N,
+    ),
+    "marks of unknown meaning, with smaller numbers": (
+        lines("{i};{a}").replace(";1", ";1,"),
+        "Numbers like 1,234, taken as 1234 (--decimal ',' for 1.234).",
+        0,
+        N,
+    ),
+    "marks of unknown meaning": (
+        lines("5,{i:03};{a}"),
+        "Numbers like 1,234, taken as 1.234 (--decimal '.' for 1234).",
+        0,
+        N,
+    ),
+    "no names": (
+        frame(Q).partition("\n")[2],
+        "The first line, which holds numbers, taken as a row (--header for names).",
+        0,
+        N,
+    ),
+    "years as names": (frame(Q).replace("a,y", "2010,2011"), "", 0, N),
+}
+TARGETS = {"no names": 1, "years as names": 2011}
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_a_table_is_taken_by_a_reading_that_is_said(what, tmp_path, monkeypatch):
+    """The first line, the card and the page have the assumption; `predict` reads a new file."""
+    monkeypatch.chdir(tmp_path)
+    content, first, n_classes, rows = TAKEN[what]
+    Path("t.csv").write_text(content)
+    target = TARGETS.get(what, "y")
+    words = ("--target", target, "--budget", "1ms", "--jobs", 1, "--out", "o")
+    output = call("choose", "t.csv", *words)
+    card = json.loads(Path("o/model.json").read_text())
+    assert output.startswith(first)
+    assert card["assumed"].startswith(first)
+    assert bool(card["assumed"]) == bool(first)
+    assert not first or " ".join(output.split()).count(first) == 2
+    assert (len(card["classes"]), card["rows"]) == (n_classes, rows)
+    call("predict", "o/model.joblib", "t.csv", "--out", "p.csv")
+    made = pd.read_csv("p.csv")["prediction"]
+    assert len(made) == content.count("\n") - (what != "no names")
+    if what == "dates":
+        assert made.str.fullmatch(r"20\d\d-\d\d-\d\d").all()
+        days = pd.to_datetime(made) - pd.Series(DAYS)
+        assert days.abs().max() < pd.Timedelta(days=3)
+    said = " ".join(card["notes"])
+    for word, found in {"late": (2, 16), "heavy": (1,), "soon": (2,), "-inf": (2,)}.items():
+        if rows < N and word in content:
+            assert any(f"{UNREAD}{word} ({n})" in said for n in found)
+    if what == "classes one after the other in time":
+        assert not card["in_time"]
+        assert "No such split can be learnt from and checked" in said
+    if what == "marks of unknown meaning, with smaller numbers":
+        assert made.max() > 1000
+
+
+def test_a_column_of_lists_is_left_out_with_a_remark(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"a": A, "tags": [["x", "y"]] * N, "y": Q})
+    table.to_parquet("t.parquet")
+    call("choose", "t.parquet", "--target", "y", "--budget", "1ms", "--jobs", 1, "--out", "o")
+    card = json.loads(Path("o/model.json").read_text())
+    assert card["columns"] == ["a"]
+    assert "Left out, with lists or bytes in cells: tags." in " ".join(card["notes"])
+    assert "tags" not in call("predict", "o/model.joblib", "t.parquet", "--out", "p.csv")
+
+
+# Every error that a table can reach, by its first words in the source, and what it is.
+ERRORS = {
+    "a table that is refused": [
+        "choosing/table.py: {} has {} rows with a target.",  # of a regression
+        "choosing/table.py: Of {}, fewer than two classes have rows on both sides of every",
+        "datasets/columns.py: {} is constant.",
+        "datasets/preparation.py: No column is left to learn from.",
+        "datasets/values.py: {} has two columns '{}': columns {} and {}.",
+    ],
+    "no table": [
+        "datasets/archives.py: It holds {} files, and one is looked for",
+        "datasets/archives.py: {} cannot be read.",
+        "datasets/archives.py: '{}'",  # is larger than what may be unpacked
+        "datasets/arff.py: Attribute {} has the type {}, which is not supported",
+        "datasets/arff.py: It has no line @attribute, or no line @data",
+        "datasets/arff.py: Line {} has {} values, and there are {} attributes",
+        "datasets/arff.py: Line {} is sparse, {0 1.5, ...}, which is not supported",
+        "datasets/arff.py: Line {} names no attribute with a type: {}",
+        "datasets/arff.py: Line {} of its header is not understood: {}",
+        "datasets/arff.py: {} has the value {}, which is not one of its values",
+        "datasets/columns.py: X of {} has the shape {} and the type {}.",
+        "datasets/columns.py: y of {} has the shape {}, and X has {} rows.",
+        "datasets/files.py: A column has the number 0, and the first one is 1",
+        "datasets/files.py: It holds the arrays {}, and X and y are looked for",
+        "datasets/files.py: {} cannot be read.",
+        "datasets/files.py: {} has one column only, {}.",
+        "datasets/files.py: {} is empty.",
+    ],
+    "an option, or a file to predict, that does not fit": [
+        "choosing/choice.py: metric of {}",
+        "choosing/table.py: Column {} of {} is not as in training as it is read.",
+        "choosing/table.py: Groups and time were both given.",
+        "choosing/table.py: The rows cannot be parted by their groups.",
+        "choosing/table.py: The rows cannot be parted by time.",
+        "choosing/table.py: {} has no rows.",
+        "choosing/table.py: {} has none of the columns that the model knows.",
+        "datasets/columns.py: The target of {} is not named.",
+        "datasets/columns.py: The target of {} stands apart from its columns, and target is",
+        "datasets/columns.py: The {} and the {} of {} are both '{}'.",
+        "datasets/columns.py: {} has no column '{}'.{}",
+        "datasets/columns.py: {} holds words, such as {}.",  # --task regression
+        "datasets/columns.py: {} is sparse, without names.",  # drop, groups
+        "datasets/files.py: The first line of {} holds names, and the file that it is read like",
+        "datasets/files.py: There is no file {}.{}",
+        "datasets/files.py: {} has {} columns.",
+        "datasets/files.py: {} is a folder.",
+        "datasets/values.py: '{}' holds neither dates nor numbers, such as {}.",  # --time
+    ],
+    "no model within the budget, with the messages of all candidates": [
+        "choosing/choice.py: No model could be fitted on all rows.",
+        "choosing/choice.py: Nothing was measured within {} s, not even the constant.",
+    ],
+    "a folder that is in use": [
+        "choosing/workplace.py: Another `rfbench choose` is at work on {}.",
+        "choosing/workplace.py: {} has {}, and no {} of `rfbench choose`.",
+        "choosing/workplace.py: {} is not a folder.",
+    ],
+    "a run alone: it does not guess, and tables for `choose` are never sparse": [
+        "datasets/archives.py: {} holds {} files named '{}', not {}.",
+        "datasets/columns.py: All columns of {} are constant.",
+        "datasets/columns.py: Column '{}' of {} does not say which rows train and which test.",
+        "datasets/columns.py: {} has values that are not finite.",
+        "datasets/columns.py: {} has {} rows and {} columns beside the target.",
+        "datasets/columns.py: {}: {}",
+    ],
+}
+ROOM = Path(choosing.__file__).parents[1]
+SOURCES = [
+    *(f"choosing/{name}.py" for name in ("choice", "table", "workplace")),
+    *(f"datasets/{name}.py" for name in ("archives", "arff", "cells", "columns", "files")),
+    *(f"datasets/{name}.py" for name in ("preparation", "scaling", "values")),
+]
+
+
+def texts(node, function):
+    """Return an error's first argument with {} for values; a name is what was assigned to it."""
+    match node:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr(parts):
+            return "".join(p.value if isinstance(p, ast.Constant) else "{}" for p in parts)
+        case ast.IfExp(body=body):
+            return texts(body, function)
+        case ast.Name(name):
+            for each in ast.walk(function):
+                if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name:
+                    return texts(each.value, function)
+    return ""
+
+
+def raised():
+    """Return the texts of all errors in the modules that a table goes through."""
+    for source in SOURCES:
+        tree = ast.parse((ROOM / source).read_text())
+        functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+        for function in functions:
+            for each in ast.walk(function):
+                match each:
+                    case ast.Raise(exc=ast.Call(args=[first, *_])):
+                        if text := texts(first, function):
+                            yield f"{source}: {text}"
+
+
+def test_every_error_that_a_table_can_reach_is_in_the_list():
+    listed, found = [text for texts in ERRORS.values() for text in texts], {*raised()}
+    assert [text for text in sorted(found) if not text.startswith(tuple(listed))] == []
+    assert [text for text in listed if not any(each.startswith(text) for each in found)] == []
 
 
 @pytest.mark.parametrize(

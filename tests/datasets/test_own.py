@@ -229,6 +229,8 @@ class TestTarget:
             (list(range(N)), "classification", "40 different labels"),
             (["a", "b"] * (N // 2), "regression", "holds words"),
             ([7] * N, None, "constant"),
+            ([*["a"] * 8, *range(N - 8)], None, "8 words, taken as numbers.*run does not guess"),
+            (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*run does not guess"),
         ],
     )
     def test_what_cannot_be_a_target_is_refused(self, put, values, task, match):
@@ -332,7 +334,7 @@ class TestFiles:
             ("", "a.csv", "is empty"),
             ("\n\n", "a.csv", "is empty"),
             ("x,b\n", "a.csv", "0 rows"),
-            ("1,2\n3,4\n", "a.csv", "header: false"),
+            ("1,2\n3,4\n", "a.csv", "no column 'x'.*columns are 0, 1"),
             ("a,b\n1,2\n3,4,5\n", "a.csv", "line 3"),
             ("a,b\n1,2,3\n3,4,5\n", "a.csv", "cannot be read"),
             ("a, a\n1,2\n3,4\n", "a.csv", "two columns|no column"),
