@@ -25,6 +25,7 @@ from rfbench.datasets.values import (
     WORDS,
     as_plain,
     as_table,
+    find_columns,
     format_names,
     has_decimal_comma,
     has_parts,
@@ -277,7 +278,8 @@ class Table:
 
         DataError if the cells of a column are lists, say.
         """
-        features = self.X.items() if isinstance(self.X, pd.DataFrame) else ()
+        X = self.X if isinstance(self.X, pd.DataFrame) else pd.DataFrame()
+        features = X.iloc[:, find_columns(X, pd.api.types.is_object_dtype)].items()
         for column, cells in (*features, (self.y.name, self.y), *self.special.items()):
             check_scalars(self.name, str(column), cells)
         needed = pd.concat([self.y.rename("the target"), *self.special.values()], axis=1)
