@@ -35,8 +35,8 @@ FOLDED_ROWS = 2_000
 # Training rows for each second of the budget, and bounds of them. Chosen without a measurement of
 # other values: doubled, each contender takes twice as long, and fewer are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Rows that test something, and rows of a bin or word that may be known of secret rows. Chosen without a
-# measurement; halved, an error of 20 % is tested with one or two rows.
+# Rows that test something, and rows of a bin or word that may be known of secret rows. Chosen
+# without a measurement; halved, an error of 20 % is tested with one or two rows.
 LEAST_ROWS = 10
 # By definition: a row to learn from, one to choose by and one to test with.
 LEAST_SIDES = 3
@@ -51,6 +51,8 @@ ROWS_PER_NAME = 10
 COPIES = 0.01
 # That say whether a column tells the target: of wide tables fewer rows, which take a second or two.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
+# Cells that are sorted at once, 8 MB: doubled, twice the memory and the same time.
+SORTED_CELLS = 1_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
@@ -325,10 +327,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         few = f"Only {len(y)} rows have a target: they test nothing, and the errors mean little."
         table.notes.append(few)
         table.assumed.append(few)
-    rows = pd.concat([X, y.rename("\0target")], axis=1)  # numbers are compared as such
-    texts = {name: STRING for name, dtype in rows.dtypes.items() if not values.is_number(dtype)}
-    hashes = pd.util.hash_pandas_object(rows.astype(texts), index=False)
-    copies = pd.factorize(hashes)[0].astype(np.int64)
+    copies = _number_copies(X.assign(**{"\0target": y}))
     if groups is None and time is None and (found := infer_split(X, y, copies)) is not None:
         by, column, sentence = found
         notes, table.special = [sentence], {by: column}
@@ -351,6 +350,28 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     )
 
 
+def _number_copies(rows: pd.DataFrame) -> Index:
+    """Return a number for each row, the same for equal rows; numbers are compared as such."""
+    hashes, others = {}, [*range(rows.shape[1])]
+    for dtype, places in values.group_by_type(rows).items():
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
+            bits = rows.iloc[:, places].to_numpy().view(f"u{dtype.itemsize}")
+            hashes[f"\0{dtype}"] = _hash_rows(bits)
+            others = sorted({*others} - {*places})
+    rows = rows.iloc[:, others]
+    rows = rows.astype(dict.fromkeys(values.list_others(rows), STRING)).assign(**hashes)
+    return pd.factorize(pd.util.hash_pandas_object(rows, index=False))[0].astype(np.int64)
+
+
+def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a hash of the bits of each row; pandas takes many calls for each column."""
+    hashed = np.zeros(len(block), dtype=np.uint64)
+    for column in block.T:
+        hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(32)
+    return hashed
+
+
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
@@ -360,7 +381,12 @@ def infer_split(
     they are and repeats, or exact duplicates, of which `copies` are the numbers. Beside it are the
     times or groups, called as their column is, and a sentence with the option that says otherwise.
     """
-    kinds = {str(name): values.infer_kind(str(name), column) for name, column in X.items()}
+    # A column of numbers is no date, and says whose rows they are by its name alone.
+    called = (name for name in X.columns if values.may_name_rows(name) or _OWNERS.fullmatch(name))
+    telling = {*values.list_others(X), *called}
+    kinds = {
+        name: values.infer_kind(name, X[name]) for name in map(str, X.columns) if name in telling
+    }
     for name in [name for name, kind in kinds.items() if kind == values.DATE]:
         time = pd.Series(values.to_days(name, X[name]), name=name)
         in_order = time.is_monotonic_increasing or time.is_monotonic_decreasing
@@ -384,7 +410,7 @@ def infer_split(
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
-        and (2 * max(X[once].nunique().max(), y[once].nunique()) > once.sum())
+        and any(2 * each.nunique() > once.sum() for _, each in (("", y[once]), *X[once].items()))
     ):
         sentence = (
             f"{again:,} rows repeat another one exactly: such rows are held out together. "
@@ -416,12 +442,41 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
     X = X.iloc[some]
+    others, plain = values.list_others(X), values.find_columns(X, values.is_number)
+    numbers = X.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan)
+    possible = {*others, *X.columns[plain][_may_tell(numbers, target[some])]}
     return [
         f"Column {name} determines the target: if it is known only when the target is, "
         f"leave it out with --drop {name}."
-        for name, column in X.items()
-        if _tells(str(name), column, target[some])
+        for name in map(str, X.columns)
+        if name in possible and _tells(name, X[name], target[some])
     ]
+
+
+def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which columns of numbers fulfil what `_tells` asks for, of all columns at once.
+
+    Few others do; whether these tell the target is looked at one by one.
+    """
+    order = np.argsort(y, kind="stable")
+    X, y = X[order].T, y[order]
+    may = np.zeros(len(X), dtype=np.bool_)
+    step = max(1, SORTED_CELLS // max(1, len(y)))
+    for start in range(0, len(X), step):
+        part = X[start : start + step]
+        order = np.argsort(part, axis=1, kind="stable")  # by the value, then by the target
+        values_, targets = np.take_along_axis(part, order, axis=1), y[order]
+        left, right = values_[:, :-1], values_[:, 1:]
+        there, equal = ~np.isnan(right), left == right
+        falls, rises = targets[:, 1:] < targets[:, :-1], targets[:, 1:] > targets[:, :-1]
+        pure = ~(equal & rises).any(axis=1)
+        repeats = 4 * equal.sum(axis=1) >= there.sum(axis=1)
+        if y.dtype.kind == "f":
+            ordered = ~(falls & there).any(axis=1) | ~(rises & there & ~equal).any(axis=1)
+        else:
+            ordered = pure & (((falls | rises) & there).sum(axis=1) < len(np.unique(y)))
+        may[start : start + step] = ordered | (pure & repeats)
+    return may
 
 
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:

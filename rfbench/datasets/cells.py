@@ -16,6 +16,7 @@ from rfbench.datasets.values import (
     MISSING_MARKERS,
     SEVERAL_UNITS,
     as_numbers,
+    find_columns,
     format_names,
     has_decimal_comma,
     has_parts,
@@ -88,8 +89,10 @@ def settle_columns(
         What was done, in sentences.
     """
     found, notes = ([*commas], dict(units or {})), _Notes()
-    for at, dtype in enumerate(table.dtypes):
-        name, column = str(table.columns[at]).strip(), table.iloc[:, at]
+    names, dtypes = [str(name).strip() for name in table.columns], list(table.dtypes)
+    places = range(len(names)) if missing else find_columns(table, lambda t: not is_number(t))
+    for at in sorted({*places, *(names.index(name) for name in units or () if name in names)}):
+        name, dtype, column = names[at], dtypes[at], table.iloc[:, at]
         if name == apart:
             continue
         if len(missing):

@@ -25,6 +25,7 @@ from rfbench.datasets.values import (
     NUMBER,
     as_plain,
     as_table,
+    find_columns,
     format_names,
     has_decimal_comma,
     has_parts,
@@ -52,8 +53,8 @@ MOST_WHOLE, LEAST_EACH = 20, 5
 # Between them the rule may be wrong, and a note names the other option. 3 to 30 is where it was
 # measured on the suite, see above; doubled, quantities with 60 values get a note, too.
 FEW, MANY = 2, 30
-# Share of the cells of a target that are numbers, from which on the others are gaps. Chosen without a
-# measurement; at .9 one word in ten would be a gap.
+# Share of the cells of a target that are numbers, from which on the others are gaps. Chosen without
+# a measurement; at .9 one word in ten would be a gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
 # From every fourth value that is not 0 on: sparse rows store 12 bytes a value, and three times as
@@ -319,7 +320,8 @@ class Table:
         A `Preparation` fills other gaps.
         """
         if isinstance(self.X, pd.DataFrame):
-            lists = [str(column) for column, cells in self.X.items() if has_parts(cells)]
+            objects = self.X.iloc[:, find_columns(self.X, pd.api.types.is_object_dtype)]
+            lists = [str(column) for column, cells in objects.items() if has_parts(cells)]
             if lists:
                 self.X = self.X.drop(columns=lists)
                 self.notes.append(

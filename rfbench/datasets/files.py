@@ -31,6 +31,7 @@ from rfbench.datasets.values import (
     MISSING_MARKERS,
     as_numbers,
     check_names,
+    find_columns,
     has_decimal_comma,
     has_parts,
     to_text,
@@ -214,9 +215,9 @@ def _settled(
     if how.format in (*TEXT, "xlsx", "xls"):
         gaps = [
             at
-            for at, dtype in enumerate(table.dtypes)
+            for at in find_columns(table, cells.is_words)
             if at != place and named.columns[at] not in how.unused
-            if cells.is_words(dtype) and table.iloc[:, at].isna().any()
+            if table.iloc[:, at].isna().any()
         ]
         written = _as_written(path, how, sorted({*gaps, *([] if place is None else [place])}))
         if place is not None:
@@ -516,7 +517,9 @@ def detect_format(path: Path) -> str:
 def read_delimited(stream: Any, **options: Any) -> Any:
     """Return what `pandas.read_csv` does; a field too many is an error, never an index."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
-        return pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
+        read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
+    # A copy has one block per type: of one block per column, each step takes a call per column.
+    return read.copy() if isinstance(read, pd.DataFrame) else read
 
 
 def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:

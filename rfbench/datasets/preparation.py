@@ -33,6 +33,8 @@ from rfbench.datasets.values import (
     is_day_first,
     is_missing,
     is_number,
+    list_others,
+    may_name_rows,
     to_text,
 )
 from rfbench.errors import DataError
@@ -175,16 +177,17 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn from training rows, and return them as `transform` does."""
         table, given = as_table(X), self.columns
+        other = list_others(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
         if given is None:
-            kinds = {column: infer_kind(column, table[column]) for column in table.columns}
+            kinds = dict.fromkeys(table.columns, NUMBER)
+            unclear = {*other, *filter(may_name_rows, table.columns)}
+            kinds |= {column: infer_kind(column, table[column]) for column in unclear}
         else:
             kinds = dict(given.kinds)
         self.kinds_ = dict(kinds)
         self._numeric = [column for column, kind in kinds.items() if kind == NUMBER]
-        # Looked at by type: there may be thousands of columns, nearly all of numbers.
-        other = [str(c) for c, dtype in table.dtypes.items() if not is_number(dtype)]
         self._text = {column for column in other if kinds.get(column) == NUMBER}
         dates = [column for column, kind in kinds.items() if kind == DATE]
         if given is None:
@@ -217,10 +220,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._names_out = [names[at] for at in self._varying]
         kept = {sources[at] for at in self._varying}
         if given is None:
-            left_out = {
-                column: CONSTANT if table[column].notna().any() else EMPTY
-                for column in {*self._numeric, *dates, *words} - kept
-            }
+            gone = [column for column in (*self._numeric, *dates, *words) if column not in kept]
+            filled = table[gone].notna().any().to_dict()
+            left_out = {column: CONSTANT if filled[column] else EMPTY for column in gone}
         else:
             left_out = dict(given.left_out)
         self.kinds_ |= left_out
@@ -305,8 +307,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         other: dict[str, int] = {}
         gaps: dict[str, int] = {}
         outside: dict[str, int] = {}
+        as_before = self._find_unchanged(table)
         for column in used:
-            if column not in table.columns:
+            if column not in table.columns or column in as_before:
                 continue
             values, gap = table[column], is_missing(table[column])
             if gap.any() and column not in self._gaps:
@@ -335,6 +338,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
+    def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
+        """Return the columns of numbers that hold nothing but numbers within training's ranges."""
+        others = {*list_others(table)}
+        plain = [c for c in self._numeric if c in table.columns and c not in others]
+        values = table[plain].to_numpy(dtype=np.float64, na_value=np.nan)
+        low, high = np.array([self.ranges_[column] for column in plain]).reshape(-1, 2).T
+        inside = ((values >= low) & (values <= high) & np.isfinite(values)).all(axis=0)
+        return {column for column, same in zip(plain, inside, strict=True) if same}
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that it takes gaps and words."""
         tags = super().__sklearn_tags__()
@@ -344,8 +356,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _numbers(self, table: pd.DataFrame) -> Array:
         """Return the columns of numbers and the parts of dates, of shape (n, slots), with gaps."""
         numeric = table.reindex(columns=self._numeric)
-        text = [c for c, dtype in numeric.dtypes.items() if not is_number(dtype)]
-        numeric = numeric.assign(**{str(c): self._parsed(str(c), numeric[c]) for c in text})
+        text = list_others(numeric)
+        numeric = numeric.assign(**{c: self._parsed(c, numeric[c]) for c in text})
         X = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
         dates = table.reindex(columns=list(self._day_first))
         parts = [_date_parts(self._moments(column, dates[column])) for column in self._day_first]

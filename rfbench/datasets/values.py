@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,25 @@ def is_number(column: pd.Series[Any] | Any) -> bool:
     """Tell whether a column, or its type, is one of numbers; truth values are words."""
     dtype = getattr(column, "dtype", column)
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+
+
+def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
+    """Return the places of the columns of each type."""
+    groups: dict[Any, list[int]] = {}
+    for at, dtype in enumerate(table.dtypes):
+        groups.setdefault(dtype, []).append(at)
+    return groups
+
+
+def find_columns(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
+    """Return the places of the columns whose type fulfils a condition, asked once per type."""
+    groups = group_by_type(table)
+    return sorted(at for dtype, places in groups.items() if has_type(dtype) for at in places)
+
+
+def list_others(table: pd.DataFrame) -> list[str]:
+    """Return the names of the columns that do not hold numbers."""
+    return [str(table.columns[at]) for at in find_columns(table, lambda t: not is_number(t))]
 
 
 def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
