@@ -39,11 +39,13 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the validation rows of the penalty.
+    """Return the bandwidth with the smallest loss on the rows that choose the penalty.
 
-    Each candidate is fitted as a trial with it would be; of equally good ones the largest wins. All
-    of it is time of training. A grid that is widened goes on by factors of two while the best lies
-    at an edge; then the choice is that of `rfbench.bandwidths.choose_nearest_to_rule`.
+    These are held-out training rows; with `selection: test` they are the test rows, as in papers
+    that report the best result. Each candidate is fitted as a trial with it would be, with a choice
+    of the penalty. Among equal losses the largest bandwidth wins. The time of the search is time of
+    training. A grid with `widen` is extended by factors of two while the best value is at an edge;
+    then `rfbench.bandwidths.choose_nearest_to_rule` chooses.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth
@@ -73,7 +75,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     while widened and (further := grid.wider(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Of those that the folds cannot tell apart. A loss without folds says nothing of that.
+    # Among candidates whose difference is within the error of the folds, the one nearest to the rule
+    # is chosen. A loss without folds has no such error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
     # The row pays for all candidates: the choice is a part of its fit, as that of a penalty is.

@@ -18,8 +18,8 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit
 
-# The features of the row: they learn anew what a search has learnt, so that their time is that of
-# one fit. What scoring makes of the rows of this same fit is its own, and is kept for the solver.
+# For the features of the row: no metric of the search is used, so that the time is the time of one
+# fit. The columns that scoring forms in this fit are kept for the solver.
 ALONE = Shared(keeps_columns=True)
 
 
@@ -141,10 +141,10 @@ def fit_model(
 def refit_in_folds(
     resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
 ) -> Refit | None:
-    """Return how the features of a fold that chooses are fitted; None: like all the others.
+    """Return a function that fits the features of a fold, or None if folds share all features.
 
-    With the same random numbers, on other rows: those of the fold play no part. Nor do they in how
-    many features there are, where a sampler decides it.
+    It draws the same random numbers, for the training rows without the rows that the fold holds
+    out. If a sampler decides the number of features, it decides it on these rows, too.
     """
     if resolved.trial.features_in_folds != NESTED:
         return None

@@ -1,4 +1,7 @@
-"""One trial: prepare, draw features, fit, score; timed, and a pure function of its Trial."""
+"""One trial: prepare the rows, search the bandwidth, draw the features, fit, score.
+
+A trial is timed, and its row is a function of its `Trial` alone.
+"""
 
 from __future__ import annotations
 
@@ -140,20 +143,25 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
 def measure(trial: Trial, context: Context) -> dict[str, Any]:
     """Do the work of a trial and return the measured columns, with the content of its files.
 
-    The clock books what it is told to: drawing (pp), the features of the training rows, the fit
-    with all folds and candidates (train), and the decisions of the test rows.
+    The clock has four parts. pp: the sampler's fit on all training rows. features: the features of
+    training rows, in the fit on all rows and in folds that share its features. train: the fits of
+    all penalties, folds that fit features of their own, and the whole search of the bandwidth.
+    test: the decisions of the test rows, with their features. Loading, splitting and scaling rows,
+    scores and extras are outside of the clock.
     """
-    # Methods are imported, and measured where they have to be, before any clock runs.
+    # The rows are loaded, split and scaled, and methods imported, before any clock runs.
     resolved, clock = ResolvedTrial.of(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # Its candidates are fitted as the trial is, and share the metrics of the same rows.
+    # Each candidate is fitted as the trial will be, with a choice of the penalty of its own.
+    # Candidates share the metrics that are learnt from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.model(choice.bandwidth)
-    # The features of the row are fitted alone: t_pp is the time that one fit takes.
+    # These features learn a metric again that the search has learnt, so that t_pp is the time of one
+    # fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
-    # Where rows are held out to choose the penalty, features that look at the target are fitted
-    # without them.
+    # With `features_in_folds: nested`, features that look at the target are fitted again in each
+    # fold, without the rows that the fold holds out to choose the penalty.
     refit = refit_in_folds(resolved, model, choice.bandwidth, shared)
     model = fit_model(resolved, model, features, clock, refit)
     decisions = decide(model, data, clock)
