@@ -75,8 +75,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     while widened and (further := grid.wider(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Among candidates whose difference is within the error of the folds, the one nearest to the rule
-    # is chosen. A loss without folds has no such error.
+    # Among candidates whose difference is within the error of the folds, the one nearest to the
+    # rule is chosen. A loss without folds has no such error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
     # The row pays for all candidates: the choice is a part of its fit, as that of a penalty is.

@@ -156,8 +156,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     # Candidates share the metrics that are learnt from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.model(choice.bandwidth)
-    # These features learn a metric again that the search has learnt, so that t_pp is the time of one
-    # fit.
+    # These features learn a metric again that the search has learnt, so that t_pp is the time of
+    # one fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
     # With `features_in_folds: nested`, features that look at the target are fitted again in each
