@@ -23,6 +23,7 @@ def shortened(**changes):
     few = {
         "models": quick,
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
+        "steps": [1.0],
         "metrics": [],
         "sizes": {"few": 20, "middle": 40, "most": 80},
     }

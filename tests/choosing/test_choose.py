@@ -147,11 +147,10 @@ def test_the_largest_class_is_named(chosen):
     assert "better than the majority class (no)" in text(rare)
 
 
-@pytest.mark.parametrize("classes", [0, 2])
-@pytest.mark.parametrize("tables", [1, *at_night(20)])
-def test_of_pure_noise_nothing_is_learnt(short, tmp_path, tables, classes):
-    """At most in one of twenty tables, but for luck."""
-    learnt = 0
+@pytest.mark.parametrize("case", [(1, 0), *at_night((1, 2), (20, 0), (20, 2))], ids=str)
+def test_of_pure_noise_nothing_is_learnt(short, tmp_path, case):
+    """At most in one of twenty tables, but for luck: so many tables, of so many classes."""
+    (tables, classes), learnt = case, 0
     for seed in range(tables):
         random = np.random.default_rng(seed)
         X = random.standard_normal((120, 3))
@@ -235,14 +234,7 @@ def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
-def test_a_model_without_rows_says_so(short, tmp_path):
-    X, y = line()
-    free = choose(X, y, budget=FOREVER, out=tmp_path / "free", allow_rows=False, n_jobs=1)
-    assert not any(c["holds_rows"] for c in free.card["contenders"])
-    assert "it holds no training rows" in text(free)
-
-
-@pytest.mark.parametrize("step", ["decide", "fit_last"])
+@pytest.mark.parametrize("step", ["fit_last", *at_night("decide")])
 def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -11,7 +11,8 @@ import pytest
 from rfbench.choosing import choice as choosing
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, Rounds
 from tests.support.command_line import call
-from tests.support.generated_tables import KINDS, generated
+from tests.support.generated_tables import KINDS, generated, near_constant, rows_20
+from tests.support.nightly import at_night
 
 REFUSED = {
     "a target with one value": pd.DataFrame({"a": range(40), "y": [1.5] * 40}),
@@ -39,7 +40,11 @@ def test_a_table_without_a_model_is_refused_in_one_sentence(what, tmp_path, monk
     assert not Path("results").exists() or not list(Path("results").rglob("model.json"))
 
 
-@pytest.mark.parametrize("kind", [KINDS[i] for i in (0, 1, 2, 4, 5, 6)], ids=lambda k: k.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    [near_constant, rows_20, *at_night(*(KINDS[i] for i in (0, 1, 4, 5)))],
+    ids=lambda kind: kind.__name__,
+)
 def test_a_table_of_each_kind_gets_a_model(kind, short, tmp_path, monkeypatch):
     """Six of the generated tables through the command, from the file to the predictions."""
     monkeypatch.chdir(tmp_path)
@@ -70,7 +75,7 @@ def test_whole_numbers_are_taken_as_classes_and_the_first_line_says_so(
     a = np.random.default_rng(0).standard_normal(120)
     pd.DataFrame({"a": a, "y": np.digitize(a, [-1, 0, 1])}).to_csv("t.csv", index=False)
     output = call(
-        "choose", "t.csv", "--target", "y", "--budget", "20s", "--jobs", 1, "--out", "o", *words
+        "choose", "t.csv", "--target", "y", "--budget", "0.01s", "--jobs", 1, "--out", "o", *words
     )
     card = json.loads(Path("o/model.json").read_text())
     assert len(card["classes"]) == n_classes

@@ -111,10 +111,13 @@ def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path)
     assert not {3, 4} & {*rows["train"], *rows["test"]}
 
 
-def test_without_rows_none_is_left_in_the_folder(short, tmp_path):
+def test_without_rows_the_folder_has_none_and_the_page_says_so(short, tmp_path):
     table = towns(120)
     y = table.pop("price").to_numpy()
-    choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
+    free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
+    assert not any(c["holds_rows"] for c in free.card["contenders"])
+    written = render("choosing/choose.txt.j2", choice=free.card, folder=free.folder)
+    assert "it holds no training rows" in written
     assert not (tmp_path / "predictions").exists()
     assert not (tmp_path / "rows").exists()
     words = f"{y[0]:.6g}".encode()
