@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from rfbench import files
 from rfbench.cli import main
 from rfbench.errors import ResultsError, WriteError
 from rfbench.results import store
+from tests.support import forked
 from tests.support.command_line import call
-from tests.support.nightly import NIGHTLY
+from tests.support.nightly import nightly
 from tests.support.runs import command, rows_of
 
 SMALL = """
@@ -215,25 +215,39 @@ def test_numbas_settings_in_the_current_folder_are_refused(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == [".numba_config.yaml", "small.yaml"]
 
 
-KILLS = 60 if NIGHTLY else 1
+KILLS = 60
 COMMANDS = ("run", "plot", "table", "report")
+POINTS = {"run": (2, 4), "report": (1, 3)}  # of the fsyncs of a command: see `forked.kill_at`
 
 
-@pytest.mark.parametrize("number", range(KILLS))
-def test_a_kill_leaves_no_half_file(number, measured, tmp_path):
-    """Whatever has its name is whole: as before the command, or as after it."""
+@pytest.mark.parametrize(
+    ("name", "point", "seconds"),
+    [
+        *((name, point, None) for name, points in POINTS.items() for point in points),
+        *(
+            pytest.param(COMMANDS[number % 4], 0, 0.6 + 0.17 * (number // 4), marks=nightly)
+            for number in range(KILLS)
+        ),
+    ],
+)
+def test_a_kill_leaves_no_half_file(name, point, seconds, measured, tmp_path):
+    """Whatever has its name is whole: as before the command, or as after it.
+
+    By day a command is killed while it forces a file to the disk, at night after some time.
+    """
     config, ready = measured
-    name = COMMANDS[number % len(COMMANDS)]
     out = tmp_path / "pages"
     shutil.copytree(ready, tmp_path / "r" / "small")
     words = {
         "run": command(config, tmp_path / "r", "--trials", "4", "--jobs", "1"),
-        "report": [sys.executable, "-m", "rfbench", "report", tmp_path / "r", "--out", out],
-    }.get(name, [sys.executable, "-m", "rfbench", name, tmp_path / "r"])
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.6 + 0.17 * (number // len(COMMANDS)))  # where it is killed, not what is expected
+        "report": [*forked.COMMAND, "report", tmp_path / "r", "--out", out],
+    }.get(name, [*forked.COMMAND, name, tmp_path / "r"])
+    words = forked.prepare(f"from tests.support.forked import kill_at; kill_at({point})", words)
+    process = forked.Forked(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)  # where it is killed, not what is expected
     process.kill()
-    process.wait()
+    assert process.wait() == -9 or seconds
     for file in (p for p in tmp_path.rglob("*") if p.is_file() and not p.name.startswith(".")):
         content = file.read_bytes()
         if file.suffix == ".png":

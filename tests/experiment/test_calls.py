@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rfbench.experiment import children, fanout, worker
 from rfbench.slices import load
+from tests.support import forked
 from tests.support.runs import all_end, descendants, wait_until
 
 DRAWN = ("png",)
@@ -65,10 +65,10 @@ def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
 
 def test_a_plot_that_is_killed_leaves_no_process(folders):
     """The fault: processes of loky went on, with folders in the shared memory."""
-    words = [sys.executable, "-m", "rfbench", "plot", str(folders[0].parent)]
+    words = [*forked.COMMAND, "plot", str(folders[0].parent)]
     variables = {**os.environ, "LOKY_MAX_CPU_COUNT": "2"}
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, env=variables)
-    wait_until(lambda: len(descendants(process)) >= 2, process)
+    process = forked.Forked(words, stdout=subprocess.DEVNULL, env=variables)
+    wait_until(lambda: len(descendants(process)) >= 2 + forked.FORKS, process)
     workers = descendants(process)
     process.kill()
     process.wait()

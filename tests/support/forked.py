@@ -29,7 +29,7 @@ from tests.support.nightly import NIGHTLY
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans below become children of this process
 # Variables that are read after the imports.
-LATE = ("RFBENCH_", "PYTEST_", "HOME", marks.MARK, interpreter.SAFE)
+LATE = ("RFBENCH_", "PYTEST_", "HOME", "LOKY_MAX_CPU_COUNT", marks.MARK, interpreter.SAFE)
 FORKS = sys.platform == "linux" and not NIGHTLY
 SERVER_CODE = "from tests.support.forked import serve; serve(int(sys.argv[1]))"
 WORKER_CODE = children.CHILD_CODE
