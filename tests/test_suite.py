@@ -15,6 +15,23 @@ from tests.support.runs import wait_until
 ROOT = Path(__file__).parents[1]
 
 
+def run_test_command(folder, words, fails="none"):
+    """Run scripts/test with programs that say how they are called; `fails` names one that fails."""
+    programs = folder / "venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "ruff", "mypy"):
+        code = f'echo "{name}: night=$RFBENCH_NIGHTLY $*"\nexit {int(name == fails)}'
+        (programs / name).write_text(f"#!/bin/sh\n{code}\n")
+        (programs / name).chmod(0o755)
+    (folder / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "test", folder / "scripts")
+    (folder / "scripts" / "setup").write_text(f"set -euo pipefail\nvenv={folder / 'venv'}\n")
+    return subprocess.run(
+        ["bash", folder / "scripts" / "test", *words],
+        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -25,20 +42,16 @@ ROOT = Path(__file__).parents[1]
     ],
 )
 def test_all_adds_the_nightly_tests_and_other_arguments_go_to_pytest(tmp_path, words, expected):
-    programs = tmp_path / "venv" / "bin"
-    programs.mkdir(parents=True)
-    for name in ("python", "ruff", "mypy"):
-        said = 'echo "night=$RFBENCH_NIGHTLY $*"' if name == "python" else "true"
-        (programs / name).write_text(f"#!/bin/sh\n{said}\n")
-        (programs / name).chmod(0o755)
-    (tmp_path / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "test", tmp_path / "scripts")
-    (tmp_path / "scripts" / "setup").write_text(f"venv={tmp_path / 'venv'}\n")
-    done = subprocess.run(
-        ["bash", tmp_path / "scripts" / "test", *words],
-        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.splitlines()[-1] == expected
+    done = run_test_command(tmp_path, words)
+    assert f"python: {expected}" in done.stdout.splitlines()
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("program", ["ruff", "mypy", "python"])
+def test_the_test_command_fails_if_a_program_does_and_shows_what_mypy_says(tmp_path, program):
+    done = run_test_command(tmp_path, [], program)
+    assert done.returncode == 1
+    assert ("mypy: " in done.stdout) == (program != "ruff")
 
 
 def test_the_nightly_workflow_runs_all_tests():
