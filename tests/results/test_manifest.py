@@ -84,7 +84,7 @@ def test_what_is_needed_is_named(tmp_path, key):
         manifest.read(tmp_path)
 
 
-def test_it_is_replaced_whole_and_read_as_written(tmp_path):
+def test_manifest_is_replaced_atomically_and_read_as_written(tmp_path):
     manifest.write(tmp_path, {"a": 1})
     content = GOOD | {"config": {"title": "ü \udc80"}}
     manifest.write(tmp_path, content)
@@ -114,7 +114,7 @@ def places(value, place=()):
             yield from places(each, (*place, key))
 
 
-def test_whatever_stands_in_a_manifest_no_reader_fails(tmp_path):
+def test_no_reader_fails_on_any_content_of_a_manifest(tmp_path):
     """Every part in the place of every other kind: it is read as a manifest, or not at all."""
     folder = write_folder(tmp_path / "a", [{"setting": "s"}], {})
     whole = json.loads((PUBLISHED / "quickstart" / "manifest.json").read_text())
