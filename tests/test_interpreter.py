@@ -48,7 +48,7 @@ def test_no_file_of_the_current_folder_runs_in_a_worker(planted):
     assert not (planted / "executed").exists()
 
 
-def test_nor_in_what_a_worker_starts(planted, monkeypatch):
+def test_no_file_of_the_current_folder_runs_in_a_process_of_a_worker(planted, monkeypatch):
     """As it would with the path of `python -c`, and with that of `python -m`."""
     monkeypatch.setattr(sys, "path", ["", os.getcwd(), *sys.path])
     assert python(TRACKED) == "True\n"

@@ -34,7 +34,7 @@ def test_a_folder_without_rows_is_noted_and_a_path_that_is_not_there_refused(
         collect([tmp_path / "nowhere"])
 
 
-def test_of_rows_of_one_trial_the_last_that_ended_well_counts(write: Write) -> None:
+def test_last_row_of_a_trial_with_status_ok_counts(write: Write) -> None:
     """They have other identities, as of another revision, and so both stand in the file."""
     ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
     rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]

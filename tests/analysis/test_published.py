@@ -58,7 +58,7 @@ def test_a_subset_is_shown_apart_and_never_judged(changes: dict[str, Any]) -> No
     assert line(table, stand_in=True)["verdict"] == "not judged"
 
 
-def test_of_two_folders_the_one_with_the_most_trials_counts() -> None:
+def test_folder_with_the_most_trials_counts() -> None:
     few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
     assert line(compare_published(selection(few, many)))["measured"] == pytest.approx(68.5)
 

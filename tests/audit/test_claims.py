@@ -104,7 +104,7 @@ def test_the_range_of_a_quotient_along_columns_is_that_of_the_rows(here, monkeyp
             assert one.label == verdict
 
 
-def test_its_page_says_what_was_varied_and_repeats_itself(here, monkeypatch):
+def test_page_of_a_claim_audit_names_the_varied_keys_and_is_reproducible(here, monkeypatch):
     monkeypatch.chdir(here)
     (page,) = Path("results").glob("gaps_*/audit.md")
     before, table = page.read_text(), pd.read_csv(page.with_name("audit.csv"))

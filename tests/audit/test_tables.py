@@ -39,7 +39,7 @@ def test_the_first_row_of_the_table_counts(tmp_path):
     )
 
 
-def test_those_that_tie_for_the_first_place_are_counted(tmp_path):
+def test_methods_that_tie_for_the_first_place_are_counted(tmp_path):
     (said,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER)
     assert "(2 share the first place): 0.56 on the half that chose, 0.48\N{EN DASH}1.40 on" in said
     assert "weights kept, 1/sqrt(q) or drawn." in said

@@ -141,7 +141,7 @@ def test_a_bias_of_a_tenth_of_the_error_is_found_in_nine_of_ten():
 
 
 @pytest.mark.parametrize("maps", [5, *at_night(200)])
-def test_of_200_right_maps_at_most_one_is_refused(maps):
+def test_at_most_one_of_200_unbiased_maps_is_refused(maps):
     refused = 0
     for first in range(1, maps + 1):
 
@@ -153,7 +153,7 @@ def test_of_200_right_maps_at_most_one_is_refused(maps):
 
 
 @nightly
-def test_of_40_positive_maps_with_heavy_tails_at_most_one_is_refused():
+def test_at_most_one_of_40_unbiased_maps_with_heavy_tails_is_refused():
     refused = 0
     for first in range(40):
 

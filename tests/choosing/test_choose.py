@@ -148,7 +148,7 @@ def test_the_largest_class_is_named(chosen):
 
 
 @pytest.mark.parametrize("case", [(1, 0), *at_night((1, 2), (20, 0), (20, 2))], ids=str)
-def test_of_pure_noise_nothing_is_learnt(short, tmp_path, case):
+def test_pure_noise_gives_the_constant_model(short, tmp_path, case):
     """At most in one of twenty tables, but for luck: so many tables, of so many classes."""
     (tables, classes), learnt = case, 0
     for seed in range(tables):

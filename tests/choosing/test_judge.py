@@ -117,7 +117,7 @@ def test_rows_held_out_may_overturn_what_the_others_chose():
     assert (taken.family, overturned) == (FEATURES, True)
 
 
-def test_of_models_that_are_as_good_the_simplest_is_taken():
+def test_simplest_of_equally_good_models_is_taken():
     random = np.random.default_rng(0)
     y = random.standard_normal(400)
     good = (y + 0.1 * random.standard_normal(400))[:, None]
@@ -125,7 +125,7 @@ def test_of_models_that_are_as_good_the_simplest_is_taken():
     assert decided(y, "rmse", **{CONSTANT: np.zeros((400, 1))}, **same)[0] == FEATURES
 
 
-def test_of_nearly_the_same_errors_the_log_loss_decides():
+def test_log_loss_decides_between_nearly_equal_errors():
     """60 errors of 400, and 58 of a model that is far too sure of itself."""
     y = np.zeros(400, int)
     rounds = rounds_of(y, [0, 1])
@@ -138,7 +138,7 @@ def test_of_nearly_the_same_errors_the_log_loss_decides():
 
 @pytest.mark.parametrize("tables", [20, *at_night(200)])
 @pytest.mark.parametrize(("K", "metric"), [(0, "rmse"), (2, "log-loss"), (200, "log-loss")])
-def test_of_noise_nothing_is_learnt_in_all_but_one_of_twenty_tables(tables, K, metric):
+def test_noise_gives_the_constant_model_in_19_of_20_tables(tables, K, metric):
     """Models that hardly differ from the constant, and say nothing of the rows."""
     learnt = 0
     for seed in range(tables):

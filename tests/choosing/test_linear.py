@@ -22,7 +22,7 @@ def words(seed, n=240):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_it_satisfies_the_contract_of_scikit_learn():
+def test_logistic_search_passes_the_checks_of_scikit_learn():
     check_estimator(LogisticSearch(Cs=(0.1, 1.0)))
 
 

@@ -66,7 +66,7 @@ def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
     assert apart.value == pytest.approx(losses[0].value - losses[1].value)
 
 
-def test_of_means_it_is_the_signed_rank_test_with_the_interval_of_t():
+def test_means_are_compared_by_signed_ranks_and_the_interval_of_t():
     first, second = numbers(0.5), numbers(0.6, seed=2)
     apart = compare_losses(*(loss("mae", NUMBERS, p) for p in (first, second)), "mae")
     expected = stats.ttest_rel(*(np.abs(p - NUMBERS) for p in (first, second)))

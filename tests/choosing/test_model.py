@@ -103,7 +103,7 @@ def test_rows_that_are_no_rows_of_the_model_are_refused(path, tmp_path, rows, me
     assert message in said
 
 
-def test_of_few_rows_the_widest_intervals_have_no_bound():
+def test_widest_intervals_of_few_rows_are_infinite():
     widths = compute_half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
     assert widths == {0.5: 10.0, 0.8: 16.0, 0.9: 18.0, 0.95: 19.0, 0.99: np.inf}
     assert set(widths) == set(LEVELS)

@@ -137,7 +137,7 @@ class TestLabels:
         assert list(found.entry.classes) == [str(first + code) for code in range(3)]
         assert list(found.entry.classes.values()) == [24, 24 - gaps, 24]
 
-    def test_they_are_compared_by_value_and_written_as_in_the_file(self, tmp_path):
+    def test_labels_are_compared_by_value_and_written_as_in_the_file(self, tmp_path):
         labels = np.array([".7654321", ".7654322", "2.50", "2.5"])[np.arange(N) % 4]
         found = seen(written(frame(y=labels), tmp_path / "a.csv"), task="classification")
         assert found.entry.classes == {".7654321": 18, ".7654322": 18, "2.50": 36}

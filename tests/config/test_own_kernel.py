@@ -45,7 +45,7 @@ def test_the_exact_solver_takes_it_too():
     assert errors[0] == errors[1]
 
 
-def test_its_trials_have_identities_of_their_own_that_follow_its_code():
+def test_identity_of_a_trial_with_an_own_kernel_follows_the_kernels_code():
     own, named = trial_of(CLASS), trial_of()
     assert own.id != named.id
     assert own.code == "mine.py:Mine"

@@ -71,7 +71,7 @@ def test_the_page_has_the_axes_the_grid_and_the_quickstart():
     assert shipped.locate("quickstart").read_text(encoding="utf-8") in PAGE
 
 
-def test_its_example_is_a_configuration(tmp_path):
+def test_example_of_the_reference_is_a_configuration(tmp_path):
     example = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)[1]
     path = tmp_path / "table1.yaml"
     path.write_text(example)

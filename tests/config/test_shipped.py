@@ -56,7 +56,7 @@ def lkrf_takes_top(paper, name, label):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_it_says_what_it_is_and_its_samplers_differ(name):
+def test_shipped_configuration_has_a_description_and_different_samplers(name):
     """The largest weights of lkrf and its draws never share a label."""
     run = read(name)
     assert run.title
@@ -70,7 +70,7 @@ def test_it_says_what_it_is_and_its_samplers_differ(name):
 
 
 @pytest.mark.parametrize("path", shipped.list_configurations(), ids=lambda path: path.stem)
-def test_it_begins_with_what_it_is_and_its_choices_have_sources(path):
+def test_shipped_configuration_states_the_source_of_each_choice(path):
     text = path.read_text()
     assert text.startswith("# ")
     if yamlfile.load(path).value.get("paper"):
@@ -143,7 +143,7 @@ def test_every_published_manifest_is_whole():
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_it_says_today_what_its_published_rows_are_of(folder):
+def test_shipped_configuration_has_the_protocol_and_metric_of_its_published_rows(folder):
     content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = config.from_manifest(content["config"], "manifest.json")  # it asks nobody
     told = ("paper", "item", "protocol", "metric")
@@ -225,7 +225,7 @@ def made_up(name):
 @pytest.mark.parametrize(
     "name", [*BY_DAY, *at_night(*(name for name in OF_FILES if name not in BY_DAY))]
 )
-def test_it_runs_on_rows_of_the_shape_of_its_data(name, monkeypatch):
+def test_shipped_configuration_runs_on_rows_of_its_datas_shape(name, monkeypatch):
     experiment = read(name)
     found = made_up(RUNS[name].value["dataset"])
     monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)

@@ -285,7 +285,7 @@ class TestParts:
         put(path.parent, path.name, path.read_bytes() + b"\n".join(extra))
         return b"\n".join([*expected, *extra]) + b"\n"
 
-    def test_its_lines_are_the_distinct_ones_in_the_order_of_the_parts(self, home, site, catalogue):
+    def test_lines_of_the_parts_are_joined_without_repeats_in_order(self, home, site, catalogue):
         whole = self.serve(site, self.entry(site))
         catalogue(self.entry(site, sha256(whole)))
         (path,) = datasets.fetch("buzz-14k")

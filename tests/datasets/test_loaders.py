@@ -45,7 +45,7 @@ class LoaderContract:
         kwargs = {"parameters": self.parameters, "generator": np.random.default_rng(3), **kwargs}
         return datasets.load(entry.name, **kwargs)
 
-    def test_it_is_what_the_catalogue_says(self, entry: datasets.Entry) -> None:
+    def test_loaded_data_are_as_the_catalogue_states(self, entry: datasets.Entry) -> None:
         found = self.load(entry)
         assert (found.name, found.task) == (entry.name, entry.task)
         assert found.classes == tuple(entry.classes)
@@ -63,7 +63,7 @@ class LoaderContract:
         if found.groups is not None:
             assert (found.groups.dtype, found.groups.shape) == (np.int64, found.y.shape)
 
-    def test_it_is_the_same_whenever_it_is_loaded(self, entry: datasets.Entry) -> None:
+    def test_loading_twice_gives_the_same_data(self, entry: datasets.Entry) -> None:
         first, second = self.load(entry), self.load(entry)
         assert_array_equal(dense(first.X), dense(second.X))
         assert_array_equal(first.y, second.y)

@@ -374,7 +374,7 @@ class TestFiles:
 
 
 class TestIdentity:
-    def test_it_is_the_content_and_not_the_path(self, put):
+    def test_identity_of_own_data_is_the_content_and_not_the_path(self, put):
         *_, first = put(frame(), target="price")
         *_, moved = put(frame(), "other.csv", target="price")
         *_, changed = put(frame(area=np.arange(N) + 0.25), target="price")
@@ -449,7 +449,7 @@ class TestFunctions:
         assert_array_equal(parsed.X, np.random.default_rng(0).normal(size=(20, 3)))
         assert (entry.task, parsed.y.tolist(), len(sha256)) == ("binary", [0, 1] * 10, 64)
 
-    def test_its_rows_are_its_identity_and_it_is_called_once(self, call, tmp_path):
+    def test_identity_of_a_functions_data_is_its_rows_and_it_is_called_once(self, call, tmp_path):
         from rfbench import plugins
 
         first = call(n=22)[2]

@@ -203,7 +203,7 @@ class TestPrediction:
 
 
 class TestTransformer:
-    def test_it_is_cloned_stored_and_the_same_each_time(self, tmp_path):
+    def test_preparation_is_cloned_and_pickled_and_deterministic(self, tmp_path):
         table = a_table()
         preparation = Preparation()
         X = preparation.fit_transform(table)
@@ -213,7 +213,7 @@ class TestTransformer:
         assert_array_equal(again.transform(table), X)
         assert (again.notes_, again.kinds_) == (preparation.notes_, preparation.kinds_)
 
-    def test_it_begins_a_pipeline(self):
+    def test_preparation_is_the_first_step_of_a_pipeline(self):
         table = a_table()
         y = table["area"].fillna(0) + (table["town"] == "Kiel")
         model = make_pipeline(Preparation(), Ridge(0.1)).fit(table, y)

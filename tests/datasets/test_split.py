@@ -233,7 +233,7 @@ def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
     assert (set(drawn) == {first}) == fixed
 
 
-def test_of_data_with_groups_whole_ones_are_held_out():
+def test_whole_groups_are_held_out():
     data = dataset(40, groups=np.repeat(np.arange(8), 5))
     for seed in range(5):
         train, test = split_rows(data, {"held_out": 12, "train_size": 9}, rng(seed))

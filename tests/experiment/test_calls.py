@@ -9,7 +9,7 @@ import pytest
 
 from rfbench.experiment import children, fanout, worker
 from tests.support import forked
-from tests.support.runs import all_end, descendants, wait_until
+from tests.support.runs import all_end, descendants, end_idle, wait_until
 
 DRAWN = ("png",)
 # A child that ends when it is to call a function.
@@ -54,8 +54,7 @@ def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, mon
 
 
 def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
-    while children._idle:
-        children._idle.pop().close()
+    end_idle()
     monkeypatch.setattr(children, "CHILD_CODE", ENDS)
     answers = list(fanout.call("draw", [("a",), ("b",)], 2))
     assert [answer for answer, _ in answers] == [None, None]

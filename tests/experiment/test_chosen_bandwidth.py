@@ -70,7 +70,9 @@ def curve(monkeypatch):
 @pytest.mark.parametrize(
     ("solver", "selection"), [("ridge", "cv5"), ("ridge", "validation"), ("kernel-ridge", "cv5")]
 )
-def test_of_a_regression_by_brute_force(experiment_of, curve, solver, selection):
+def test_chosen_bandwidth_of_a_regression_is_that_of_brute_force(
+    experiment_of, curve, solver, selection
+):
     own = (f"solver.name={solver}", "solver.intercept=false", f"solver.selection={selection}")
     for trial, row in ok(TUNED, experiment_of, *own):
         groups, k = folds_of(trial, 60)

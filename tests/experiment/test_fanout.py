@@ -21,7 +21,7 @@ from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.results.manifest import MEASURING
 from rfbench.results.store import BEGUN, Store
-from tests.support.runs import FAULTY, wait_until
+from tests.support.runs import FAULTY, end_idle, wait_until
 
 from .conftest import SMALL
 
@@ -91,11 +91,6 @@ class Run:
 
     def order(self):
         return [trial_id for what, trial_id in self.events if what == "begun"]
-
-
-def end_idle():
-    while children._idle:
-        children._idle.pop().close()
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def both(experiment_of, *overrides):
 @pytest.mark.parametrize(
     "search", [SEARCHES["widened"], *at_night(*(SEARCHES[s] for s in SEARCHES if s != "widened"))]
 )
-def test_by_class_the_numbers_are_those_by_name(experiment_of, search):
+def test_sampler_named_by_class_has_the_numbers_of_the_registered_one(experiment_of, search):
     by_name, by_class = both(experiment_of, search)
     assert by_name == by_class
     assert len(by_name) == 8

@@ -25,6 +25,7 @@ from tests.support.runs import (
     all_end,
     command,
     descendants,
+    end_idle,
     rows_of,
     wait_until,
     without_times,
@@ -35,11 +36,6 @@ from .conftest import SMALL
 FOLDER = str(Path(sitecustomize.__file__).parent)
 # Children that begin at once, and do what follows.
 BEGINS = "import json, os, sys, time; print(json.dumps({}), flush=True)\n"
-
-
-def end_idle():
-    while children._idle:
-        children._idle.pop().close()
 
 
 @pytest.fixture

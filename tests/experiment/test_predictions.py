@@ -42,7 +42,7 @@ def ran(tmp_path_factory):
     return ridge, boosting
 
 
-def test_they_give_the_metrics_of_the_row(ran):
+def test_stored_predictions_give_the_metrics_of_the_row(ran):
     for results in ran:
         for _, row in results.rows.iterrows():
             kept = predictions.read(results.folder, row["trial_id"])
@@ -74,7 +74,7 @@ def test_without_being_asked_there_are_none_and_the_numbers_are_the_same(ran, tm
     assert plain.rows["error"].tolist() == ran[0].rows["error"].tolist()
 
 
-def test_of_numbers_they_are_the_predictions(tmp_path):
+def test_stored_predictions_of_a_regression_are_those_of_the_model(tmp_path):
     pd.DataFrame(np.random.default_rng(0).random((60, 3)), columns=list("aby")).to_csv(
         tmp_path / "own.csv"
     )
@@ -86,7 +86,7 @@ def test_of_numbers_they_are_the_predictions(tmp_path):
         assert row["rmse"] == pytest.approx(rmse)
 
 
-def test_they_are_on_the_disk_before_the_row(monkeypatch, tmp_path):
+def test_predictions_are_written_before_the_row(monkeypatch, tmp_path):
     def no_row(self, row):
         raise OSError("disk full")
 

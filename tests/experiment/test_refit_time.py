@@ -15,7 +15,7 @@ TUNED = SMALL.replace("bandwidth: 1.0", "bandwidth: {cv: [0.5, 1.0, 2.0]}") + "r
 
 
 @pytest.mark.parametrize("number", [0, 3])
-def test_it_changes_no_number_and_a_fit_takes_less_than_its_search(experiment_of, number):
+def test_refit_time_changes_no_other_number(experiment_of, number):
     trial = plan(experiment_of(TUNED))[number]
     plain = plan(experiment_of(TUNED.replace("refit_time: true", "refit_time: false")))[number]
     with_time, without = (run_trial(each, Context()) for each in (trial, plain))

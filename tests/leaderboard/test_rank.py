@@ -297,7 +297,7 @@ def test_the_quick_tables_are_chosen_and_judged_as_it_is_said():
     assert quick.CORRELATION == pytest.approx(few.corr(every_mean, "spearman"), abs=0.005)
 
 
-def test_so_many_tables_find_a_difference_as_large_as_its_spread():
+def test_fewest_data_sets_have_power_80_percent_at_one_standard_deviation():
     """Tukey's range with n - 1 degrees of freedom, the power and the efficiency of signed ranks."""
 
     def suffices(n, methods):

@@ -81,7 +81,7 @@ def test_what_is_needed_is_named(tmp_path, key):
         manifest.read(tmp_path)
 
 
-def test_it_is_replaced_whole_and_read_as_written(tmp_path):
+def test_manifest_is_replaced_atomically_and_read_as_written(tmp_path):
     manifest.write(tmp_path, {"a": 1})
     content = GOOD | {"config": {"title": "ü \udc80"}}
     manifest.write(tmp_path, content)
@@ -101,7 +101,7 @@ def test_data_are_keyed_by_name_and_parameters():
 PUBLISHED = shipped.find_folder().parent / "results" / "published"
 
 
-def test_whatever_stands_in_a_manifest_no_reader_fails(tmp_path):
+def test_no_reader_fails_on_any_content_of_a_manifest(tmp_path):
     def read_all(results):
         assert isinstance(results.config.get("name", ""), str)
         reader._of_the_last_configuration(results.rows, results.manifest, [])

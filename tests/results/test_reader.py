@@ -173,7 +173,7 @@ def test_empty_missing_and_header_only(tmp_path):
         read(tmp_path)
 
 
-def test_of_rows_with_one_id_the_last_counts(tmp_path):
+def test_last_row_of_a_trial_id_counts(tmp_path):
     results = read(folder_of(tmp_path, line(error=1), line(error=2)))
     assert list(results.rows["error"]) == [2]
     assert "1 rows repeat an earlier trial_id" in results.notes[0]

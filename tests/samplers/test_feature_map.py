@@ -47,7 +47,7 @@ def parted(request: Any) -> Any:
     return PARTED[request.param]()
 
 
-def test_it_writes_its_columns_and_nothing_else(fitted: Any) -> None:
+def test_feature_map_writes_its_columns_alone(fitted: Any) -> None:
     expected, width = fitted.transform(NEW_ROWS), fitted.n_columns
     assert expected.shape == (20, width)
     rows, room = NEW_ROWS.copy(), np.full((22, width), 7.0)
@@ -67,7 +67,7 @@ def test_the_map_of_some_frequencies_has_their_columns(parted: Any) -> None:
         assert_allclose(taken.transform(NEW_ROWS), expected, atol=EXACT)
 
 
-def test_its_pieces_are_consecutive_frequencies(parted: Any) -> None:
+def test_pieces_of_a_feature_map_are_consecutive_frequencies(parted: Any) -> None:
     whole, total = parted.transform(NEW_ROWS), parted.n_frequencies
     pieces = list(parted.pieces(4))
     assert [piece.n_frequencies for piece in pieces] == [4] * (total // 4) + [total % 4]

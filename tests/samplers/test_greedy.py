@@ -64,7 +64,7 @@ def test_more_features_than_rows_are_different_candidates() -> None:
     assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
 
 
-def test_of_candidates_that_differ_by_rounding_the_first_is_taken() -> None:
+def test_first_of_candidates_that_differ_by_rounding_is_taken() -> None:
     """Columns with the same entries in another order: their sums are the same but for rounding."""
     for seed in range(20):
         random = np.random.default_rng(seed)

@@ -159,7 +159,7 @@ def test_a_constant_target_leaves_the_rows_as_they_are(target):
     assert_array_equal(apply_metric(metric.root_, X), X)
 
 
-def test_it_is_refused_where_it_does_not_fit_into_memory():
+def test_metric_that_exceeds_memory_is_refused():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with (
         limit_temporarily(2**29),

@@ -54,7 +54,7 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     assert_allclose(made.numpy(), expected, atol=1e-4)
 
 
-def test_its_arrays_are_buffers_of_its_own_type_and_nothing_is_trained():
+def test_arrays_of_a_torch_module_are_buffers_of_its_dtype_without_parameters():
     features = RKS(4, bandwidth=2.0).fit(CHECK_ROWS.astype(np.float32)).feature_map_.as_torch()
     assert list(features.parameters()) == []
     assert {name for name, _ in features.named_buffers()} == {"frequencies", "offsets"}

@@ -27,7 +27,7 @@ def refits(make, X, y, numeric):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["real", "several", "four"])
 @pytest.mark.parametrize("convention", ["absolute", "per-sample"])
-def test_of_a_kernel_it_is_n_refits(kind, intercept, convention):
+def test_leave_one_out_error_of_a_kernel_is_that_of_n_refits(kind, intercept, convention):
     X, y = problem(14, 3, kind)
     numeric = kind in ("real", "several")
     cls = KernelRidgeRegressor if numeric else KernelRidgeClassifier

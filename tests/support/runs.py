@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psutil
 
+from rfbench.experiment import children
+
 FAULTY = Path(__file__).with_name("faulty.py")
 
 
@@ -50,6 +52,12 @@ def wait_until(met, child=None):
         assert code is None, f"the child ended with exit code {code} before it happened"
         assert time.monotonic() < limit, f"it did not happen in {MOST_SECONDS:g} s"
         time.sleep(0.02)
+
+
+def end_idle():
+    """End the workers that wait for the next run."""
+    while children._idle:
+        children._idle.pop().close()
 
 
 def all_end(processes):
