@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from rfbench import api
+from rfbench.clock import Clock
 from rfbench.errors import ConfigError
-from rfbench.experiment import bandwidth_search
+from rfbench.experiment import bandwidth_search, trial
 from rfbench.experiment.plan import plan
 from rfbench.kernels import Gaussian
+from rfbench.samplers import elsewhere
 from rfbench.samplers.elsewhere import (
     ForeignMap,
     Formula,
@@ -136,6 +138,25 @@ def test_every_search_has_the_bandwidths_rows_and_folds_of_ours(experiment_of, m
                 if each not in ("varied", "1 / d", "three"):
                     assert one["effective"] == pytest.approx(one["bandwidth"], rel=1e-12)
     assert searched["rks", 0][0]["rows"] != searched["rks", 1][0]["rows"]
+
+
+def test_the_length_scale_is_measured_once_before_the_clock_of_the_trial(
+    experiment_of, monkeypatch
+):
+    events = []
+
+    def measure(make, d):
+        events.append("measured")
+        return 2.0
+
+    def make_clock():
+        events.append("clock")
+        return Clock()
+
+    monkeypatch.setattr(elsewhere, "measure_length_scale", measure)
+    monkeypatch.setattr(trial, "Clock", make_clock)
+    rows_by_label(experiment_of, NUMBERS, [by_path("function")], GRID, "M=20", "trials=1")
+    assert events == ["clock", "measured", "clock"]
 
 
 @pytest.mark.parametrize(
