@@ -152,7 +152,9 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     by_x = values.stack("x", future_stack=True)
     median = by_x.div(by_x[BASELINE], axis=0).groupby("x").median().unstack().dropna()
     lines = table.drop_duplicates(["method", "x"]).set_index(["method", "x"]).loc[median.index]
-    lines = lines.assign(**{y: median, "se" if y == "mean" else f"{y}_se": math.nan})
+    lines[[y, "se" if y == "mean" else f"{y}_se"]] = pd.DataFrame(
+        {"median": median, "bars": math.nan}
+    )
     return lines.assign(dataset="", datasets=len(values)).reset_index()
 
 
