@@ -13,13 +13,14 @@ class EffectRange:
     """By how much the effect of a comparison changes over the keys that a paper does not print.
 
     `low` and `high` are the smallest and the largest change from the reading, in the same trials;
-    of a quotient, of its logarithm.
+    of a quotient, of its logarithm. `varied` and `fixed` are the keys that concern the comparison.
     """
 
     low: float
     high: float
     combinations: int
     varied: tuple[str, ...]
+    fixed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class ClaimComparison(Quantity):
     def name(self) -> str:
         """What an audit of the claim calls it: the part, the other method, the place."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
+
+    @property
+    def is_varied(self) -> bool:
+        """Whether each key that the paper does not print, and that concerns it, was varied."""
+        return self.over_gaps is not None and not self.over_gaps.fixed
 
     @property
     def trials(self) -> int:

@@ -70,7 +70,7 @@ class Outcome:
 
     @property
     def unvaried(self) -> bool:
-        """Whether the verdict rests on a reading of the text that was not varied.
+        """Whether the verdict rests on a reading of the text of which not all was varied.
 
         A claim that holds rests on each of its comparisons. One that fails rests on those outside:
         on one of them that stays there over all that the paper leaves open.
@@ -78,9 +78,9 @@ class Outcome:
         if self.protocol not in (PRINTED, CORRECTED):
             return False
         if self.verdict in (HOLDS, HOLDS_TESTED):
-            return any(one.over_gaps is None for one in self.comparisons)
+            return not all(one.is_varied for one in self.comparisons)
         outside = filter(lies_outside, self.comparisons)
-        firm = any(one.over_gaps and not one.depends_on for one in outside)
+        firm = any(one.is_varied and not one.depends_on for one in outside)
         return self.verdict in (IN_PART, FAILS) and not firm
 
     @property

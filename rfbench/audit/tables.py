@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,8 @@ import pandas as pd
 from rfbench import files as doors
 from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
+from rfbench.audit.choices import list_choices, select_options
+from rfbench.audit.target import Target
 from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
@@ -196,7 +198,7 @@ def compute_effect_range(
     """Return by how much the effect of a claim's comparison changes; None if it was not varied.
 
     From the audits of the claim itself; else from those of numbers that have both methods at the
-    size. Of several the one with the most combinations.
+    size. Of several the one that leaves the fewest keys fixed, then with the most combinations.
     """
     own = [
         audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
@@ -218,7 +220,18 @@ def compute_effect_range(
         found += [
             _changes(audit, [MEASURED_PREFIX + cell for cell in cells], True) for audit in others
         ]
-    return max(filter(None, found), key=lambda each: each.combinations, default=None)
+    target = Target(claim.paper, tuple(part.items), comparison.target, ())
+    unstated = [
+        name
+        for name, options in list_choices(target, gaps=True).items()
+        if len(select_options(options, methods)) > 1
+    ]
+    complete = (
+        replace(each, fixed=tuple(name for name in unstated if name not in each.varied))
+        for each in found
+        if each
+    )
+    return max(complete, key=lambda each: (-len(each.fixed), each.combinations), default=None)
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:

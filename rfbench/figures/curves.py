@@ -20,12 +20,9 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Settings below an axis, and letters of one or of a method in a legend. With more, their names left
-# no room for the panel. Doubled, MAX_LABEL_LENGTH is half of the width of a page.
-MAX_LEGEND_ENTRIES = 40
-MAX_LABEL_LENGTH = 60
-# Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
-MOST_DATASETS = 12
+MAX_LEGEND_ENTRIES = 40  # settings below an axis
+MAX_LABEL_LENGTH = 60  # letters of a setting below an axis, or of a method in a legend
+MOST_DATASETS = 12  # with a panel each
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
@@ -155,7 +152,9 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     by_x = values.stack("x", future_stack=True)
     median = by_x.div(by_x[BASELINE], axis=0).groupby("x").median().unstack().dropna()
     lines = table.drop_duplicates(["method", "x"]).set_index(["method", "x"]).loc[median.index]
-    lines[y], lines["se" if y == "mean" else f"{y}_se"] = median, math.nan
+    lines[[y, "se" if y == "mean" else f"{y}_se"]] = pd.DataFrame(
+        {"median": median, "bars": math.nan}
+    )
     return lines.assign(dataset="", datasets=len(values)).reset_index()
 
 

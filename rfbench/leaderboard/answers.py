@@ -184,6 +184,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     if rows.empty:
         return None
     rows = rows[(rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")]
+    rows = rows[rows["variant"] == ""]  # others are those of audits
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)
     rows = rows.set_index(["dataset", "rows", "bandwidth_rule", "M", "trial"])

@@ -56,6 +56,7 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
         "paper": papers.find_paper(name),
         **front.gather_totals(own),
         **claims.WORDS,
+        "restored": ledger.count_with_left_out(own),
         "untuned": [each for each in counts if each.of[1] not in TUNED_TO_MATCH],
         "matched": [each for each in counts if each.of[1] in TUNED_TO_MATCH],
         "judged": any(

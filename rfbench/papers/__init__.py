@@ -136,7 +136,7 @@ def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
 
 
 def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
-    """Return what a paper leaves open for all of some items and a data set, as it calls that.
+    """Return what a paper leaves open for any of some items and a data set, as it calls that.
 
     The most specific entry of its open_choices.yaml wins, choice by choice.
     """
@@ -144,7 +144,7 @@ def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices
     entries = find_folder(paper).open_choices
     for place in sorted(entries, key=lambda place: (place != "all", place.count("/"))):
         named, _, data = place.partition("/")
-        of_items = place == "all" or set(items) <= set(named.split(","))
+        of_items = place == "all" or not set(items).isdisjoint(named.split(","))
         if of_items and data in ("", dataset):
             left_open |= entries[place]
     return left_open

@@ -131,8 +131,9 @@ def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
     write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
     every = read_all([tmp_path])
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
+    fixed = ("features_in_folds", "scaled", "rows")  # of open_choices.yaml, without samplers'
     assert compute_effect_range(every, claim(), one) == EffectRange(
-        -4.0, 0.0, 2, ("solver.intercept",)
+        -4.0, 0.0, 2, ("solver.intercept",), fixed
     )
     assert compute_effect_range(every, claim(), replace(one, against="c")) is None
     assert compute_effect_range(every, claim(), replace(one, x=14)) is None

@@ -64,3 +64,4 @@ def test_places_of_choices(monkeypatch):
     monkeypatch.setattr(papers, "find_folder", lambda name: folder)
     left_open = papers.list_open_choices("liu2020", ["table3"], "EEG")
     assert list(left_open) == ["all", "table3", "figure1,table3", "table3/EEG"]
+    assert papers.list_open_choices("liu2020", ["table3", "figure9"], "EEG") == left_open

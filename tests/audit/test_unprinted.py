@@ -90,6 +90,15 @@ def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> 
     assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
 
 
+def test_a_setting_that_stayed_fixed_counts_alike_for_what_holds_and_what_fails() -> None:
+    quantities = [(0, Quantity(np.linspace(-1, 1, 10) - 5))]
+    fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
+    for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):
+        for span, mark in ((span_of(-1.0, 1.0), ""), (fixed, ", not varied")):
+            found = judge(claim, "printed", quantities, None, partial(with_range, span=span))
+            assert found.label == verdict + mark
+
+
 def test_a_range_of_quotients_is_one_of_logarithms() -> None:
     """The quotient is 2, with the bound 1.5: it is 1.4 where the logarithm changes by log(.7)."""
     part = bounded(None, 1.5).parts[0].model_copy(update={"scale": "ratio", "along": "columns"})

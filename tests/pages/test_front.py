@@ -9,6 +9,7 @@ import pytest
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.contents import count_missing
+from rfbench.analysis.ledger import CLASS_LABELS
 from rfbench.pages.front import claims_grid, format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
@@ -67,6 +68,23 @@ def test_the_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) ->
     stored = [sum(n for kind, n in each.items() if kind in kinds) for each in ledger]
     shown = [counts[0] if named == "numbers" else sum(counts) for counts in sums.values()]
     assert sorted(stored) == sorted(shown)
+
+
+def test_the_headline_of_a_paper_has_also_the_numbers_that_left_its_count() -> None:
+    stored = json.loads((ROOT / "results" / "ledger.json").read_text())["left out"]
+    tables = read_tables((ROOT / "results" / "README.md").read_text())
+    (by_paper,) = [table for table in tables if table[0][:2] == ["paper", "numbers"]]
+    gone = [each for each in stored if each["group"] == "other data"]
+    assert gone
+    for each in gone:
+        paper = each["of"][0].split()[0]
+        of = [paper, CLASS_LABELS[each["source"]], CLASS_LABELS[each["settings"]]]
+        (line,) = [line for line in by_paper if line[:3] == of]
+        every, agrees, close = (int(cell) for cell in line[4:7])
+        left = [each.get(verdict, 0) for verdict in verdicts.COMPARED]
+        said = f"{agrees + close + sum(left[:2])} of {every + sum(left)}, "
+        headline = (ROOT / "results" / "papers" / f"{paper}.md").read_text().splitlines()[2]
+        assert f"with the numbers that left this count after results were known {said}" in headline
 
 
 def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
