@@ -181,7 +181,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
-    # A corrected run has trials of others again; an audit, whose rows are variants, varies settings.
+    # A corrected run has trials of others again; audits, whose rows are variants, vary settings.
     rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)
