@@ -26,7 +26,7 @@ from rfbench.leaderboard.rows import (
 )
 from rfbench.leaderboard.rule import MIN_RATIOS, p_value
 from rfbench.pages.templates import render
-from rfbench.papers.models import PRINTED
+from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
@@ -183,8 +183,9 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     rows = collection.counted
     if rows.empty:
         return None
-    rows = rows[(rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")]
-    rows = rows[rows["variant"] == ""]  # others are those of audits
+    taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
+    # A corrected run has trials of others again; audits, whose rows are variants, vary settings.
+    rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)
     rows = rows.set_index(["dataset", "rows", "bandwidth_rule", "M", "trial"])
