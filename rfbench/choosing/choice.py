@@ -23,6 +23,7 @@ from rfbench.choosing import workplace
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses
 from rfbench.choosing.model import Model, compute_half_widths, save
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
+from rfbench.choosing.screen import compute_n_columns, compute_time_left, get_used_columns
 from rfbench.choosing.table import (
     LEAST_ROWS,
     LabelledTable,
@@ -36,6 +37,9 @@ from rfbench.solvers.folds import assign_group_folds
 
 # Of the budget, kept for writing the files. Chosen without a measurement; doubled, 3 s of a minute.
 WRITING = 0.05
+# On a quiet machine all ends AFTER seconds after LATEST times the budget, by definition of the bound
+# in the README; the last ENDING seconds of these are for writing. Doubled, ENDING takes 2 s from models.
+LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
 # The usual level of a test. Doubled, a table of noise gets a model twice as often.
 SIGNIFICANT = 0.05
 # Of an average. Chosen without a measurement: each member is fitted again on all rows, so that
@@ -137,7 +141,7 @@ def _chosen(
 ) -> Choice:
     """Return the choice of `choose`, whose files are in a folder."""
     workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
-    deadline = started + (1 - WRITING) * budget
+    deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
         kind = "classes" if table.n_classes else "numbers"
@@ -147,7 +151,11 @@ def _chosen(
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
-        rounds = Rounds(table, splits, deadline, folder, workers, least_rows, on_candidate)
+        seconds = compute_time_left(budget, table.X.size)
+        n_columns = compute_n_columns(seconds, len(splits[-1][0]))
+        rounds = Rounds(
+            table, splits, deadline, folder, workers, least_rows, n_columns, on_candidate
+        )
         rounds.clear()
         try:
             try:
@@ -155,7 +163,7 @@ def _chosen(
                 average(rounds)
             except KeyboardInterrupt:  # what was measured before it counts
                 rounds.interrupted = True
-            contenders = measure_held_out(rounds, deadline) if rounds.candidates else {}
+            contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
             if CONSTANT not in contenders:
                 what = f"Nothing was measured within {budget:.3g} s, not even the constant."
                 why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
@@ -165,7 +173,8 @@ def _chosen(
             facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
-    model.reading_ = table.how
+    model.reading_, used = table.how, {*get_used_columns(model)}
+    prepared = model[0].get_feature_names_out()
     card: dict[str, Any] = {
         "data": table.name,
         "data_sha256": table.sha256,
@@ -173,6 +182,9 @@ def _chosen(
         "assumed": table.assumed,  # how whole numbers of the target are taken; it is in the notes
         "preparation": describe(model[0].notes_),  # what was done to the columns
         "columns": [str(column) for column in table.X.columns],
+        # Prepared columns for which there was no time: the model does not use them.
+        "unused": [name for name in prepared if name not in used],
+        "n_prepared": len(prepared),
         "metric": table.metric,
         "classes": [str(label) for label in table.classes],  # none of a regression
         "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
@@ -263,11 +275,12 @@ def get_weights(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def measure_held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
+def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
     """Measure the best of each kind on the rows held out.
 
-    The constant and the simplest of the good models are measured without a deadline. If such a
-    model fails, the next one is. The others are measured if they finish in time.
+    The constant and the linear model, whose work is bounded, have no deadline. The simplest of the
+    good models may take half of the time until `limit`, so that the other half is left for its
+    last fit. If it fails, the next one is measured. The others are, if they finish by `end`.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -282,10 +295,13 @@ def measure_held_out(rounds: Rounds, end: float) -> dict[str, Candidate]:
     while waiting:
         family = choose_simplest(rounds, waiting)
         needed[family] = waiting.pop(family)
-        measure(needed.values(), None)
+        measure(needed.values(), None if family == LINEAR else (monotonic() + limit) / 2)
         if all(answers[part] is not None for part in needed[family].parts):
             break
-    measure([*needed.values(), *waiting.values()], end)
+    if needed and answers.get(best[CONSTANT]) is None:
+        answers.pop(best[CONSTANT], None)
+        measure([best[CONSTANT]], None)
+    measure([*needed.values(), *waiting.values()], min(end, (monotonic() + limit) / 2))
     made = {}
     for candidate in best.values():
         parts = [answers[part] for part in candidate.parts]
@@ -376,6 +392,7 @@ def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))
     seconds = taken.seconds * len(every) / len(train)
+    seconds += rounds.preparing * (len(every) + len(test))
     for rows in [every] * (monotonic() + seconds < end) + [train]:
         model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])

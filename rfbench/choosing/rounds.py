@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from rfbench import config, files, plugins, yamlfile
 from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, loss
 from rfbench.choosing.model import Model
+from rfbench.choosing.screen import ColumnScreen, get_used_columns
 from rfbench.choosing.table import LabelledTable
 from rfbench.datasets import packed
 from rfbench.datasets.columns import Parsed
@@ -119,6 +120,7 @@ class Rounds:
     folder: Path  # where `rfbench.choosing.workplace` lets it work
     workers: int = 1
     least_rows: int = 1  # that what a model holds stands for; of more it holds no landmarks
+    n_columns: int | None = None  # so many of the prepared columns are used; None: all
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)  # messages of candidates, by label
@@ -127,6 +129,7 @@ class Rounds:
     clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
     planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
     names: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of each split's columns
+    preparing: float = 0.0  # seconds of preparing a row
     _prepared: dict[int, Array] = field(default_factory=dict)
     _packs: dict[Any, Path] = field(default_factory=dict)
 
@@ -145,6 +148,11 @@ class Rounds:
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
+    @property
+    def is_screened(self) -> bool:
+        """Whether each model chooses its columns, from the rows that it is fitted on alone."""
+        return self.n_columns is not None and len(self.columns.kept) > self.n_columns
+
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
         """Write rows of a split for trials, so many to fit first, unless they are there."""
         # A file of rows per fold, number of rows and metric, shared by all contenders: they are
@@ -154,10 +162,7 @@ class Rounds:
         key, n = (fold, len(some), id(setting.basis)), len(fit)
         if key not in self._packs:
             if fold not in self._prepared:
-                prepare, read = Preparation(self.least_rows, self.columns), self.table.X
-                both = prepare.fit_transform(read.iloc[fit]), prepare.transform(read.iloc[held])
-                self._prepared[fold] = np.vstack(both)
-                self.names[fold] = tuple(prepare.get_feature_names_out())
+                self._prepare(fold)
             X = self._prepared[fold]
             Z = np.vstack([X[np.searchsorted(fit, some)], X[n:]])
             if setting.basis:
@@ -166,6 +171,23 @@ class Rounds:
             y = self.table.y[np.concatenate([some, held])]
             packed.write(self._packs[key], Parsed(Z, y, n_given_train=len(some)))
         return self._packs[key]
+
+    def _prepare(self, fold: int) -> None:
+        """Prepare the rows of a split by what the fitted ones teach."""
+        X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
+        steps, start = Pipeline(self._preparation()), monotonic()
+        both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
+        self._prepared[fold] = np.vstack(both)
+        self.names[fold] = tuple(get_used_columns(steps))
+        seconds = (monotonic() - start) / (len(fit) + len(held))
+        self.preparing = max(self.preparing, seconds)
+
+    def _preparation(self) -> list[Any]:
+        """Return the steps that make rows of numbers of a table, not fitted."""
+        steps: list[Any] = [("prepare", Preparation(self.least_rows, self.columns))]
+        if self.is_screened:
+            steps.append(("screen", ColumnScreen(self.n_columns, self.table.n_classes > 0)))
+        return steps
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
         # The last split has the rows held out: its trials are rows of the table of results, those
@@ -334,6 +356,9 @@ class Rounds:
         side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
         last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
         fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
+        # The rows of the last split, if they are not, then all rows and again those held out.
+        every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
+        fits += self.preparing * ((1 + again) * every + len(self.test))
         return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
@@ -387,6 +412,9 @@ class Rounds:
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
         """Learn metrics for the kernels near the best one, while they gain; the best one first."""
+        # Screened models have columns of their own, and no mean of their metrics.
+        if self.is_screened:
+            return
         # A metric takes as long as several kernels: only for kernels within NEAR of the best one,
         # and not for further ones after a metric that gained nothing.
         ranked = sorted(small, key=lambda c: c.loss.value)
@@ -468,8 +496,7 @@ class Rounds:
         )
         weights = list(candidate.members.values())
         estimator = average(named, weights=weights) if weights else named[0][1]
-        prepare = Preparation(self.least_rows, self.columns)
-        return Model([("prepare", prepare), ("predict", estimator)])
+        return Model([*self._preparation(), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
         """Return what scales prepared rows, in the learnt metric of a split or in that of all."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.choosing.model import Model
+from rfbench.choosing.screen import compute_time_left
 from rfbench.datasets import columns, files, values
 from rfbench.datasets.files import Reading
 from rfbench.datasets.split import Index, Sides, split_by_time
@@ -149,6 +150,7 @@ class LabelledTable:
         Of many rows these are a sample. One split chooses, or of few rows several folds.
         """
         ((train, test),) = self.split(HELD_OUT)
+        budget = compute_time_left(budget, self.X.size)
         train = self.some(train, min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS))
         inner = self.take(train).split(VALIDATION, FOLDS if len(train) <= FOLDED_ROWS else 1)
         chosen = [(train[fit], train[held]) for fit, held in inner]

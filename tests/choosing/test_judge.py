@@ -10,6 +10,7 @@ from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+from rfbench.choosing import choice
 from rfbench.choosing.choice import add_average, decide, fit_last, get_weights, measure_held_out
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
 from rfbench.choosing.table import LabelledTable
@@ -161,22 +162,32 @@ def test_noise_gives_the_constant_model_in_19_of_20_tables(tables, K, metric):
     assert learnt <= (2 if tables == 20 else 18)  # 10 of 200 are allowed: 3 errors more
 
 
-def test_what_is_ahead_is_measured_whatever_the_time():
-    """With the constant that it is held against; of the others what ends in time."""
-    y, calls = np.random.default_rng(0).standard_normal(3000), []
+@pytest.mark.parametrize(
+    ("seconds", "answered"),
+    [
+        (1.0, {CONSTANT, LINEAR, FEATURES, BOOSTING}),
+        (6.0, {CONSTANT, BOOSTING}),  # the others end at 4.0
+        (20.0, {CONSTANT, LINEAR}),
+    ],
+)
+def test_what_is_ahead_has_half_of_the_time_that_is_left_at_most(monkeypatch, seconds, answered):
+    """So that its last fit has the other half; else the linear model, which is bounded by itself.
+
+    The constant is always measured.
+    """
+    monkeypatch.setattr(choice, "monotonic", lambda: 100.0)
+    y = np.random.default_rng(0).standard_normal(3000)
     rounds = rounds_of(y)
     for family, error in ((CONSTANT, 3.0), (LINEAR, 2.0), (BOOSTING, 1.0), (FEATURES, 1.5)):
         scores = y[rounds.held] + error * (-1.0) ** np.arange(len(rounds.held))
         rounds.add(Candidate(family, family), scores[:, None])
 
     def measured(trials, deadline):
-        calls.append(({setting.label for setting, *_ in trials}, deadline))
         said = {"scores": np.zeros((3000, 1)), "fit": 0.0, "said": 0.0}
-        return [None if deadline else said for _ in trials]
+        return [said if deadline is None or 100.0 + seconds <= deadline else None for _ in trials]
 
     rounds.measured = measured
-    assert set(measure_held_out(rounds, 5.0)) == {CONSTANT, BOOSTING}
-    assert calls == [({CONSTANT, BOOSTING}, None), ({LINEAR, FEATURES}, 5.0)]
+    assert set(measure_held_out(rounds, end=104.0, limit=115.0)) == answered
 
 
 class Diverges(ClassifierMixin, BaseEstimator):

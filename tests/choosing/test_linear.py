@@ -8,6 +8,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import check_estimator
 
+from rfbench.choosing import linear
 from rfbench.choosing.linear import CS, LogisticSearch
 
 
@@ -19,6 +20,17 @@ def words(seed, n=240):
     score = sum((codes[f"w{j}"] == 0) * (1.5 if j < 4 else 0.3) for j in range(12))
     y = random.random(n) < 1 / (1 + np.exp(-(score - score.mean())))
     return pd.get_dummies(codes.astype(str)).to_numpy(float), np.where(y, "yes", "no")
+
+
+def test_a_fit_of_very_many_cells_has_few_iterations(monkeypatch):
+    X, y = words(0)
+    whole = LogisticSearch(Cs=(1e4,)).fit(X, y)
+    assert whole.n_iter_.max() > 4
+    monkeypatch.setattr(linear, "MOST_CELLS", 2 * X.size - 1)
+    monkeypatch.setattr(linear, "CELL_ITERATIONS", 8 * X.size)
+    assert LogisticSearch(Cs=(1e4,)).fit(X, y).n_iter_.max() == 4
+    monkeypatch.setattr(linear, "MOST_CELLS", 2 * X.size)
+    assert (LogisticSearch(Cs=(1e4,)).fit(X, y).n_iter_ == whole.n_iter_).all()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -5,9 +5,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import f_classif, f_regression
 
-from rfbench.choosing import table
+from rfbench.choosing import screen, table
+from rfbench.choosing.choice import choose
+from rfbench.choosing.rounds import Rounds
+from rfbench.choosing.screen import LEAST_COLUMNS, ColumnScreen, get_used_columns
 from rfbench.datasets.preparation import Preparation
+from rfbench.pages.templates import render
 
 
 def count_calls(work):
@@ -66,3 +71,68 @@ def test_columns_that_tell_the_target_are_those_of_each_by_itself(kind, seed):
     said = [sentence.split(" determines")[0] for sentence in table.find_leaky_columns(X, target)]
     assert said == [f"Column {column}" for column in alone]
     assert {"rises", "falls"} <= {*alone} if kind == "numbers" else {"codes"} <= {*alone}
+
+
+def wide(d=500, n=120, *, classes=False):
+    """A table whose target follows from two of its columns, which have numbers with gaps."""
+    X = numbers(d, n)[0]
+    y = X["v3"].fillna(0.0) + X["v400"].fillna(0.0)
+    return X, np.where(y > 0, "yes", "no") if classes else y.to_numpy()
+
+
+@pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
+def test_of_a_wide_table_some_columns_are_used_and_the_page_says_which(classes, short, tmp_path):
+    """Those are chosen by the fitted rows of each split: its rows to predict change nothing."""
+    X, y = wide(classes=classes)
+    found = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
+    card, model = found.card, found.model
+    assert card["n_prepared"] - len(card["unused"]) in range(10, LEAST_COLUMNS)
+    assert not {"v3", "v400"} & {*card["unused"]}
+    lines = render("choosing/choose.txt.j2", choice=card, folder=tmp_path).splitlines()
+    assert lines[1].startswith(f"NOT ALL COLUMNS: {len(card['unused'])} of {card['n_prepared']} ")
+    assert model.predict(X).shape == (120,)
+    assert get_used_columns(model) == [
+        name for name in model[0].get_feature_names_out() if name not in {*card["unused"]}
+    ]
+
+
+def test_the_rows_that_judge_do_not_choose_columns(tmp_path):
+    """Of noise alone: by all rows, some columns would agree with the target by chance."""
+    random = np.random.default_rng(0)
+    rows = table.make_table(random.standard_normal((60, 2000)), random.standard_normal(60))
+    by = Rounds(rows, rows.splits(60.0), np.inf, tmp_path, n_columns=20)
+    assert by.is_screened
+    for fold, (fit, held) in enumerate(by.splits):
+        by._prepare(fold)
+        X, target = by._prepared[fold], rows.y[np.concatenate([fit, held])]
+        alone = ColumnScreen(20).fit(rows.X.iloc[fit].to_numpy(), target[: len(fit)])
+        assert len(alone.kept_) == 10
+        np.testing.assert_array_equal(X, rows.X.iloc[[*fit, *held]].to_numpy()[:, alone.kept_])
+
+
+@pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
+def test_the_columns_that_are_kept_share_most_of_their_variance_with_the_target(classes):
+    random = np.random.default_rng(1)
+    X = random.standard_normal((90, 30)) * 10.0 ** random.integers(-3, 3, 30) + 5.0
+    X[:, 4] = 2.0
+    y = random.integers(0, 3, 90) if classes else X[:, 7] / X[:, 7].std() + random.random(90)
+    if classes:
+        shares = [f_classif(X[:, [at]], y)[0][0] if at != 4 else 0.0 for at in range(30)]
+    else:
+        shares = [abs(np.corrcoef(X[:, at], y)[0, 1]) if at != 4 else 0.0 for at in range(30)]
+    shares = np.array(shares)
+    kept = ColumnScreen(29, classes).fit(X, y).kept_
+    assert kept.tolist() == sorted(np.argsort(shares)[-len(kept) :])
+    tests = [f_classif, f_regression][not classes](X[:, shares != 0.0], y)[1]
+    assert len(kept) == (tests <= (29 / 30) ** 3).sum() < 29
+
+
+def test_time_for_rows_and_columns_is_known_from_the_size_alone():
+    """Of 20 s, on one core; a table of the suite has 3 million cells and 287 columns at most."""
+    assert screen.compute_time_left(20.0, 3_000_000) == 20.0
+    assert screen.compute_time_left(20.0, 40_000_000) == pytest.approx(11.25)
+    assert screen.compute_time_left(20.0, 10**9) == 0.0
+    assert screen.compute_n_columns(10.0, 14_000) == screen.compute_n_columns(0.0, 50) == 300
+    assert screen.compute_n_columns(18.0, 2_000) == 800
+    rows = table.LabelledTable(pd.DataFrame(np.zeros((4000, 5000))), np.arange(4000.0), np.empty(0))
+    assert len(rows.splits(4.0)[-1][0]) == 2_000  # of 20 million cells, as without any time
