@@ -85,6 +85,8 @@ def test_the_error_of_the_kernel_stands_beside_that_of_prediction():
     twice = found(own, kernel, again)["kernel"].best
     assert twice.ratio.median == pytest.approx(0.4**0.5)
     assert (twice.ratio.datasets, twice.verdict) == (1, "not shown")
+    audit = results([row | {"variant": "scaling=none"} for row in made], "gaps_x", paper="orf2016")
+    assert found(own, kernel, audit)["kernel"].best.ratio.median == pytest.approx(0.4)
 
 
 def step_down(p):
