@@ -3,7 +3,8 @@ import math
 
 import pytest
 
-from scripts.bench import pools, report, ridge, runs, solvers
+from rfbench.solvers import fits
+from scripts.bench import doubled, pools, report, ridge, runs, solvers
 from scripts.bench.case import RECORDED, Bar, Case
 from scripts.bench.covtype import covtype_case
 from scripts.bench.limit import Limit
@@ -109,3 +110,10 @@ def test_everything_is_written(tmp_path):
     assert "| 30 | 2.00 | >= 25 x; <= 1.3 x limit | PASS, MISSED |" in text
     assert "bar 2: MISSED by rks, ridge 100, 2, 3" in report.verdict(cases)
     assert "limit = GEMM flops" in text
+
+
+def test_a_constant_is_put_back_after_its_double_was_measured(monkeypatch):
+    seen = []
+    monkeypatch.setattr(doubled, "REPEATS", 1)
+    doubled.compare("solvers.fits.BLOCK_VALUES", lambda: seen.append(fits.BLOCK_VALUES))
+    assert seen == [fits.BLOCK_VALUES, fits.BLOCK_VALUES // 2, fits.BLOCK_VALUES * 2]
