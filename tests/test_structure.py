@@ -173,7 +173,9 @@ def test_every_slice_answers_questions_that_the_core_asks() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "slices.ask":
                 asked.add(ast.literal_eval(node.args[0]))
     described = ast.get_docstring(trees()["rfbench.slices"]) or ""
-    assert set(re.findall(r"^``(\w+)\(", described, re.M)) == asked
+    questions = set(re.findall(r"^``(\w+)\(", described, re.M))
+    asked |= {"check"}  # by the leaderboard, which may be absent
+    assert questions == asked
     for name in SLICES:
         tree = trees()[f"rfbench.{name}.slice"]
         public = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
