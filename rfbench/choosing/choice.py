@@ -37,8 +37,8 @@ from rfbench.solvers.folds import assign_group_folds
 
 # Of the budget, kept for writing the files. Chosen without a measurement; doubled, 3 s of a minute.
 WRITING = 0.05
-# On a quiet machine all ends AFTER seconds after LATEST times the budget, by definition of the bound
-# in the README; the last ENDING seconds of these are for writing. Doubled, ENDING takes 2 s from models.
+# On a quiet machine all ends AFTER seconds after LATEST times the budget, by definition of the
+# bound in the README. The last ENDING seconds are for writing: doubled, they take 2 s from models.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
 # The usual level of a test. Doubled, a table of noise gets a model twice as often.
 SIGNIFICANT = 0.05
