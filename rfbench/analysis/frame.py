@@ -246,10 +246,13 @@ def build_collection(
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     # Parameters are compared as text: unsorted keys would make two groups of one setting.
     rows["parameters"] = map_unique(rows["parameters"], sort_json)
-    if rows["own_settings"].any():  # parameters, as M, are those of each trial's fold
+    if rows["own_settings"].any():
+        # Each trial takes its parameters from another run, as it takes M. With them each trial
+        # would be a group of its own.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
-    # A trial that failed before its data were read has no d. Without this it would be in a group of
-    # its own, and its group would show no failure.
+    # A trial that failed before its data were read has no d. It gets the d of its data set, if
+    # there is only one: otherwise it would form a group of its own, and the group that it belongs
+    # to would show no failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
     # An M that follows another method differs from trial to trial. As a part of the key it would
@@ -261,8 +264,9 @@ def build_collection(
     # would join rows of other data, and differences would have the spread of the data in them.
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
-    # A trial that was run again has two rows: the last one counts. Both would weigh this trial
-    # twice in means, and make standard errors too small.
+    # Two rows may have one group and trial (the reader has left out repeated ids): the last row
+    # that ended well counts. Both would weigh this trial twice in means, and make standard errors
+    # too small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
     # Trials that were added to some sizes after a look at their rows are not counted: the sizes
     # were chosen by their results, and their means would be biased.
@@ -275,7 +279,7 @@ def build_collection(
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
     # One error for classification and regression, in percent, so that one column serves tables and
-    # tests: first misclassification, then 100 times the error of the regression.
+    # tests: misclassification if there is one, otherwise 100 times the error of the regression.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
@@ -305,7 +309,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Validation rows are no test.
+    # Validation rows are left out: their errors would be averaged with errors on test rows.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
     # The facts of each folder, repeated as often as it has rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])

@@ -120,7 +120,7 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     """Add differences and half widths of their intervals; return verdicts, and which are decidable.
 
-    A number is decidable if the paper's own spread and trials are narrow enough.
+    A number is decidable if the interval of the paper's own mean is narrow enough.
 
     Numbers without a unit are compared by the logarithm of the quotient. Its standard errors are,
     to first order, the standard errors of the means divided by the means.
@@ -134,15 +134,18 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     digit = every["half_digit"] / theirs
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
-    # Of a single draw of their rows: the variance of our trials, which draw rows anew, less what
-    # their features have of it, whose spread the authors' runs show.
+    # For papers that drew their rows once. Our trials draw rows and features; theirs draw features
+    # alone, whose variance their printed standard deviation shows, averaged over `repeats` kernel
+    # matrices. The difference of the two variances is the variance of a draw of rows.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
     # sigma_rows^2 = s^2 - s_features^2, s^2 = n se^2 the variance of one of our n trials. Without
     # this term a paper's single lucky split would be held to the spread of a mean over many. A
     # difference of variances may be negative by chance, and is 0 then.
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
-    # Welch's interval of the difference of the two means, with ours widened by the draw of rows.
+    # Welch's interval of the difference of the two means. of_rows is the error of the paper's one
+    # draw of rows. It is added to our error, since our n trials estimate it, with n - 1 degrees of
+    # freedom. `is_too_noisy` has no error of ours, and gets it with the paper's.
     half = verdicts.compute_half_widths(error, many, np.hypot(own, of_rows), every["trials"], digit)
     every["difference"] = every["measured"] - every["published"]
     every["half_width"] = half * ours  # of a quotient: what it comes to in the number's unit
@@ -242,8 +245,8 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
-    # Of several groups that fit, that with the most trials: its mean has the smallest error. The
-    # sort is stable, so that of equal ones the first folder by name remains.
+    # Of several groups that fit, that with the most trials: its mean has the smallest standard
+    # error. The sort is stable, so that of equal ones the first folder by name remains.
     score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
     order = (
         lines[MEASURED_KEYS]

@@ -96,8 +96,8 @@ def plan(asked: Question) -> Audit:
     ConfigError if the configuration is wrong or is not about the target, if a choice that is varied
     is fixed too or concerns no sampler of the target, or if no combination can be run.
     """
-    # The options of ``--vary``, by choice: they take the place of the known ones, so that an
-    # unknown key is refused before anything is planned.
+    # The options of ``--vary``, by choice: `_open` puts them in the place of the known ones. A key
+    # that the configuration does not have is refused below, where each option is tried.
     vary: Choices = {}
     for text in asked.vary:
         choice, options = parse_choice(text, list_choices(asked.target))
@@ -129,17 +129,19 @@ def plan(asked: Question) -> Audit:
             return None
 
     # The configuration as it stands, to be found again among the combinations: effects of the
-    # choices are differences from it. None if no combination equals it.
+    # choices are differences from it. None if no combination equals it, or if the draw of `most`
+    # combinations has left it out; then there are no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
         for option, settings in options.items():
-            # Each option by itself: what cannot be run alone would fail in every combination.
+            # Each option by itself, with all else as configured. An option that needs another one
+            # is left out here; `refused` has its message.
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
                 raise ConfigError(f"--vary {refused[f'{choice} {option}']}")
-    # Each combination is validated once: a grid has thousands, drawn again where too few run.
+    # Each combination is validated once: `iterate_combinations` may ask for one in several draws.
     made: dict[tuple[str, ...], Experiment | None] = {}
 
     def runs(combination: Mapping[str, str]) -> bool:
@@ -157,7 +159,8 @@ def plan(asked: Question) -> Audit:
     # In the order of the grid, so that the line number of one names the other.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
     # The numbers of sizes that are not measured are left out of the target: distances are over
-    # those that every combination has. A method that keeps its own M has any size.
+    # sizes that every combination has, and no choice changes M. A method that keeps its own M has
+    # any size.
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(

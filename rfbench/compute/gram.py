@@ -105,11 +105,11 @@ def accumulate_groups(
         "Take fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
-    # The float32 product of a block, which is added to a float64 total: a total in float32 would
-    # lose the low digits of each block as it grows, sqrt(blocks) times as much.
     shift: FloatArray | None = None
+    # Holds the float32 product of a block, which is added to a float64 total. A total in float32
+    # would round every block to its own spacing, which grows with the total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    # Each block lies in one group, so that sums over all rows but a fold are differences of totals.
+    # Each block lies in one group, so that the sums of groups can be added as needed.
     for group, picked in iterate_blocks(n, codes, rows):
         with Clock.part_of(clock, "features"):
             block = read_rows(X, picked, kind)
@@ -145,8 +145,8 @@ class _Sums:
         rows, p = features.shape
         sides = np.empty((rows, targets.shape[1] + 1))
         sides[:, :-1] = targets
-        # Beside the targets a column of ones: its products are the sums of the features, Z'w, and
-        # of the targets, which an intercept needs.
+        # A column of ones follows the targets (with weights w, of sqrt w): its products are the
+        # sums of the features, Z'w, and of the targets, which an intercept needs.
         sides[:, -1] = 1.0
         if roots is not None:
             sides *= roots[:, None]
@@ -155,12 +155,14 @@ class _Sums:
         self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
-        # Z'WY and Z'w of the block, in the type of the features, then added in float64 as above.
+        # Z'WY and Z'w of the block, in the type of the features, then added in float64: a total in
+        # float32 would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
-        # Half of Z'Z, the upper triangle; `finish` copies it. In float64 BLAS adds to the total
-        # itself.
+        # Half of Z'Z, the upper triangle; `finish` copies it. BLAS writes into the array itself,
+        # which has to be in Fortran order and of the type of the call: otherwise it would fill a
+        # copy, and the sums would stay 0.
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:

@@ -280,7 +280,9 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
-    penalties = penalties / scale  # of K / scale: the squares of its numbers are numbers
+    penalties = (
+        penalties / scale
+    )  # of K / scale, whose numbers and squares neither overflow nor vanish
     # K = Q T Q' in float32 (Householder), T tridiagonal. T + alpha I is then factorised in O(p) for
     # each penalty, where Cholesky of K + alpha I takes p^3 / 3 each.
     rough = np.empty((p, p), np.float32, order="F")
@@ -338,7 +340,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # length = r'z / d'(K + alpha I)d minimises along the direction; the next direction is
             # conjugate to the ones before: z + (new r'z / old r'z) d. A division by 0 gives NaN,
-            # which is never accurate: Cholesky solves that column.
+            # which is never accurate: Cholesky solves all columns of that penalty.
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
             residual = residual - length * product

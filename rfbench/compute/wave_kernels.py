@@ -15,7 +15,7 @@ A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 - A phase that is not below `LARGEST_PHASE` in size, infinity and NaN among them, goes to the C
   library.
 
-The loops have no branch and compile to vector instructions.
+The first loop of each function has no branch and compiles to vector instructions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Numbers(NamedTuple):
     rounding: Any  # what is added and subtracted to round to a whole number
     limit: Any
     pi: tuple[Any, ...]  # the parts of pi
-    cosine: tuple[Any, ...]  # coefficients of C and of S, the highest power first
+    cosine: tuple[Any, ...]  # coefficients of 1 + u C(u) and of 1 + u S(u), the highest power first
     sine: tuple[Any, ...]
 
     def cast(self, kind: Any) -> _Numbers:
@@ -144,7 +144,8 @@ def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
     """Return r and (-1)^k scale, x = k pi + r."""
     # k = rint(x / pi): the sum has the spacing 1, so that adding rounds, and subtracting gives k as
     # a number. The lowest bit of the sum is k's parity; shifted to the top it is the sign of
-    # (-1)^k. `rint` and a conversion to integers would keep the loop from compiling to vectors.
+    # (-1)^k. Additions keep their order: with a compiler's fast mathematics the two would cancel.
+    # `rint` and a conversion to integers would keep the loop from compiling to vectors.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -162,7 +163,7 @@ def _polynomial(u: Any, coefficients: Any) -> Any:
 
 @compile_function
 def _is_far(x: Any, numbers: Any) -> Any:
-    return not (abs(x) < numbers.limit)
+    return not (abs(x) < numbers.limit)  # and not >=, so that NaN is far
 
 
 @compile_function

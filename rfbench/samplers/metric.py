@@ -68,7 +68,7 @@ METRIC_BYTES = 2**26
 
 @estimator
 class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
-    r"""A metric of the rows in which the target varies alike in all directions.
+    r"""A metric that stretches the rows along the directions in which the target varies.
 
     Kernels of the rows :math:`A^{1/2} x` (see `apply_metric`) are kernels of the metric A. At
     first A = I. Every round fits a kernel ridge regression f on landmarks in the metric so far,
@@ -219,8 +219,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            # Scaled to the spread of the rows as they are. Unscaled, a bandwidth would mean another
-            # length in every round, and a search of it would find the scale of G.
+            # Scaled to the spread of the rows before the metric, for the bandwidth of whoever uses
+            # it. The rounds themselves would not notice: their bandwidths are multiples of the
+            # median distance.
             following = compute_metric(outer, rows)
             # f is constant: no direction has a gradient, and the metric so far is the last one.
             if following is None:

@@ -284,12 +284,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # validation rows, and all samplers of a trial get the same folds, whatever they draw.
         folds = self._groups(selection, design.n, groups, targets.codes, notes)
         refit = None if folds is None else make_refit(features_in_folds, self.features_)
-        # Fit the whole grid at once, on all rows and on all but each fold: what the penalties have
-        # in common, a Gram matrix or an eigendecomposition, is computed once.
+        # Fit the whole grid at once: what the penalties have in common, a Gram matrix or an
+        # eigendecomposition, is computed once. Folds with features of their own are fitted by
+        # `_with_nested`; here only all rows are fitted then.
         fits = self._fits(design, targets, None if refit else folds, clock)
         if refit is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
-        # Choose by rows that no fit has seen; there is nothing to choose from a grid of one.
+        # Each row is judged by a fit that has not been given it. Of a grid of one the losses are
+        # only reported.
         if selection == "test":
             choice = self._choose_by_evaluation(fits, evaluation, clock)
         else:
@@ -337,8 +339,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Return the number of the held-out fold of each row, -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
-        # Folds depend on the seed alone, and not on the draws of the features: methods of one trial
-        # are compared on the same folds.
+        # Folds depend on random_state, the rows and their groups, and not on the draws of the
+        # features: methods of one trial are compared on the same folds.
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
             state = int(state.randint(2**31 - 1))
@@ -378,8 +380,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # What the target shapes is fitted without the fold. Features fitted with it would have
-            # been shaped by the targets that then judge them, and the smallest penalty would win.
+            # Features that look at the target are fitted without the fold. With the fold's targets
+            # they would fit the fold too well, and the smallest penalty would win.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
@@ -390,8 +392,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # On a clock of its own: features of a fold are no features of the row, and its column of
-        # their time is of the fit of all rows alone.
+        # On a clock of its own: the row's time of features is the time of the fit on all rows.
         clock.charge(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
