@@ -42,9 +42,9 @@ BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 # measurement. Each doubling is one more search where the best value lies at that edge. ROUNDING is
 # of products of powers of two with a rule: any value from 1e-15 to 1 serves.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# The neighbour is that of Yu et al. 2016, whom eerf2018 follows (section 5). The sample is ours: of
-# 1,000 rows the median distance has a relative standard error of about 1 %. Doubled, the rule takes
-# four times as long, and every published bandwidth by a rule changes.
+# The neighbour is that of Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The
+# sample is ours: of 1,000 rows the median distance has a relative standard error of about 1 %.
+# Doubled, the rule takes four times as long, and every published bandwidth by a rule changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 

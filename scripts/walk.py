@@ -38,7 +38,6 @@ COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|source) ?.*?)(?:  +#.*)?
 # replacement is a command that is not run.
 REPLACED = {
     "scripts/quickstart": ("", "continuous integration runs it"),
-    "scripts/test": ("", "continuous integration runs it"),
     "source .venv/bin/activate": ("", "the walk has an environment of its own"),
     "rfbench run eerf2018_table3 --run adult.matched": (
         "rfbench run eerf2018_table3 --run adult.matched --offline --smoke",

@@ -29,7 +29,12 @@ FILES = [
 ]
 # Configurations of the reader's in examples, and a file of numba's.
 EXAMPLES = {"flats", "mine", "prices", "new", "higgs", "bench", ".numba_config"}
-ACTING = {"--example", "--help", "--version"}  # options that act as soon as they are read
+ACTING = {
+    "--example",
+    "--help",
+    "--rules",
+    "--version",
+}  # options that act as soon as they are read
 TOPS = ("configs", "rfbench", "scripts", "tests")
 
 

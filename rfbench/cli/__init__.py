@@ -56,10 +56,10 @@ class Commands(click.Group):
         """Write the commands with a line each, in groups."""
         for title, names in COMMAND_GROUPS.items():
             commands = ((name, self.get_command(ctx, name)) for name in names)
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(name, each.get_short_help_str(62)) for name, each in commands if each]
-                )
+            lines = [(name, each.get_short_help_str(62)) for name, each in commands if each]
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse words that no file or key can be called and no terminal can show."""

@@ -88,6 +88,7 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
+# The same in float32, by definition and by Remez exchange, see above.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),

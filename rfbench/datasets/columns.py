@@ -54,7 +54,7 @@ MOST_WHOLE, LEAST_EACH = 20, 5
 # measured on the suite, see above; doubled, quantities with 60 values get a note, too.
 FEW, MANY = 2, 30
 # Share of the cells of a target that are numbers, from which on the others are gaps. Chosen without
-# a measurement; at .9 one word in ten would be a gap.
+# a measurement; with the share of others doubled one word in ten would be a gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
 # From every fourth value that is not 0 on: sparse rows store 12 bytes a value, and three times as

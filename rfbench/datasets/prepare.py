@@ -41,7 +41,7 @@ DType = Literal["float64", "float32"]
 # 100 columns takes 3 MB.
 _ROWS_AT_ONCE = 4096
 # Of clipped-all: the bound, and what is added to a standard deviation, as in the authors' code of
-# rfrboost2025. Another value would be another scaling than that of the paper.
+# Zozoulenko et al. 2025. Another value would be another scaling than that of the paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 

@@ -174,7 +174,8 @@ def _shaped(
     for column in words:
         codes, values = pd.factorize(table[column].str.strip(), sort=True)
         blocks.append(np.eye(len(values))[codes])
-    X = np.ascontiguousarray(np.hstack(blocks) if words else blocks[0])
+    # pandas may return a view of its own memory, which is read-only.
+    X = np.require(np.hstack(blocks) if words else blocks[0], requirements=["C", "W"])
     if "replace" in entry.options:
         old, new = entry.options["replace"]
         X[old == X] = new

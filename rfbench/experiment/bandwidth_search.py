@@ -39,7 +39,7 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the rows that choose the penalty.
+    """Return the bandwidth with the smallest loss on the rows by which the penalty is chosen.
 
     These are held-out training rows; with `selection: test` they are the test rows, as in papers
     that report the best result. Each candidate is fitted as a trial with it would be, with a choice

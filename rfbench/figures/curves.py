@@ -20,9 +20,12 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_LEGEND_ENTRIES = 40  # settings below an axis
-MAX_LABEL_LENGTH = 60  # letters of a setting below an axis, or of a method in a legend
-MOST_DATASETS = 12  # with a panel each
+# Settings below an axis, and letters of one or of a method in a legend. With more, their names left
+# no room for the panel. Doubled, MAX_LABEL_LENGTH is half of the width of a page.
+MAX_LEGEND_ENTRIES = 40
+MAX_LABEL_LENGTH = 60
+# Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
+MOST_DATASETS = 12
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 

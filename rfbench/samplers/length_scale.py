@@ -22,15 +22,26 @@ from rfbench.kernels import to_dense
 
 # The map gets as many features as there are rows: with all rows as landmarks, the products of
 # Nystroem features are the kernel.
+# Chosen without a measurement; doubled, each fit has twice the rows and features.
 PAIRS = 64
+# By definition: the Gaussian kernel at a distance of one bandwidth.
 FALLEN = math.exp(-0.5)
-# The result is a power of 2^(1/8), at most 4.4 % away. The error of the measurement is smaller, so
-# that a map whose length scale is such a power, as 1 is, gets exactly this one.
+# By definition the result is a power of 2^(1/8), at most 4.4 % away. The error of the measurement
+# is smaller, so that a map whose length scale is such a power, as 1 is, gets exactly this one.
+# Doubled, the parts would be narrower than the error.
 PARTS_PER_OCTAVE = 8
-LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)  # of two standard errors
+# Of two standard errors, 2 % by definition. Doubled, maps of length scale 1 may get a neighbour of
+# 1.
+LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
+# Seeds at each distance of the search, and of the last measurement. Chosen without another
+# measurement; doubled, they take twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
+# Steps of the search, two octaves, and its ends, 20 octaves away. Chosen without a measurement;
+# doubled, the steps may pass the whole fall of a kernel.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-SHIFT = 3.0  # standard deviations of the rows
+# Standard deviations of the rows, by which rows are moved to see whether the kernel depends on the
+# place. Chosen without a measurement; halved, less of a dependence is seen.
+SHIFT = 3.0
 
 
 @contextlib.contextmanager

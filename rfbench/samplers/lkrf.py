@@ -26,9 +26,9 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# As the papers tune their penalties (eerf2018: 1e-5 to 1e5), and RIDGE_ALPHAS for the ridge fits
-# that judge them. Chosen without a measurement of other ranges: with the powers halved, a best
-# value at an end would be missed.
+# As the papers tune their penalties (Shahrampour et al. 2018: 1e-5 to 1e5), and RIDGE_ALPHAS for
+# the ridge fits that judge them. Chosen without a measurement of other ranges: with the powers
+# halved, a best value at an end would be missed.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 

@@ -104,7 +104,8 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""
-        values = self.coding_.scores(self.decisions(X))
+        decisions = self.decisions(X)  # first, since an unfitted solver has no coding
+        values = self.coding_.scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:

@@ -257,7 +257,6 @@ def test_without_time_there_is_an_answer(short, tmp_path):
 @pytest.mark.parametrize(
     ("y", "word"),
     [
-        (["a", "b"] * 4, "8 in the rows"),
         (["a"] * 30, "constant"),
         (["a"] * 20 + ["b"], "fewer than two classes"),
     ],

@@ -59,7 +59,9 @@ class Forked(subprocess.Popen):
             around = dict(variables), str(call["cwd"] or os.getcwd()), call["start_new_session"]
             self.pid = ask(_server[1], (*order, *around), places)
         self._child_created = True
-        for pipe in {*pipes} - {-1}:
+        # Pipes have another end here; a file that was given stays open, as with `subprocess`.
+        others = call["p2cwrite"], call["c2pread"], call["errread"]
+        for pipe in {own for own, other in zip(pipes, others, strict=True) if other != -1}:
             os.close(pipe)
         return None
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rfbench.analysis.paired import Curve, Pairing, Quantity
 
-N_FOLDS = 5  # of the paper, see configs/rfrboost2025_torch.yaml
+N_FOLDS = 5  # by definition of the paper
 
 
 def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
