@@ -1,4 +1,4 @@
-"""What of a wide table is used: rows and columns for which the budget has time, by its size alone.
+"""Rows and columns of a wide table for which the budget has time, by the size of the table alone.
 
 A table of few cells is used as a whole, whatever the machine and its load are.
 """

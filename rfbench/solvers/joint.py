@@ -89,8 +89,8 @@ def solve_saddle(
 
     The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
     driven to zero with Mehrotra's rule for their aim, without his second-order correction. Every
-    step solves one n x n system
-    (A W A' + D) with diagonal W and D, see `_System`; q and the multipliers are eliminated.
+    step solves one n x n system (A W A' + D) with diagonal W and D, see `_System`; q and the
+    multipliers are eliminated.
 
     Parameters
     ----------
