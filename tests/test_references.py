@@ -5,6 +5,7 @@ changes name what was there once.
 """
 
 import ast
+import functools
 import re
 import shlex
 import tokenize
@@ -54,13 +55,16 @@ def read_texts(file):
     return [" ".join(text.split()) for text in texts]
 
 
-TEXTS = {str(file.relative_to(ROOT)): read_texts(file) for file in FILES}
+@functools.cache
+def read_all():
+    """Return the texts of all files: read by the first test that asks, not while tests are collected."""
+    return {str(file.relative_to(ROOT)): read_texts(file) for file in FILES}
 
 
 def find_all(pattern):
     """Return what a pattern finds, each with the files that have it."""
     found = {}
-    for name, texts in TEXTS.items():
+    for name, texts in read_all().items():
         for text in texts:
             for each in re.findall(pattern, text):
                 found.setdefault(each, set()).add(name)
