@@ -8,11 +8,11 @@ groups, those of a group are added up first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
@@ -43,10 +43,11 @@ class Loss(NamedTuple):
 class Difference(NamedTuple):
     """By how much the loss of one model exceeds that of another, on the same rows."""
 
-    value: float
-    low: float  # of the interval of 95 %
-    high: float
+    value: float  # the difference of the two losses
     p: float  # of no difference, two-sided
+    low: float  # of the interval of 95 %, which contains zero exactly if p is at least .05
+    high: float
+    centre: float  # the estimate that the interval is of: signed ranks have their own
     verdict: str  # the first model is ``better``, ``worse`` or too ``near`` to call
 
 
@@ -78,24 +79,70 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return by how much the first loss exceeds the second, both of the same rows.
 
-    The p-value is that of Wilcoxon's signed ranks of the rows' losses where these have no bound,
-    and 1 where the ranks point the other way; of misclassification McNemar's exact one, of groups
-    that of the t test of the influences' differences, which is also that of fewer than
-    `LEAST_RANKED` groups with any metric.
+    The test, and the interval that answers the same question:
+
+    - misclassification: McNemar's exact test, and the exact interval of the share of errors of the
+      first model among the rows on which one of the two is wrong;
+    - groups of rows in misclassification, and fewer than 12 rows or groups: the paired t test, and
+      its interval of the mean;
+    - otherwise Wilcoxon's signed ranks of the differences of the rows, and the interval of Hodges
+      and Lehmann: the shifts that the test does not reject (Annals of Mathematical Statistics 34,
+      1963). Its centre is the difference of a typical row, which a few rows do not move.
+
+    No model is better or worse if the centre and the difference of the losses have different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
-    error = first._replace(values=first.values - second.values).standard_error
-    around = stats.t(max(1, len(each) - 1), value, error or SMALLEST)
-    low, high = map(float, around.interval(HELD_OUT_LEVEL))
     if not each.any() or len(each) < 2:
-        p = 1.0
-    elif metric == "error" and len(each) == first.n:  # where one of the two alone is right
-        worse, better = int((each > 0).sum()), int((each < 0).sum())
-        p = float(stats.binomtest(worse, worse + better).pvalue)
+        return Difference(value, 1.0, value, value, value, "near")
+    if metric == "error" and len(each) == first.n:
+        worse, unequal = int((each > 0).sum()), int((each != 0).sum())
+        test = stats.binomtest(worse, unequal)
+        ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
+        p, low, high, centre = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
-        smaller = each if value < 0 else -each
-        p = min(1.0, 2 * float(stats.wilcoxon(smaller, alternative="less").pvalue))
-    else:  # ranks would weigh a large group as a small one
-        p = float(2 * min(around.cdf(0), around.sf(0)))
-    verdict = "near" if not p < 1 - HELD_OUT_LEVEL else "better" if value < 0 else "worse"
-    return Difference(value, low, high, p, verdict)
+        # The root of a mean: r - s = (r^2 - s^2) / (r + s), so that these have the mean `value`.
+        scale = first.value + second.value if metric == "rmse" else 1.0
+        p, low, high, centre = _compare_ranks(each * len(each) / first.n / scale)
+    else:  # ranks would give a large group the weight of a small one
+        test = stats.ttest_1samp(first.values - second.values, 0.0)
+        p, (low, high), centre = test.pvalue, test.confidence_interval(HELD_OUT_LEVEL), value
+    agree = p < 1 - HELD_OUT_LEVEL and value * centre > 0
+    verdict = "near" if not agree else "better" if value < 0 else "worse"
+    return Difference(value, float(p), float(low), float(high), float(centre), verdict)
+
+
+def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
+    """Return the p-value of signed ranks, the ends of their interval, and its centre.
+
+    Rows without a difference count against any difference: each end of the interval is a limit of
+    shifts, and a shift next to zero gives these rows a sign.
+    """
+
+    def measure_ranks(shift: float) -> Any:
+        return stats.wilcoxon(differences - shift, method="asymptotic" if tied else "auto")
+
+    def compute_balance(shift: float) -> float:
+        shifted = differences - shift
+        return float(stats.rankdata(abs(shifted)) @ np.sign(shifted))
+
+    def exceed(shift: float) -> float:
+        return float(measure_ranks(shift).pvalue) - (1 - HELD_OUT_LEVEL)
+
+    tied = len(np.unique(abs(differences))) < len(differences)
+    least, most = differences.min(), differences.max()
+    tiny = 1e-9 * min(abs(differences[differences != 0]))  # of rounding, below any difference
+    p = max(float(measure_ranks(shift).pvalue) for shift in (-tiny, tiny))
+    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # equal rows alone decide the sign
+        p = 1.0
+    margin = most - least + tiny
+    centre = optimize.brentq(compute_balance, least - margin, most + margin)
+    low = optimize.brentq(exceed, least - margin, centre) if exceed(centre) > 0 else centre
+    high = optimize.brentq(exceed, centre, most + margin) if exceed(centre) > 0 else centre
+    # An end at zero is found up to the tolerance of the root.
+    if p >= 1 - HELD_OUT_LEVEL:
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif centre > 0:
+        low = max(low, tiny)
+    else:
+        high = min(high, -tiny)
+    return p, low, high, min(max(centre, low), high)
