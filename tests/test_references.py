@@ -57,7 +57,7 @@ def read_texts(file):
 
 @functools.cache
 def read_all():
-    """Return the texts of all files: read by the first test that asks, not while tests are collected."""
+    """Return the texts of all files; the first test that needs them reads them."""
     return {str(file.relative_to(ROOT)): read_texts(file) for file in FILES}
 
 

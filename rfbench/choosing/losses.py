@@ -104,8 +104,8 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, centre = _compare_ranks(each * len(each) / first.n / scale)
     else:  # ranks would give a large group the weight of a small one
-        test = stats.ttest_1samp(first.values - second.values, 0.0)
-        p, (low, high), centre = test.pvalue, test.confidence_interval(HELD_OUT_LEVEL), value
+        pairs: Any = stats.ttest_1samp(first.values - second.values, 0.0)
+        p, (low, high), centre = pairs.pvalue, pairs.confidence_interval(HELD_OUT_LEVEL), value
     agree = p < 1 - HELD_OUT_LEVEL and value * centre > 0
     verdict = "near" if not agree else "better" if value < 0 else "worse"
     return Difference(value, float(p), float(low), float(high), float(centre), verdict)
@@ -119,7 +119,7 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """
 
     def measure_ranks(shift: float) -> Any:
-        return stats.wilcoxon(differences - shift, method="asymptotic" if tied else "auto")
+        return stats.wilcoxon(differences - shift, method="approx" if tied else "auto")
 
     def compute_balance(shift: float) -> float:
         shifted = differences - shift
