@@ -1,4 +1,4 @@
-"""Analysis of results: all numbers of pages, tables and figures; the text is in `rfbench.pages`.
+"""Analysis of results: all numbers of pages, tables and figures. The text is in `rfbench.pages`.
 
 Facts are frozen dataclasses or DataFrames. They are computed from the content of results folders
 (rows, manifests, kept features) and from `rfbench.papers` alone.

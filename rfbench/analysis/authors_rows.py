@@ -60,9 +60,8 @@ def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns
     Notes
     -----
     If the rows are the same and each fold has several of our draws, only draws vary. The mean of
-    the
-    differences over F folds then has the variance s^2 (1 + 1 / draws) / F, with the variance s^2 of
-    ours within folds. With one trial per fold, the interval is the paired interval of the F
+    the differences over F folds then has the variance s^2 (1 + 1 / draws) / F, with the variance
+    s^2 of ours within folds. With one trial per fold, the interval is the paired interval of the F
     differences. On different rows it is Welch's interval over folds. This is approximate, because
     folds share training rows.
     """

@@ -1,4 +1,4 @@
-"""Order of forms and rows in the git history, see `rfbench.papers.models.Committed`."""
+"""Order in which forms and rows were committed, from each paper's history.csv."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# Labels of the orders on pages.
+# Text for each order, as printed on pages.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",

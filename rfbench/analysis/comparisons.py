@@ -13,9 +13,8 @@ class EffectRange:
     """Change of the effect of a comparison over the settings that a paper does not state.
 
     `low` and `high` are the smallest and the largest change from our reading, in the same trials;
-    for
-    a quotient, the change of its logarithm. `varied` and `fixed` are the settings that concern the
-    comparison.
+    for a quotient, the change of its logarithm. `varied` and `fixed` are the settings that concern
+    the comparison.
     """
 
     low: float

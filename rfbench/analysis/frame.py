@@ -86,7 +86,7 @@ class Collection:
         - `error_metric`: metric in `error_percent`.
         - `machine`: machine of most of its rows. Times of other machines do not count, see
           `drop_other_machines`.
-        - `stale`: True if no current configuration plans these rows.
+        - `stale`: True if the current configurations do not contain these trials.
     experiments : tuple of Results
         Loaded results, one per folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
@@ -103,7 +103,7 @@ class Collection:
         """Rows that count, sorted by group; kernel errors only of features that are estimates."""
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
-        # Sorted by group, so that the rows of a group are a slice, see `_starts`.
+        # The rows of a group have to be a slice for `_starts`.
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
@@ -148,17 +148,17 @@ class Collection:
         return self._facts[column]
 
     def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Return True for each group of the published methods, by label, else by sampler.
+        """Return a mask of the groups that belong to the given methods, by label or by sampler.
 
         Features under the joint solver belong to the method ``joint`` only.
         """
-        # The label has priority over the sampler that names no other label, see `_aliases`.
+        # The label has priority over the sampler (`_aliases`).
         matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
         return np.logical_or(*matching)
 
     @cached_property
     def stale(self) -> dict[str, int]:
-        """Number of rows per experiment that no current configuration plans; may be empty."""
+        """Number of stale rows of each experiment that has any."""
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -200,8 +200,8 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; broken folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`), rows that no current configuration
-    plans are stale. Without it, no row is stale.
+    With `today` (see `rfbench.experiment.today.find_settings`), rows of trials
+    that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """

@@ -24,7 +24,7 @@ from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
 OF_NUMBERS = ("source", "settings")  # the class of a number
-# the class of a claim; for its form, see `rfbench.papers.find_claim_order`
+# the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
 # Rules that removed numbers from a total after results were known, with the commit of each rule.
@@ -258,9 +258,8 @@ def holds(outcome: Outcome) -> bool:
 
     The claim is the paper's, and it holds under settings that were not tuned to match the numbers,
     over all settings that the paper leaves open (`Outcome.unvaried`). The numbers that it compares
-    do
-    not differ from the paper's (`Outcome.differing`).
-    `rfbench.papers.find_claim_order` returns the order of its form and its rows.
+    do not differ from the paper's (`Outcome.differing`). `rfbench.papers.find_claim_order` returns
+    the order of its form and its rows.
     """
     claim, settings = (
         outcome.claim,

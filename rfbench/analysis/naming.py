@@ -33,10 +33,8 @@ def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[
     """Return the name of the method of each line.
 
     The name is the label, followed by the variant without the setting on the axis. If two lines of
-    a
-    data set still share a name and a place on the axis, the settings in which they differ are
-    added.
-    Parameters that only grow with M therefore do not split a method.
+    a data set still share a name and a place on the axis, the settings in which they differ are
+    added. Parameters that only grow with M therefore do not split a method.
 
     Parameters
     ----------

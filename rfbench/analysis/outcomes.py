@@ -76,8 +76,7 @@ class Outcome:
         """True if the verdict depends on a reading of the text that was not fully varied.
 
         A claim that holds depends on all of its comparisons. A claim that fails needs one
-        comparison
-        that is outside its bounds over all settings that the paper leaves open.
+        comparison that is outside its bounds over all settings that the paper leaves open.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False

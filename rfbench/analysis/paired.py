@@ -55,7 +55,7 @@ class Trials:
         self._tables: dict[str, Values] = {}
 
     def of_method(self, method: str) -> list[int]:
-        """Return the columns of a method, see `Collection.of_method`."""
+        """Return the positions of the columns of a method."""
         return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
 
     def at(self, method: str, size: float, metric: str) -> Values:

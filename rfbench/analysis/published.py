@@ -166,7 +166,7 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
 
 
 def group_by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
-    """Group lines of `compare_published` by paper, item and data set, substitutes last."""
+    """Return the lines of `compare_published` for each paper, item and data set."""
     by_table: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
     for line in numbers.to_dict("records"):
         key, stand_in = (line["paper"], line["item"], line["dataset"]), line["used"]

@@ -23,7 +23,7 @@ ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """Groups that belong to papers, by item, data set and protocol.
+    """Groups that belong to each item, data set and protocol of a paper.
 
     Smoke runs, rows of a sweep, stale rows and results without a paper do not belong to any paper.
     """

@@ -61,8 +61,7 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     """Return the metric to show for each data set.
 
     It is the given metric, else the configuration's. Otherwise it is the first of
-    misclassification,
-    relative squared error and kernel error that has values.
+    misclassification, relative squared error and kernel error that has values.
 
     Raises ResultsError if the metric is not known.
     """

@@ -23,8 +23,8 @@ AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 AGREES_RATIO = 1.05
 CLOSE_RATIO = 1.1
-# In points. Most papers print two decimals of a percentage, so half a unit of the last one is lost;
-# halved or doubled by definition with the unit. Other numbers have their own half digit.
+# In points. Most papers print two decimals of a percentage, and half a unit of the last decimal is
+# lost. Other numbers have their own half digit.
 HALF_A_DIGIT = 0.005
 # Points above the share of the majority class, and R^2 (LEARNT), from which on a method is better
 # than a constant. Chosen without a measurement. Doubled, more sizes of a curve would be marked as
@@ -100,9 +100,8 @@ def compute_half_widths(
 
     The degrees of freedom are Welch's, or ours alone if the paper does not state its trials. A
     number without a spread counts as one trial with our spread. Half a unit of the last printed
-    digit
-    is added. The result is NaN for fewer than two of our trials. If errors and half a digit are
-    divided by their means, the result is for the logarithm of the quotient, to first order.
+    digit is added. The result is NaN for fewer than two of our trials. If errors and half a digit
+    are divided by their means, the result is for the logarithm of the quotient, to first order.
 
     Parameters
     ----------
@@ -174,8 +173,7 @@ def lies_inside(comparison: ClaimComparison) -> bool:
     """Return True if a comparison is significantly within its bounds, by itself.
 
     All comparisons of a claim together are an intersection-union test, which needs no correction:
-    if
-    one is on a bound, all tests reject with a probability of at most `ALPHA`.
+    if one is on a bound, all tests reject with a probability of at most `ALPHA`.
     """
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
@@ -193,12 +191,11 @@ def find_side(comparison: ClaimComparison) -> str:
 
 
 def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
-    """Return the verdict on a claim; for the parameters, see `Outcome`.
+    """Return the verdict on a claim, given its comparisons and its `tested` of `wanted` data sets.
 
     A comparison that depends on settings that the paper leaves open makes a claim neither fail nor
     hold. A claim fails if any comparison is outside and does not depend on such settings. It holds
-    if
-    all comparisons are inside.
+    if all comparisons are inside.
     """
     if not comparisons:
         return CANNOT

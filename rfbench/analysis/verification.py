@@ -80,11 +80,10 @@ def verify(
 ) -> Verification:
     """Compare numbers and claims, of one paper or all, with the results at or below the paths.
 
-    Rows that no current configuration plans are ignored, see `rfbench.analysis.frame.collect`.
+    Stale rows are ignored, see `rfbench.analysis.frame.collect`.
 
     Raises ResultsError if a path or the paper does not exist, or, with `needed`, if no results can
-    be
-    read.
+    be read.
     """
     folders = tuple(map(Path, paths))
     collection = collect(folders, today)

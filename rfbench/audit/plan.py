@@ -103,7 +103,7 @@ def plan(asked: Question) -> Audit:
     for text in asked.vary:
         choice, options = parse_choice(text, list_choices(asked.target))
         vary.setdefault(choice, {}).update(options)
-    # A claim has no value, so the effects of free choices on it have no distance.
+    # A claim is not a number, so combinations have no distance to it.
     if asked.target.claim and not asked.gaps:
         raise ConfigError(
             f"{asked.target} is a claim: combinations have no distance to it.",

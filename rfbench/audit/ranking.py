@@ -137,12 +137,10 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
 def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
     """Return one line per combination for which a claim's comparisons were measured.
 
-    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of
-    numbers. ``measured NAME`` is the effect (a logarithm for quotients). ``paired NAME`` is its
-    mean
+    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of numbers.
+    ``measured NAME`` is the effect (a logarithm for quotients). ``paired NAME`` is its mean
     difference from the unchanged configuration, over trials if both have equally many. ``half
-    NAME``
-    is half the width of the 90 % interval of this difference.
+    NAME`` is half the width of the 90 % interval of this difference.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [

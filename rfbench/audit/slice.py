@@ -1,4 +1,4 @@
-"""Hooks of the `audit` component that the core calls, see `rfbench.slices`."""
+"""Hooks of the `audit` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 

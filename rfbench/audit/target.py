@@ -43,8 +43,8 @@ class Target:
         """Return the name of the folder of an audit; it contains the methods if some are missing.
 
         Two configurations may each measure a part of the methods of a row, with an audit each. Two
-        runs
-        may each measure a part of the items of a claim, so the run is part of the folder's name.
+        runs may each measure a part of the items of a claim, so the run is part of the folder's
+        name.
         """
         if self.claim:
             return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
@@ -77,8 +77,7 @@ class Target:
         """Return the positions of the numbers that select, and of the numbers that confirm.
 
         The two halves alternate over methods and sizes like the fields of a chessboard, so that
-        each
-        method and each size is in both halves. A single number is in the first half.
+        each method and each size is in both halves. A single number is in the first half.
         """
         sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
         parity = [

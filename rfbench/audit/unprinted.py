@@ -57,7 +57,7 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> dict[int, NumberRange]:
-        """Ranges of published numbers, see `rfbench.audit.tables.compute_ranges`."""
+        """Range of each published number over unstated settings, by position."""
         return compute_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:

@@ -154,7 +154,7 @@ def describe_measurement(found: Measurement) -> list[str]:
 
 
 def tabulate_pairs(found: Measurement) -> list[list[str]]:
-    """Return a line per pair of rows, see `PAIRS_HEAD`."""
+    """Return a line per pair of rows, with the columns of `PAIRS_HEAD`."""
     columns = (found.exact, found.bias, found.spread, found.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]

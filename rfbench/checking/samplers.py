@@ -98,8 +98,8 @@ class MapSubject:
         """Return the parameter that sets the bandwidth, unless it is given, and the bandwidth.
 
         The parameter is the one that the user declared, as in a configuration; else the map's
-        parameter
-        in `WIDTHS`, with its measured exponent. If the map has none, rows are given in bandwidths.
+        parameter in `WIDTHS`, with its measured exponent. If the map has none, rows are given in
+        bandwidths.
         """
         method = self.method
         if not self.own and method.formula is not None:
@@ -115,7 +115,7 @@ class MapSubject:
 
     @cached_property
     def _width_name(self) -> str | None:
-        """Parameter of the map that is in `WIDTHS`, or None. MethodError if there are several."""
+        """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if it has none."""
         names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:

@@ -22,7 +22,7 @@ from rfbench.arrays import Array
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 # Above MOST_CELLS rows x columns x classes, the iterations of a fit are limited to CELL_ITERATIONS
 # divided by that product: a search of nine penalties in three folds then needs about ten seconds
-# (measured). No table of the suite is larger.
+# on a table of this size. No table of the suite is larger.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # keeps the log-loss finite, as in scikit-learn
 

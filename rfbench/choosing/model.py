@@ -47,8 +47,7 @@ class Model(Pipeline):  # type: ignore[misc]
         For rows from the distribution of the training rows, an interval contains the target with a
         probability of about `level`. Split conformal prediction guarantees at least `level` for the
         model that gave the widths; this model was fitted again. Raises DataError if the model has
-        no
-        interval of this level; a classifier has none.
+        no interval of this level; a classifier has none.
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))

@@ -356,8 +356,7 @@ class Rounds:
         """Return the seconds until the deadline, minus the time of the fits after the rounds.
 
         These are parallel fits of the best candidate of each family, and then one more fit. `more`
-        is
-        the time of a planned fit.
+        is the time of a planned fit.
         """
         # After the rounds, the best candidate of each family is fitted on all training rows, in
         # parallel, and measured on the held-out rows. The selected one is then fitted on all rows.
@@ -368,8 +367,8 @@ class Rounds:
         side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
         last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
         fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
-        # The rows of the last split, if they are not prepared yet, then all rows, then the held-out
-        # rows again.
+        # Time to prepare the last split (unless it is prepared), all rows, and the held-out rows
+        # again.
         every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
         fits += self.preparing * ((1 + again) * every + len(self.test))
         return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
@@ -481,8 +480,7 @@ class Rounds:
         """Return the simplest of the candidates within 1 % of the smallest loss.
 
         Misclassification is a number of rows: there, candidates within half a standard error are
-        close
-        if their log-loss is within 1 % of the smallest log-loss among them.
+        close if their log-loss is within 1 % of the smallest log-loss among them.
         """
         # The smallest of many losses is small by chance, and larger models have more chances. Hence
         # the simplest model that is not clearly worse.

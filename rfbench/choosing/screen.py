@@ -20,7 +20,7 @@ from rfbench.arrays import Array
 # cell. Measured: 40 million numbers of a CSV file took 9 s until their columns were analyzed.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
 # The number of columns is limited by the time of boosting: each column costs as much as COLUMN_ROWS
-# additional rows (measured). Tables of up to LEAST_COLUMNS columns are never limited; the widest
+# additional rows. Tables of up to LEAST_COLUMNS columns are never limited; the widest
 # table of the suite has 287.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
 # Smallest number of columns that are used, however weak their association with the target. Chosen

@@ -1,4 +1,4 @@
-"""Hooks of the `choosing` component that the core calls, see `rfbench.slices`."""
+"""Hooks of the `choosing` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ ROWS_PER_NAME = 10
 # change an error by less than 1 %. Doubled, by less than 2 %.
 COPIES = 0.01
 # Limits of the search for leaky columns: fewer rows are used for wide tables. Chosen so that the
-# search needs a second or two (measured).
+# search needs a second or two.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
 # Cells that are sorted at once, 8 MB: doubled, twice the memory and the same time.
 SORTED_CELLS = 1_000_000
@@ -111,8 +111,7 @@ class LabelledTable:
         """Return positions of rows to fit and to predict: one split, or `folds` folds.
 
         Whole groups stay together, and both sides have the same share of each class. Rows with
-        times
-        are predicted from earlier rows. Raises ConfigError if there is no such split.
+        times are predicted from earlier rows. Raises ConfigError if there is no such split.
         """
         n = len(self.y)
         size = max(1, min(round(share * n), MOST_HELD_OUT))

@@ -47,9 +47,9 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
 
     README.md: findings, and the numbers of results that reproduce. papers/: a page per paper, its
     numbers and claims next to ours. which_method.md: methods, numbers of features and costs.
-    leaderboard.json: the facts of which_method.md for programs. answers.md: questions of public
-    threads. ledger.json: all totals. The default of RESULTS is results/published if it exists, else
-    results.
+    leaderboard.json: the facts of which_method.md for programs. answers.md: replies to questions of
+    public threads. ledger.json: all totals. The default of RESULTS is results/published if it
+    exists, else results.
 
     \b
     Examples:

@@ -50,7 +50,7 @@ def echo_json(value: Any, indent: int | None = 1) -> None:
 def print_table(
     rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table, see `format_table`."""
+    """Print a table that fits the terminal; columns in `numbers` are not wrapped."""
     from rich.console import Console
 
     # format_table escapes the cells

@@ -179,8 +179,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Return the ratio of the kernel's Frobenius errors of orthogonal and independent frequencies.
 
     Only runs without a solver count, with orthogonal frequencies by their definition and on the
-    same
-    rows. Several runs on one data set, with different rows or bandwidths, count once.
+    same rows. Several runs on one data set, with different rows or bandwidths, count once.
     """
     rows = collection.counted
     if rows.empty:

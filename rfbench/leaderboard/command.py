@@ -51,10 +51,9 @@ def rank(
     TARGET is a name of `rfbench list samplers` or `list kernels`, FILE.PY:NAME or
     package.module.Name. It can be a transformer of scikit-learn's interface, or a function
     f(X, M, seed). The search divides the rows, or varies a parameter that you declare. The
-    bandwidth
-    of TARGET is the distance at which the products of its features fall to .61, as for rks. All
-    tables need minutes for a method as fast as rks, half an hour and more for one as slow as
-    varpro.
+    bandwidth of TARGET is the distance at which the products of its features fall to .61, as for
+    rks. All tables need minutes for a method as fast as rks, half an hour and more for one as slow
+    as varpro.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Figures of the leaderboard: error against cost, and ratios of errors for the answers."""
+"""Figures of the leaderboard: error over cost, and ratios of errors for answers.md."""
 
 from __future__ import annotations
 

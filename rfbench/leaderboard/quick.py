@@ -7,7 +7,7 @@ QUICK = (
     "abalone", "airfoil", "ann-thyroid", "energy", "houses", "kin8nm", "magic04", "pendulum", "sml",
     "wine",
 )  # fmt: skip
-# Agreement for methods that were left out of the selection, one at a time (measured): Spearman's
+# Agreement for methods that were left out of the selection, one at a time: Spearman's
 # correlation between their means over the selected tables and over all tables, and the largest
 # quotient of the two means.
 CORRELATION, FURTHEST = 0.91, 1.14

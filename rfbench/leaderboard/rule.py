@@ -59,9 +59,8 @@ def find_differing(
     probability. Hence the differences of each data set get one random sign for all pairs, repeated
     `draws` times. A pair differs if its \|z\| is above the 1 - `alpha` quantile of the largest
     \|z\| of any pair, and its mean has the same sign. If all methods are equal, the probability
-    that
-    any pair is reported, and hence that a best method is named, is at most `alpha`. There is one
-    test for all pairs of one size.
+    that any pair is reported, and hence that a best method is named, is at most `alpha`. There is
+    one test for all pairs of one size.
     """
     X, (n, k) = logs.to_numpy(dtype=np.float64), logs.shape
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)

@@ -1,4 +1,4 @@
-"""Hooks of the leaderboard component that the core calls, see `rfbench.slices`."""
+"""Hooks of the `leaderboard` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 
