@@ -82,7 +82,7 @@ def check_permission(
                 raise MethodError(
                     f"{name} is {str(value)[:40]}: at most {most} are allowed.",
                     "It costs time, memory or threads.",
-                    "Use less, or run with --allow-imports if you trust it.",
+                    "Use a smaller value, or run with --allow-imports if you trust it.",
                 )
             continue
         what = f"{name} is {value!r}."

@@ -61,9 +61,9 @@ def judge_numbers(
 ) -> NDArray[np.str_]:
     """Return the verdicts on numbers, from the intervals of their differences to ours.
 
-    Two one-sided tests at 5 % show that the 90 % interval is inside the limits; one such test shows
-    that it is beyond a limit. If the true difference equals a limit, each verdict is given in at
-    most one of twenty cases. More trials with the same mean never revoke a verdict.
+    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %, an interval
+    beyond a limit to one such test. If the true difference equals a limit, each verdict is given in
+    at most one of twenty cases. More trials with the same mean never revoke a verdict.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
         sizes = [size for size in sizes if size in published]
         if not sizes:
             raise ConfigError(
-                f"{experiment.name} has no M of {target}.",
+                f"No M of {experiment.name} is published in {target}.",
                 f"The target has M = {', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}; "
                 f"it has {', '.join(map(str, experiment.M))}.",
             )

@@ -401,7 +401,7 @@ def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
         fault = find_fault(lambda: subject.make().fit(CHECK_ROWS))
         expect(
             "requires y" in fault,
-            f"a missing y is not rejected: {fault or 'nothing is raised'}",
+            f"a fit without y is not rejected: {fault or 'nothing is raised'}",
         )
     else:
         expect(same, "the features with a target are not those without one")

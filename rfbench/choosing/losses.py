@@ -93,10 +93,10 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return the difference between the first and the second loss on the same rows.
 
-    The p-value depends on the metric. Unbounded losses: Wilcoxon's signed-rank test of the rows,
-    and 1 if the ranks have the opposite sign to the difference. Misclassification: McNemar's exact
-    test. Misclassification in groups, and any metric with fewer than `LEAST_RANKED` rows or groups:
-    the t test of the differences between the influences.
+    The p-value depends on the metric. Misclassification of rows without groups: McNemar's exact
+    test. Unbounded losses of at least `LEAST_RANKED` rows or groups: Wilcoxon's signed-rank test,
+    and 1 if the ranks have the opposite sign to the difference. Otherwise, for misclassification in
+    groups and for few rows: the t test of the differences between the influences.
     """
     value, each = first.value - second.value, first.rows - second.rows
     error = first._replace(values=first.values - second.values).standard_error

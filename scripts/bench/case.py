@@ -68,7 +68,7 @@ class Case:
     bars : tuple of Bar
         Bounds to reach.
     sound : bool
-        False if the results of the work are wrong; then every bar is missed.
+        False if the work did not give the required result; then every bar is missed.
     """
 
     case: str

@@ -87,7 +87,7 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--set", "seed=1", "--vary", "seed=1,2"], "fixed and varied"),
         (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
-        (["--vary", "M=10,7"], "has no M of"),
+        (["--vary", "M=10,7"], "is published in"),
         (["--set", "dataset=letter"], "measures letter"),
         (["--vary", "dataset=digits,letter"], "measures letter"),
         (["--only", "M=10"], "--only"),
