@@ -37,9 +37,9 @@ ALLOWED = (
 )
 # Grid of `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST: limits for widening a grid, in multiples of the rule's value: once below the grid, and
-# three times above it, where a large bandwidth makes features nearly linear. Chosen without a
-# measurement. Each doubling is one more search if the best value is at that edge. ROUNDING:
+# WIDEST has the limits for widening a grid, in multiples of the rule's value: once below the grid,
+# and three times above it, because a large bandwidth makes features nearly linear. Chosen without a
+# measurement. Each doubling is one more search if the best value is at that edge. ROUNDING is the
 # tolerance for products of powers of two with a rule; any value from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 # The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The sample

@@ -137,9 +137,9 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     to first order, the standard errors of the means divided by the means.
     """
     # Percentages are compared by differences in points. Errors without a unit, such as an RMSE,
-    # have any scale: |log(ours / theirs)| is compared, and each standard error is divided by its
-    # mean (the delta method: sd(log x) = sd(x) / x). With differences, all small numbers would be
-    # equal.
+    # have any scale. For these, |log(ours / theirs)| is compared, and each standard error is
+    # divided by its mean (by the delta method, sd(log x) = sd(x) / x). With differences, all small
+    # numbers would be equal.
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
     digit = every["half_digit"] / theirs
@@ -247,8 +247,8 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     errors = selection.collection.counted.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
-    # A number without a size: the M that the method keeps (NaN) if such a group exists, because
-    # then the paper has no single size; else the largest M that was run.
+    # A number without a size has the M that the method keeps (NaN) if such a group exists, because
+    # then the paper has no single size. Otherwise it has the largest M that was run.
     sizes = lines[MEASURED_KEYS].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
     at = sizes.groupby(MEASURED_KEYS, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))

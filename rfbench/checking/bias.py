@@ -152,8 +152,8 @@ class Measurement:
     seconds : float
         CPU time.
     exact, bias, spread, error, z, squared : arrays of shape (pairs,)
-        Kernel; mean over seeds minus kernel; error of one draw; standard error of the
-        bias; bias divided by its standard error; mean squared error.
+        Kernel, mean over seeds minus kernel, error of one draw, standard error of the
+        bias, bias divided by its standard error, and mean squared error.
     limit : float
         Score beyond which a map is rejected.
     largest_z, biased : float, bool

@@ -133,7 +133,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     limits = options.limits(workers)
     missing = runner.find_missing(plan, Store(plan.folder).done(), options.retry)
     done = len(plan.trials) - len(missing)
-    stopping = "\nstopping: running trials are finished first; press Ctrl-C again to stop at once"
+    stopping = "\nstopping after the running trials; press Ctrl-C again to stop at once"
     first = name_trial(describe(missing[0])) if missing else ""
     shown = show_progress(plan.folder.name, len(missing), done, first)
     with nullcontext() if options.quiet else shown as ended:
@@ -184,4 +184,4 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left}; run the same command again to resume")
+        echo(f"left:    {summary.left} (run the same command again to resume)")

@@ -72,7 +72,7 @@ GREY = "#9A9A9A"
 COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 Marker = str | tuple[int, int, int]  # marker name, or corners, 1 for a star, degrees
 Dash = str | tuple[int, tuple[float, ...]]
-# The last four: long dashes; two dots between dashes; wide-spaced dots; long and short dashes.
+# The last four are long dashes, two dots between dashes, wide-spaced dots, long and short dashes.
 # Lengths are in line widths, as in matplotlib; doubled, a short line of a legend shows one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))

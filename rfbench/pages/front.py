@@ -185,8 +185,8 @@ def render_page(
 ) -> str:
     """Return ``README.md`` for a folder, from results below `paths`.
 
-    `pages` are the names of the papers that have a page; `additions` are the additions of the
-    slices; `configured` are the configurations that are shipped with rfbench.
+    `pages` are the names of the papers that have a page, and `additions` are the additions of the
+    slices. `configured` are the configurations that are shipped with rfbench.
     """
     collection = verification.selection.collection
     claims, numbers = (

@@ -10,7 +10,7 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# In points: one and both columns of a two-column article (the class `article` of LaTeX; most
+# In points, one and both columns of a two-column article (the class `article` of LaTeX; most
 # classes are wider).
 COLUMN, PAGE = 229.0, 469.0
 # At \footnotesize of LaTeX, 8 points: the width of a letter, and the space between two columns,

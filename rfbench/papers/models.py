@@ -44,12 +44,17 @@ class Published(_PaperSection):
 
     `M` is a number of features, ``'best'`` (the best test value over all sizes) or empty (not
     stated). `spread` is a standard deviation (``'sd'``) or a standard error (``'se'``) over the
-    paper's trials; `mark` is ``'significant'`` if the paper's table marks it so. `same_as` is the
-    item that also prints this number: it is judged and counted there, and not here.
+    paper's trials, and `mark` is ``'significant'`` if the paper's table marks it so. `same_as` is
+    the
+    item that also prints this number. It is judged and counted there, and not here.
 
-    `unit` is ``'%'``, which is judged in points; ``'s'``, a time, which is not judged; or ``'1'``
-    for any other positive number (an error in the unit of its target, a relative error), which is
-    judged by the quotient of our number and the paper's.
+    `unit` is one of:
+
+    - ``'%'``: a percentage, which is judged in points.
+    - ``'s'``: a time, which is not judged.
+    - ``'1'``: any other positive number (an error in the unit of its target, a relative error),
+    which
+      is judged by the quotient of our number and the paper's.
 
     `row` and `column` are its place in the item, and `cell` is the printed text. `checked` is the
     source with which it was compared: the paper's text, or a figure of its page. `page` counts from
@@ -223,11 +228,16 @@ TUNED_TO_MATCH = (MATCHED, "rematched")
 class Provenance(_PaperSection):
     """Sources of a paper's numbers and of our settings; totals are within one class.
 
-    Settings are classified by the weakest source of any key: the paper's ``text``; its authors'
-    ``code``; our ``readings`` of the text if it is incomplete; ``corrected`` readings, which were
-    changed after rows were seen because they contradicted the text; settings ``matched`` to its
-    numbers, or ``rematched`` (matched and then corrected); or ``ours``, which measure something
-    else than the paper.
+    The class of settings is the weakest source of any key:
+
+    - ``text``: the paper's text.
+    - ``code``: the authors' code.
+    - ``readings``: our readings of the text if it is incomplete.
+    - ``corrected``: readings that were changed after rows were seen, because they contradicted the
+      text.
+    - ``matched``: settings that are matched to the paper's numbers.
+    - ``rematched``: settings that were matched and then corrected.
+    - ``ours``: settings that measure something else than the paper.
     """
 
     # for each item; the default is a table
@@ -324,10 +334,15 @@ class Part(_PaperSection):
     With the scale ``'ratio'`` it is the quotient. Without `against` it is the metric itself.
 
     Two methods are compared at equal values of `along`: features as the paper counts them, real
-    columns, or the dimension of the data. `at` selects the values: ``each`` value; the ``largest``;
-    the ``lower-half`` or ``upper-half``; ``best``, each method at its own size with the smallest
-    mean test error; ``equal-time``, the other method's error interpolated at each time of `method`
-    that both reached; ``own``, the values of the claim's own function in the paper's ``claims.py``.
+    columns, or the dimension of the data.
+
+    `at` selects the values:
+
+    - ``each`` value, the ``largest``, the ``lower-half`` or the ``upper-half``.
+    - ``best``: each method at its own size with the smallest mean test error.
+    - ``equal-time``: the other method's error interpolated at each time of `method` that both
+      reached.
+    - ``own``: the values of the claim's own function in the paper's ``claims.py``.
     """
 
     says: str  # description of the comparison

@@ -88,16 +88,18 @@ def read_module(code: str, file: str) -> Iterator[Text]:
         if text and len(text.split()) >= 4:
             yield Text("messages", file, getattr(node, "lineno", 0), join_lines(text))
     lines: list[str] = []
-    last = 0
+    last = joinable = 0
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type != tokenize.COMMENT or NOT_PROSE.match(token.string):
             continue
         own_line = not token.line[: token.start[1]].strip()
-        if lines and not (own_line and token.start[0] == last + 1):
+        if lines and not (own_line and token.start[0] == joinable):
             yield Text("comments", file, last, join_lines("\n".join(lines)))
             lines = []
         lines.append(token.string.lstrip("# "))
         last = token.start[0]
+        # A comment after code ends on its line; comments on their own lines are one text.
+        joinable = last + 1 if own_line else 0
     if lines:
         yield Text("comments", file, last, join_lines("\n".join(lines)))
 
