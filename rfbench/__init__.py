@@ -3,10 +3,10 @@
     import rfbench
 
     results = rfbench.run("quickstart")            # a name, a file, or a dict
-    rfbench.compare(results, "eerf", "rks")        # paired, trial by trial
+    rfbench.compare(results, "eerf", "rks")        # paired by trial
     rfbench.samplers.EERF(n_components=100)        # a transformer of scikit-learn
 
-Everything is imported when it is first asked for.
+Modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ __all__ = [
     "summarise",
 ]
 
-# Where each name comes from; one that is missing here is a module. No function may have the name
-# of a module of this folder: whoever imports the module would put it in the function's place.
+# Import path of each name; other names are modules. A function must not have the name of a module
+# of this folder: importing the module would replace the function.
 _PLACES = {
     "RfbenchError": "rfbench.errors:RfbenchError",
     "RunResults": "rfbench.api:RunResults",

@@ -1,4 +1,4 @@
-"""`python -m rfbench` is the command `rfbench`."""
+"""Entry point of `python -m rfbench`, which is the command `rfbench`."""
 
 from rfbench.cli import main
 

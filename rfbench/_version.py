@@ -1,3 +1,3 @@
-"""The version of rfbench, which modules read without importing the whole package."""
+"""Version of rfbench, in a module that can be read without importing the whole package."""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""Running and reading from Python, as the command line does it."""
+"""Functions to run and to read experiments from Python, equivalent to the command line."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class RunResults(Results):
     manifest : dict, default={}
         Content of ``manifest.json``.
     notes : list of str, default=[]
-        What was left out while reading, and why.
+        Rows that were skipped while reading, with the reason.
 
     See Also
     --------
-    run : Measures and returns such rows.
-    read_results : Reads them from a folder.
+    run : Measure trials and return such rows.
+    read_results : Read such rows from a folder.
     """
 
     def summary(self, metric: str | None = None) -> pd.DataFrame:
@@ -60,7 +60,7 @@ class RunResults(Results):
 
     @property
     def failures(self) -> pd.DataFrame:
-        """The rows of the trials that did not end well; the column ``message`` says why."""
+        """Rows of the failed trials; the column ``message`` has the reason."""
         return self.rows[self.rows["status"] != "ok"]
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ def read_results(folder: str | Path) -> RunResults:
     Raises
     ------
     ResultsError
-        The folder is no results folder.
+        If the folder is not a results folder.
     """
     return RunResults(**vars(reader.read(folder)))
 
@@ -106,12 +106,12 @@ def read_config(
     Parameters
     ----------
     config : mapping, str or path
-        The keys of ``configs/README.md``; or a YAML file; or the name of a configuration that
-        comes with rfbench. (One that was checked is returned as it is.)
+        The keys of ``configs/README.md``, a YAML file, or the name of a configuration that is
+        shipped with rfbench. A checked configuration is returned unchanged.
     overrides : sequence of str
-        ``key.path=value`` each, as given to ``--set``.
+        Strings ``key.path=value``, as for ``--set``.
     run : str
-        Which run, where the configuration has several.
+        Name of the run, if the configuration has several.
     name : str
         Name of the results folder, if `config` is a mapping.
     allow_imports : bool
@@ -125,8 +125,8 @@ def read_config(
     Raises
     ------
     ConfigError
-        A key or a value is wrong. The message names the place, what is allowed and the nearest
-        right word.
+        If a key or a value is wrong. The message has the place, the allowed values and the nearest
+        allowed value.
     """
     from rfbench import config as configurations
     from rfbench import yamlfile
@@ -145,7 +145,7 @@ def read_config(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as YAML would have it: arrays, ranges and tuples are lists."""
+    """Return a value with the types of YAML: arrays, ranges and tuples become lists."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | range):
@@ -179,10 +179,10 @@ def run(
     Parameters
     ----------
     config : mapping, str or path
-        The keys of ``configs/README.md``; or a YAML file; or the name of a configuration that
-        comes with rfbench.
+        The keys of ``configs/README.md``, a YAML file, or the name of a configuration that is
+        shipped with rfbench.
     overrides : sequence of str
-        ``key.path=value`` each, as given to ``--set``.
+        Strings ``key.path=value``, as for ``--set``.
     run : str
         Name of the run, if the configuration has several.
     name : str
@@ -192,7 +192,7 @@ def run(
         ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
         Number of worker processes. By default one per core that this process may use. The rows do
-        not depend on it, except for times, unless code of yours keeps state in its process.
+        not depend on it, except for times, unless your own code keeps state in its process.
     memory : str
         Memory for all workers: a share of the free memory, or GiB (``'6'``).
     timeout : float, optional
@@ -200,11 +200,11 @@ def run(
     retry : collection of {'failed', 'timeout', 'crashed', 'memory'}
         Statuses of the trials that are run again.
     only : sequence of str
-        ``KEY=VALUE`` each: only trials with this dataset, sampler, label, M, trial or d.
+        Strings ``KEY=VALUE``: only trials with this dataset, sampler, label, M, trial or d are run.
     smoke : bool
-        Run one trial on a few rows, to see whether it runs.
+        Run one trial on a few rows, as a quick check.
     fail_fast : bool
-        Begin no further trial after a failed one.
+        Do not start further trials after a failed one.
     allow_imports : bool
         Let the configuration import any class, which runs its code.
     on_row : callable, optional
@@ -218,9 +218,9 @@ def run(
     Raises
     ------
     RfbenchError
-        The configuration is wrong, data are missing, or a row cannot be written.
+        If the configuration is wrong, data are missing, or a row cannot be written.
     KeyboardInterrupt
-        After Ctrl-C; the trials in flight were finished first, and all rows are kept.
+        After Ctrl-C. The running trials are finished first, and all rows are kept.
     """
     from rfbench.experiment import runner
     from rfbench.experiment.run_plan import plan_run
@@ -228,7 +228,7 @@ def run(
 
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
-    with limit_temporarily(compute_memory_share(memory, 1)):  # data of one's own are read here
+    with limit_temporarily(compute_memory_share(memory, 1)):  # the user's own data are read here
         plan = plan_run([experiment], folder, smoke=smoke).only(only)
     workers = n_jobs or usable.count_cores()
     summary = runner.run(

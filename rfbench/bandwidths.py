@@ -1,4 +1,4 @@
-"""The bandwidth of a kernel from the training rows."""
+"""Rules that compute the bandwidth of a kernel from the training rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
-# Kernels divide by the square of a bandwidth, which is finite and above 0 between these by
-# definition of float64. With twice the digits, 1e-300, the square would be 0.
+# Kernels divide by the square of a bandwidth. Between these limits it is finite and above 0,
+# by definition of float64. With twice the digits, 1e-300, the square would be 0.
 SMALLEST, LARGEST = 1e-150, 1e150
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
 def _parts(rule: Any) -> tuple[float, str] | None:
-    """Return the factor and the rule of a rule, or of a positive multiple of one: 0.5*median."""
+    """Return the factor and the name in a rule or in a positive multiple (0.5*median)."""
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
     factor = float(match[1] or 1) if match else 0.0
     return (factor, match[2]) if match and SMALLEST <= factor <= LARGEST else None
@@ -35,40 +35,49 @@ ALLOWED = (
     | one_of(*RULES)
     | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
 )
-# What `bandwidth: cv` chooses from: powers of two around the median.
+# Grid of `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# How far a grid is widened, in multiples of what the rule gives: once below the grid, and three
-# times above it, where a large bandwidth makes features nearly linear. Chosen without a
-# measurement. Each doubling is one more search where the best value lies at that edge. ROUNDING is
-# of products of powers of two with a rule: any value from 1e-15 to 1 serves.
+# WIDEST has the limits for widening a grid, in multiples of the rule's value: once below the grid,
+# and three times above it, because a large bandwidth makes features nearly linear. Chosen without a
+# measurement. Each doubling is one more search if the best value is at that edge. ROUNDING is the
+# tolerance for products of powers of two with a rule; any value from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# The neighbour is that of Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The
-# sample is ours: of 1,000 rows the median distance has a relative standard error of about 1 %.
-# Doubled, the rule takes four times as long, and every published bandwidth by a rule changes.
+# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The sample
+# is ours: for 1,000 rows the median distance has a relative standard error of about 1 %. Doubled,
+# the rule needs four times as long, and every published bandwidth by a rule changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 
 def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
-    """Return the bandwidth that a rule gives on the rows X, shape (n, d).
+    """Return the bandwidth of a rule on the rows X, shape (n, d).
 
     Parameters
     ----------
     rule : float or {'median', 'knn50', 'knn50-sample'}, or a multiple: '0.5*median'
-        A number is returned as it is. ``median`` is the median distance between distinct rows of
+        A number is returned unchanged. ``median`` is the median distance between distinct rows of
         a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
-        random sample of query rows against all rows (as in EERF, after Yu et al. 2016);
-        ``knn50-sample`` looks for it among the rows of the sample only, which is farther off.
+        random sample of query rows against all rows (as in EERF, after Yu et al. 2016).
+        ``knn50-sample`` searches the neighbor only in the sample, where it is farther away.
+    X : array or sparse matrix of shape (n, d)
+        Training rows.
+    generator : numpy.random.Generator
+        Generator that draws the sample.
+
+    Returns
+    -------
+    float
+        The bandwidth.
 
     Raises
     ------
     MethodError
-        The rule is unknown, the number not positive, or all sampled rows coincide.
+        If the rule is unknown, the number is not positive, or all sampled rows coincide.
     """
     if parts := _parts(rule):
         value = parts[0] * _from_rows(parts[1], X, generator)
     elif isinstance(rule, str):
         raise MethodError(
-            f"There is no bandwidth rule '{rule}'.{suggest_nearest(rule, list(RULES))}",
+            f"Unknown bandwidth rule '{rule}'.{suggest_nearest(rule, list(RULES))}",
             f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
         )
     else:
@@ -84,22 +93,23 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
 
 
 def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
-    """Return the kernel of this name with the bandwidth that a rule gives, see `resolve`."""
+    """Return the kernel with this name and with the bandwidth of a rule on the rows X."""
     cls: type[Kernel] = KERNELS.find(name)
     return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The bandwidths to choose from."""
+    """Bandwidths to choose from."""
 
-    values: tuple[float, ...]  # the largest first
-    rule: float  # what the rule gives that they are multiples of; of numbers their geometric mean
+    values: tuple[float, ...]  # in decreasing order
+    rule: float  # value of the rule behind the multiples; for numbers, their geometric mean
 
     def wider(self, best: float) -> float | None:
-        """Return the next bandwidth to try where the best so far lies at an edge, by a factor of 2.
+        """Return twice or half the best bandwidth if it is at an edge of the grid.
 
-        None where it does not, and beyond `WIDEST` times the rule's value.
+        Returns None if it is not at an edge, or if the result would be beyond `WIDEST` times the
+        rule's value.
         """
         lowest, highest = (factor * self.rule for factor in WIDEST)
         if best == max(self.values) and 2 * best <= highest * ROUNDING:
@@ -109,14 +119,14 @@ class Candidates:
         return None
 
     def with_value(self, value: float) -> Candidates:
-        """Return the same and one more."""
+        """Return the candidates with one more value."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
 def list_candidates(
     rules: Iterable[float | str], X: Rows, generator: np.random.Generator
 ) -> Candidates:
-    """Return the bandwidths that rules give, each of them on the same sample."""
+    """Return the bandwidths of the rules, all computed on the same sample."""
     bases: dict[float | str, float] = {}
     values, middle = set(), None
     for rule in rules:
@@ -132,20 +142,26 @@ def list_candidates(
 
 
 def choose_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
-    """Return the bandwidth that is no worse than the best one, by its folds, and nearest to a rule.
+    """Return the bandwidth nearest to a rule among bandwidths with nearly the smallest loss.
 
     Parameters
     ----------
     losses : mapping of float to array of shape (K,)
-        By bandwidth the loss of each fold; all have the same folds.
+        Loss of each fold per bandwidth; all bandwidths have the same folds.
     rule : float
-        Nearest in the ratio; of two equally near ones the larger.
+        Target of the ratio; if two bandwidths are equally near, the larger is returned.
+
+    Returns
+    -------
+    float
+        The bandwidth.
 
     Notes
     -----
-    No worse: its loss exceeds the best one by no more than one standard error of that difference,
-    from the K folds. (Of one fold there is none: then no worse is as good.) The standard error of
-    a loss itself is several times as large, since all bandwidths err on the same hard rows.
+    A loss is close if it exceeds the smallest loss by at most one standard error of the difference
+    over the K folds. With a single fold there is no standard error, and only equal losses are
+    close. The standard error of a loss itself is several times as large, because all bandwidths
+    have large errors on the same hard rows.
     """
     means = {value: float(np.mean(loss)) for value, loss in losses.items()}
     best = min(means, key=lambda value: (means[value], -value))

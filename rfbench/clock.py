@@ -1,4 +1,4 @@
-"""Wall and CPU seconds, booked to the parts of a trial."""
+"""Wall and CPU seconds of the parts of a trial."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ CLOCK_PARTS = ("pp", "features", "train", "test")
 
 
 class Clock:
-    """Adds up wall-clock and CPU seconds per part: pp, features, train, test.
+    """Sum of wall-clock and CPU seconds per part: pp, features, train, test.
 
-    A part entered inside another one, of this clock or of another, pauses the outer one: every
-    second is booked once. CPU seconds are those of the whole process, all its threads together.
+    If a part is entered inside another part, of this clock or of a different clock, the outer part
+    is paused: every second is counted once. CPU seconds are of the whole process with all its
+    threads.
     """
 
     _running: ClassVar[list[tuple[Clock, str]]] = []
@@ -27,7 +28,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Book the time spent inside to one part."""
+        """Add the time spent inside to one part."""
         Clock._book()
         Clock._running.append((self, name))
         try:
@@ -39,7 +40,7 @@ class Clock:
     @classmethod
     @contextmanager
     def stopped(cls) -> Iterator[None]:
-        """Book nothing of what happens inside, whichever clock's parts are entered there."""
+        """Do not count the time spent inside, whichever parts are entered there."""
         Clock._book()
         Clock._stopped += 1
         try:
@@ -59,11 +60,11 @@ class Clock:
 
     @staticmethod
     def part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
-        """Book the time spent inside to a part of a clock; None: to the part it is spent in."""
+        """Add the time spent inside to a part of a clock, or to the running part if it is None."""
         return nullcontext() if clock is None else clock.part(name)
 
     def charge(self, other: Clock, to: str | None = None) -> None:
-        """Add what another clock has booked, part by part, or all of it `to` one part."""
+        """Add the times of another clock, per part, or all of them to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

@@ -1,4 +1,4 @@
-"""Errors that the person, the data or the machine can cause: what, why, what to do."""
+"""Errors that the user, the data or the machine can cause, with reason and advice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 
 class RfbenchError(Exception):
-    """An error that a person can act on.
+    """An error that a user can act on.
 
     Parameters
     ----------
@@ -17,11 +17,11 @@ class RfbenchError(Exception):
     why : str
         The reason, if it is known.
     todo : str
-        What the person can do now.
+        What the user can do now.
     """
 
-    # Of the command that it ends: 2 where the person asked for something that cannot be, 1 where
-    # the machine could not do it.
+    # Exit code of the command: 2 if the request is not possible, 1 if the machine could not carry
+    # it out.
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:
@@ -33,11 +33,11 @@ class RfbenchError(Exception):
 
 
 class ConfigError(RfbenchError):
-    """A configuration that cannot be run: unknown key, wrong type, impossible combination."""
+    """A configuration cannot be run: unknown key, wrong type, impossible combination."""
 
 
 class DataError(RfbenchError):
-    """A data set that is missing, broken, or not what the catalogue says."""
+    """A data set is missing or broken, or differs from the catalog."""
 
 
 class MethodError(RfbenchError, ValueError):
@@ -50,36 +50,36 @@ class MethodError(RfbenchError, ValueError):
     why : str
         The reason, if it is known.
     todo : str
-        What the person can do now.
+        What the user can do now.
     """
 
 
 class MemoryLimit(MethodError):
-    """Work that would not fit into the memory allowed."""
+    """Work would not fit into the allowed memory."""
 
 
 class ExecutorError(RfbenchError):
-    """Workers that cannot be had, or differ from this machine."""
+    """Workers are not available, or differ from this machine."""
 
     exit_code = 1
 
 
 class ResultsError(RfbenchError):
-    """A results folder that cannot be read, or that another run is at work on."""
+    """A results folder cannot be read, or is in use by another run."""
 
 
 class WriteError(ResultsError):
-    """A row or a file that could not be written: no room, no permission."""
+    """A row or a file could not be written: disk full, or no permission."""
 
     exit_code = 1
 
 
 @contextmanager
 def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
-    """Make a WriteError of what the system refuses inside.
+    """Convert an OSError inside to a WriteError.
 
-    `what` cannot be done, without a full stop: the system's reason follows; `kept` says what is
-    safe all the same.
+    `what` is the action that failed, without a full stop; the system's reason follows. `kept` lists
+    what is still safe.
     """
     try:
         yield
@@ -90,9 +90,9 @@ def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[
 
 
 def suggest_nearest(word: str, allowed: list[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the closest allowed word, or an empty string.
+    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or an empty string.
 
-    Capital and small letters are alike.
+    The comparison ignores case.
     """
     import difflib
 
@@ -108,7 +108,7 @@ def make_unknown_error(
     error: type[RfbenchError] = MethodError,
     todo: str = "",
 ) -> RfbenchError:
-    """Return the error of a name that nothing has, with the nearest one and all there are."""
+    """Return the error for an unknown name, with the nearest name and all known names."""
     names = list(known)
     return error(
         f"There is no {kind} '{name}'.{suggest_nearest(str(name), names)}",

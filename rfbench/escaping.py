@@ -1,7 +1,7 @@
-"""Texts of others, made harmless: one function per output, each used at the door of that output.
+"""Escaping of untrusted text, with one function for each kind of output.
 
-A label, a title, the name of a data set, a machine or a file, a message of somebody else's code:
-each may hold anything. `escape_controls` is for a terminal, and the others begin with it.
+A label, a title, the name of a data set, a machine or a file, and messages of imported code can
+contain anything. `escape_controls` is for a terminal; all other functions call it first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# What begins markup within a line. `_` within words begins none, `&` writes a character, and what
-# stands between backticks is not live.
+# Characters that start markup within a line. `_` between letters starts none, `&` is literal, and
+# text between backticks is not interpreted.
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -29,10 +29,10 @@ FORMULAS = ("=", "+", "-", "@")
 
 
 def escape_controls(text: object) -> str:
-    r"""Write what no terminal shows as it is, line feeds apart, as Python does.
+    r"""Escape all characters that a terminal does not print, except line feeds, as Python does.
 
-    That is control characters, with which a terminal is steered, and characters without a shape,
-    such as those that turn the direction of writing.
+    These are control characters, which can control a terminal, and characters without a shape, such
+    as marks that change the writing direction.
 
     >>> escape_controls("a\x1b]0;title\x07 b")
     'a\\x1b]0;title\\x07 b'
@@ -47,7 +47,7 @@ def escape_controls(text: object) -> str:
 
 
 def guard_warnings() -> None:
-    """Pass warnings of Python, which quote texts of others, through `escape_controls`."""
+    """Escape warnings of Python, which may quote untrusted text, with `escape_controls`."""
     written = warnings.formatwarning
     if getattr(written, "__module__", "") == __name__:
         return
@@ -60,37 +60,37 @@ def guard_warnings() -> None:
 
 
 def escape_line(text: object) -> str:
-    r"""Write a text for a line or a cell: as `escape_controls`, and line feeds as ``\n``."""
+    r"""Escape text for a line or a cell: like `escape_controls`, with line feeds as ``\n``."""
     return escape_controls(text).replace("\n", "\\n")
 
 
 class Markdown(str):
-    """A text that is Markdown already: `escape_markdown` and Jinja leave it as it is."""
+    """Text that is Markdown already; `escape_markdown` and Jinja return it unchanged."""
 
     def __html__(self) -> str:
-        """Return the text; that there is this method tells Jinja that nothing is to be escaped."""
+        """Return the text; if this method exists, Jinja does not escape the text."""
         return self
 
 
 def escape_markdown(text: object) -> Markdown:
-    r"""Write a text within a line of Markdown; what is Markdown already stays as it is.
+    r"""Escape text for use within a line of Markdown; `Markdown` is returned unchanged.
 
     >>> print(escape_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
     """
-    live = hasattr(text, "__html__")  # what a macro of Jinja made has it too
+    live = hasattr(text, "__html__")  # the result of a Jinja macro also has this method
     return Markdown(text if live else escape_controls(text).translate(MARKDOWN))
 
 
 def escape_latex(text: object) -> str:
-    """Write a text within a line of LaTeX."""
+    """Escape text for use within a line of LaTeX."""
     return escape_controls(text).translate(LATEX)
 
 
 def as_csv(table: pd.DataFrame, **options: Any) -> str:
-    """Write a table as CSV; no text in it begins like a formula, which a spreadsheet would run.
+    """Return a table as CSV in which no text starts like a formula that a spreadsheet would run.
 
-    A number that is written as text stays as it is: -1 is no formula.
+    A number that is written as text is unchanged: -1 is not a formula.
     """
     texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
     escaped = table.assign(**{str(name): texts[name] for name in texts})
@@ -101,7 +101,7 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = escape_line(value)  # a tab or a carriage return in front is written out here
+    text = escape_line(value)  # tabs and carriage returns at the start are escaped here
     return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
 
 
@@ -114,8 +114,8 @@ def _is_number(text: str) -> bool:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return what JSON has of a value: other things as texts, and None for what is not finite."""
-    value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
+    """Return a value for JSON: other types become strings, and numbers that are not finite None."""
+    value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays
     if isinstance(value, Mapping):
         return {str(key): to_json_value(each) for key, each in value.items()}
     if isinstance(value, str | bool | int) or value is None:

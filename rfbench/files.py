@@ -1,9 +1,9 @@
-"""The one door to the files of a folder of ours: nothing outside of it is written or shown.
+"""Reading and writing files in folders of rfbench, without following links out of them.
 
-A results folder may come from somebody else. A link inside of it would lead a write to any file of
-this person, and the content of any file onto a page; a pipe would hang whoever opens it. So a link,
-a pipe or a device inside such a folder is refused. The folder itself, and those above it, may be
-links: these are the person's own.
+A results folder may come from an untrusted source. A link in it could redirect a write to any file
+of the user, or copy the content of any file to a page; a pipe would block the reader. So a link, a
+pipe or a device inside such a folder is rejected. The folder itself, and the folders above it, may
+be links, because the user created these.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A link that appears after the check is not followed either, and a pipe does not wait for a writer.
+# A link that is created after the check is not followed either, and a pipe does not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def check(file: Path, top: Path | None = None) -> None:
-    """Refuse a file of ours that is a link, a pipe, a folder or a device, or lies behind a link.
+    """Raise ResultsError if a file of a results folder is not a regular file, or behind a link.
 
     Parameters
     ----------
     file : Path
-        The file; it need not be there.
+        The file, which may be missing.
     top : Path, optional
-        The folder of ours that holds it, at any depth; by default the one that it lies in.
+        Folder of rfbench that contains it, at any depth; by default its parent folder.
 
     Raises
     ------
     ResultsError
-        If there is something else at the place of the file, or a link between `top` and it, or if
+        If `file` exists and is not a regular file, if there is a link between `top` and it, or if
         the file is not in `top`.
     """
     top = top or file.parent
@@ -50,12 +50,12 @@ def check(file: Path, top: Path | None = None) -> None:
 
 
 def _check_inside(file: Path, top: Path) -> None:
-    """Refuse what is not in `top`, or behind a link there."""
+    """Raise ResultsError if a file is not in `top`, or is behind a link there."""
     if not file.is_relative_to(top) or ".." in file.relative_to(top).parts:
         raise ResultsError(
             f"{file} is not in {top}.",
-            "Nothing outside of a folder of rfbench is read or written through what lies in it.",
-            "Remove what names it.",
+            "rfbench reads and writes only inside its own folders.",
+            "Remove the reference to it.",
         )
     for folder in list(file.relative_to(top).parents)[:-1]:
         if (top / folder).is_symlink():
@@ -64,32 +64,32 @@ def _check_inside(file: Path, top: Path) -> None:
 
 def _in_the_way(wrong: Path) -> ResultsError:
     return ResultsError(
-        f"{wrong} is a link, or no file, where rfbench keeps its own.",
-        "Nothing outside of a folder of rfbench is read or written through what lies in it.",
-        "Remove it, or put a copy of the file in its place.",
+        f"{wrong} is a link, or not a regular file, where rfbench expects its own file.",
+        "rfbench reads and writes only inside its own folders.",
+        "Remove it, or replace it by a copy of the file.",
     )
 
 
 def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
-    """Open a file of ours for reading; see `check`.
+    """Check a file of a results folder, and open it for reading.
 
-    Raises OSError if it is not there or may not be read.
+    Raises OSError if the file is missing or cannot be read.
     """
     check(file, top)
     return os.fdopen(os.open(file, os.O_RDONLY | _SAFELY), "rb")
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Return the content of a file of ours; see `open_checked`."""
+    """Check a file of a results folder, and return its content."""
     with open_checked(file, top) as stream:
         return stream.read()
 
 
 @contextmanager
 def lock_file(file: Path) -> Iterator[None]:
-    """Hold a file of ours against other processes; the system ends that with the process.
+    """Lock a file against other processes; the system releases the lock when the process ends.
 
-    Raises BlockingIOError if another holds it; OSError if it cannot be written.
+    Raises BlockingIOError if another process has the lock; OSError if the file cannot be written.
     """
     check(file)
     handle = os.open(file, os.O_RDWR | os.O_CREAT | _SAFELY, 0o666)
@@ -102,10 +102,10 @@ def lock_file(file: Path) -> Iterator[None]:
 
 
 def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = True) -> None:
-    """Add bytes at the end of a file of ours, and `force` them to the disk; see `check`.
+    """Check a file of a results folder, append bytes to it, and `force` them to the disk.
 
-    A file that is empty or not there gets the header first. Raises ResultsError if the file has
-    another name elsewhere (a hard link); OSError if there is no room or no permission.
+    An empty or missing file gets the header first. Raises ResultsError if the file has a hard link
+    elsewhere; OSError if the disk is full or writing is not permitted.
     """
     check(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFELY
@@ -113,9 +113,9 @@ def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = Tru
         status = os.fstat(stream.fileno())
         if status.st_nlink > 1:
             raise ResultsError(
-                f"{file} has a second name elsewhere.",
-                "What is added to it would change a file outside of a folder of rfbench.",
-                "Put a copy of the file in its place.",
+                f"{file} has a hard link elsewhere.",
+                "Appending to it would change a file outside of the folders of rfbench.",
+                "Replace it by a copy of the file.",
             )
         stream.write((b"" if status.st_size else header) + content)
         stream.flush()
@@ -124,31 +124,31 @@ def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = Tru
 
 
 def replace(file: Path, content: bytes, top: Path | None = None) -> None:
-    """Write a file so that after a crash either the old content is there or the new one.
+    """Write a file so that after a crash it has either the old or the new content.
 
     Parameters
     ----------
     file : Path
-        The file; its folder is made.
+        The file; its folder is created.
     content : bytes
-        All of it.
+        The new content.
     top : Path, optional
-        The folder of ours that holds the file; see `check`.
+        Folder of rfbench that contains the file, see `check`.
 
     Raises
     ------
     WriteError
-        If the folder cannot be written; the old file stays.
+        If the folder cannot be written; the old file is kept.
     ResultsError
-        If a link, or another thing that is no file, is in the way.
+        If a link, or something else that is not a file, has this path.
     """
     check(file, top)
     with (
         ExitStack() as removed,
         raise_as_write_error(
             f"{file} could not be written",
-            "What was there before stays as it was.",
-            "Make room, or give another --out, and run the same command again.",
+            "The old content is unchanged.",
+            "Free disk space, or give another --out, and run the same command again.",
         ),
     ):
         make_folder(file.parent)
@@ -163,15 +163,16 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
 
 
 def remove(file: Path, top: Path | None = None) -> None:
-    """Remove a file of ours, if it is there; of a link only itself. See `check`."""
+    """Remove a file of a results folder, if it exists; for a link, only the link."""
     _check_inside(file, top or file.parent)
     file.unlink(missing_ok=True)
 
 
 def remove_folder(folder: Path, top: Path | None = None) -> None:
-    """Remove a folder of ours with all that is in it, if it is there; links are not followed.
+    """Remove a folder with its content, if it exists; links are not followed.
 
-    `top` is the folder of ours that holds it, see `check`. OSError if it cannot be removed.
+    `top` is the folder of rfbench that contains it, see `check`. Raises OSError if it cannot be
+    removed.
     """
     _check_inside(folder / "any", top or folder.parent)
     if folder.exists():
@@ -179,25 +180,25 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Remove a folder if nothing is in it."""
+    """Remove a folder if it is empty."""
     with suppress(OSError):
         folder.rmdir()
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it; OSError if it cannot be made."""
+    """Create a folder and its parents; raises OSError if this fails."""
     folder.mkdir(parents=True, exist_ok=True)
 
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
-    """Put a file in the place of another one on the same file system; see `check` of that."""
+    """Check the path `target`, and move a file to it on the same file system."""
     check(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array into a new file, which `numpy.load` reads; OSError if it is there already."""
+    """Write an array to a new file for `numpy.load`; raises OSError if the file exists."""
     import numpy as np
 
     with file.open("xb") as stream:
@@ -206,9 +207,9 @@ def save_array(file: Path, array: NDArray[Any]) -> None:
 
 @contextmanager
 def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
-    """Give a new folder in another one, which is made; it goes at the end with all that is in it.
+    """Yield a new temporary folder inside `above`, which is created; remove it at the end.
 
-    OSError if it cannot be made.
+    Raises OSError if it cannot be created.
     """
     make_folder(above)
     with tempfile.TemporaryDirectory(dir=above, prefix=prefix) as scratch:
@@ -217,21 +218,21 @@ def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def stage_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to be filled, which becomes `folder` at the end: whole, or not at all.
+    """Yield a folder to fill, which is renamed to `folder` at the end, completely or not at all.
 
-    OSError if `folder` is there already or cannot be written.
+    Raises OSError if `folder` exists already or cannot be written.
     """
     with make_scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
-        stage = scratch / "new"  # a scratch folder is for this user alone
+        stage = scratch / "new"  # a scratch folder is readable for this user alone
         stage.mkdir()
         yield stage
         os.replace(stage, folder)
 
 
 def write_named(file: Path, content: bytes) -> None:
-    """Write a file whose name the person gave: a link leads to its end, a device takes the bytes.
+    """Write a file whose name the user gave: links are followed, and a device receives the bytes.
 
-    A file is replaced whole; see `replace`. Raises WriteError if it cannot be written.
+    A regular file is replaced atomically, see `replace`. Raises WriteError if it cannot be written.
     """
     target = file.resolve() if file.is_symlink() else file
     if target.is_file() or not target.exists():

@@ -1,4 +1,4 @@
-"""The grammar of lists of values: `50:1000`, `50:1000:50`, `50,100,200`, `log:50:1000:8`."""
+"""Grammar of value lists: `50:1000`, `50:1000:50`, `50,100,200`, `log:50:1000:8`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
-# Values of a range without a step. Chosen without a measurement: doubled, a run takes twice as
-# long.
+# Number of values of a range without a step. Chosen without a measurement: doubled, a run needs
+# twice as long.
 DEFAULT_POINTS = 20
 # Chosen without a measurement, so that a step with a wrong sign or power is an error and not a run
-# of weeks. Doubled, one more such slip is run.
+# of weeks. Doubled, one more such mistake is run.
 MAX_POINTS = 10_000
 # By definition of float64, whose largest number is 1.8e308: 20 steps between two of these are
 # finite.
@@ -25,11 +25,11 @@ GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,20
 
 
 def expand(text: str) -> list[Any]:
-    """Return the values that a text names.
+    """Return the values of a list in the grammar.
 
-    ``a:b`` is every whole number if there are at most 20, else 20 evenly spaced values;
-    ``a:b:step`` includes b where the steps meet it; ``log:a:b:n`` is n values with equal ratios.
-    Whole ends give whole values. Anything without ``:`` and ``,`` is one value.
+    ``a:b`` is every integer if there are at most 20, else 20 evenly spaced values. ``a:b:step``
+    includes b if it is on a step. ``log:a:b:n`` has n values with equal ratios. If the ends are
+    integers, the values are. Text without ``:`` and ``,`` is one value.
 
     >>> expand("50:1000")[:3], expand("2:5"), expand("log:1e-2:1e2:5"), expand("eerf")
     ([50, 100, 150], [2, 3, 4, 5], [0.01, 0.1, 1.0, 10.0, 100.0], ['eerf'])
@@ -66,7 +66,7 @@ def expand(text: str) -> list[Any]:
 
 
 def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
-    """Return lists as one; ConfigError, before all of it is made, where it is too long."""
+    """Concatenate lists; raises ConfigError as soon as the result is too long."""
     values: list[Any] = []
     for part in lists:
         values += part
@@ -77,10 +77,10 @@ def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
 
 def _logarithmic(text: str, *numbers: int | float) -> list[Any]:
     if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
-        raise _wrong(text, "log: takes two ends and a count")
+        raise _wrong(text, "log: needs two ends and a count")
     first, last, count = numbers
     if first <= 0 or last < first:
-        raise _wrong(text, "the ends of log: are positive and in order")
+        raise _wrong(text, "the ends of log: must be positive and in order")
     of_integers = isinstance(first, int) and isinstance(last, int)
     exponents = np.linspace(math.log10(first), math.log10(last), int(count))
     integers = exponents.round()

@@ -1,4 +1,4 @@
-"""The folder of this user for files that can be made again, which nobody else writes."""
+"""Cache folder of this user, for files that can be computed again."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _temporary: list[tempfile.TemporaryDirectory[str]] = []
 def find_user_folder() -> Path:
     """Return the folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or in ``~/.cache``.
 
-    Without a home it is a temporary folder, which the workers of this process share. ConfigError
-    if a variable names a relative folder: anybody may have put files into the current one.
+    Without a home it is a temporary folder, which the workers of this process share. Raises
+    ConfigError if a variable contains a relative folder, because anyone may have put files into the
+    current one.
     """
     if given := _absolute(CACHE):
         return Path(given)
@@ -37,14 +38,14 @@ def find_user_folder() -> Path:
 
 
 def is_temporary() -> bool:
-    """Tell whether what is kept for this user ends with this process."""
+    """Return True if the cache folder is removed when this process ends."""
     return str(find_user_folder()) in {each.name for each in _temporary}
 
 
 def check() -> None:
-    """Keep all caches out of the current folder, also that of numba, which loads pickles.
+    """Make sure that no cache is in the current folder, including numba's, which loads pickles.
 
-    ConfigError if a variable names a relative folder.
+    Raises ConfigError if a variable contains a relative folder.
     """
     _absolute(CACHE)
     if not (_absolute(NUMBA) or _usual()):
@@ -52,7 +53,7 @@ def check() -> None:
 
 
 def _usual() -> str:
-    """Return the folder of all caches of this user; an empty text without a home."""
+    """Return the user's folder for all caches; empty without a home."""
     if given := _absolute("XDG_CACHE_HOME"):
         return given
     _absolute("HOME")
@@ -61,12 +62,12 @@ def _usual() -> str:
 
 
 def _absolute(name: str) -> str:
-    """Return the folder that a variable names, if it is set."""
+    """Return the absolute folder in a variable, or an empty string."""
     given = os.environ.get(name, "")
     if given and not os.path.isabs(given):
         raise ConfigError(
-            f"{name} names the relative folder {given}.",
-            "rfbench would use files that somebody else may have put into the current folder.",
-            "Give the whole path, or unset the variable.",
+            f"{name} is the relative folder {given}.",
+            "Somebody else may have put files into the current folder.",
+            "Give an absolute path, or unset the variable.",
         )
     return given

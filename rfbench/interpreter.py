@@ -1,7 +1,7 @@
-"""Starting Python: a file of the current folder is no module, unless the user says so.
+"""Starting Python so that files of the current folder are not imported by accident.
 
-With ``-c`` and ``-m`` Python searches the current folder before its own library, so that somebody
-else's ``./json.py`` would run. Every interpreter of rfbench is started by `build_command`, with
+With ``-c`` and ``-m`` Python searches the current folder before its own library, so that an
+untrusted ``./json.py`` would run. Every interpreter of rfbench is started by `build_command`, with
 `build_environment`.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# The current folder stays where the new interpreter has it by itself: from PYTHONPATH, or from an
-# installation that can be edited.
+# The current folder is kept if the new interpreter has it anyway: from PYTHONPATH, or from an
+# editable installation.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"
@@ -27,7 +27,7 @@ SAFE = "PYTHONSAFEPATH"
 def build_command(code: str, *words: str) -> list[str]:
     """Return the command that runs code in a new interpreter, with the `sys.path` of this one.
 
-    ``-P`` keeps the current folder out, and the variables PYTHON* of the user stay in force.
+    ``-P`` excludes the current folder; the user's PYTHON* variables still apply.
     """
     given = [(each, _is_here(each)) for each in sys.path]
     # The folder of rfbench comes last, for a checkout that is run without being installed.
@@ -36,12 +36,12 @@ def build_command(code: str, *words: str) -> list[str]:
 
 
 def build_environment() -> dict[str, str]:
-    """Return the variables of a new interpreter; those that it starts itself inherit them."""
+    """Return the variables of a new interpreter; its own child processes inherit them."""
     return os.environ | platforms.blas_variables() | {SAFE: "1"}
 
 
 def _is_here(entry: str) -> bool:
-    """Tell whether an entry of `sys.path` is the current folder."""
+    """Return True if an entry of `sys.path` is the current folder."""
     with contextlib.suppress(OSError):
         return not entry or os.path.samefile(entry, os.curdir)
     return False

@@ -1,6 +1,6 @@
-"""The kernels: each is its closed form, its spectral measure and its feature function.
+"""Kernels: closed form, spectral measure and feature function of each kernel.
 
-A kernel says how its random features look (`feature`): a *wave* ``cos(w'x + b)`` of a
+The attribute `feature` is the kind of random features: a *wave* ``cos(w'x + b)`` for a
 shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
 Cho & Saul (2009), or a single *coordinate* of the row for the linear kernel (Sinha & Duchi 2016,
 section 4.2).
@@ -62,7 +62,7 @@ def to_float64(rows: Rows) -> Any:
 def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
     """Return both sets of rows in float64, dense rows minus the mean of Y.
 
-    Far from the origin the products that distances are made of would cancel.
+    Far from the origin, squared distances would lose digits to cancellation.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     Returns
     -------
     array of shape (n, m)
-        Squared distances. Those that may be rounding error alone are 0.
+        Squared distances. Distances within the rounding error are set to 0.
     """
     from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.extmath import row_norms
 
     squares: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
-    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # where |y| is almost |x|
+    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # bound for |y| close to |x|
     squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
     return squares
 
@@ -120,7 +120,7 @@ class Kernel(ABC):
     Attributes
     ----------
     bandwidth : float
-        Length scale s in the units of the rows; 1.0 where the kernel has none.
+        Length scale s in the units of the rows; 1.0 if the kernel has no length scale.
     """
 
     bandwidth: float = 1.0
@@ -129,8 +129,8 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    # Of one coordinate of a frequency at bandwidth 1: the names of its distribution in scipy.stats
-    # and of the method of numpy's generators that draws from it.
+    # Distribution of one coordinate of a frequency at bandwidth 1: its name in scipy.stats, and the
+    # name of the method of numpy's generators that draws from it.
     coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
 
@@ -144,26 +144,34 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
+            Rows at which the gradients are computed.
         Y : array or CSR matrix of shape (m, d)
+            Rows of the kernel values.
         coef : array of shape (m, k)
-            The k-th function is x -> sum_j coef[j, k] k(x, Y[j]). Where a kernel has a kink, the
-            mean of the slopes on both sides counts.
+            The k-th function is x -> sum_j coef[j, k] k(x, Y[j]). At a kink of the kernel, the
+            gradient is the mean of the slopes on both sides.
+
+        Returns
+        -------
+        array of shape (k, n, d)
+            Gradients with respect to X.
 
         Raises
         ------
         MethodError
-            The kernel does not fall with a distance.
+            If rfbench has no gradients for the kernel.
         """
         raise MethodError(
             f"rfbench has no gradients of the kernel {self.name}.",
-            "A metric is learnt from the gradients of a fit with the kernel.",
-            "Take the kernel gaussian, laplacian, laplacian-l2 or cauchy.",
+            "A metric is learned from the gradients of a fit with the kernel.",
+            "Use the kernel gaussian, laplacian, laplacian-l2 or cauchy.",
         )
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
         """Draw m frequencies from the spectral measure, shape (m, d).
 
-        Row by row, so that a larger draw from the same generator starts with the smaller one.
+        They are drawn row by row, so that a larger draw from the same generator starts with the
+        smaller one.
         """
         return self._scaled(getattr(generator, self.drawn_by)(size=(m, d)))
 
@@ -172,10 +180,10 @@ class Kernel(ABC):
         if self.coordinate is None:
             raise MethodError(
                 f"The kernel {self.name} has no product spectral measure.",
-                "Quasi-random frequencies are made coordinate by coordinate.",
-                "Take the sampler rks, or another kernel.",
+                "Quasi-random frequencies are computed for each coordinate separately.",
+                "Use the sampler rks, or another kernel.",
             )
-        from scipy import stats  # a second to import
+        from scipy import stats  # importing this needs a second
 
         return self._scaled(getattr(stats, self.coordinate).ppf(u))
 
@@ -184,7 +192,7 @@ class Kernel(ABC):
 
 
 class GaussianMeasure(Kernel):
-    """The kernels whose frequencies are N(0, spread^2 I): Gaussian and arc-cosine kernels.
+    """Kernels with frequencies from N(0, spread^2 I): Gaussian and arc-cosine kernels.
 
     Parameters
     ----------
@@ -222,7 +230,7 @@ class Gaussian(GaussianMeasure):
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
         return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
 
 
@@ -262,17 +270,17 @@ class Laplacian(Kernel):
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
         s = self.bandwidth
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
 
 
 class LaplacianL2(Kernel):
-    """exp(-|x - y| / s), |.| the Euclidean distance; frequencies of a multivariate Cauchy law.
+    """exp(-|x - y| / s), |.| the Euclidean distance; frequencies are multivariate Cauchy.
 
-    Also called exponential, or Matern of order 1/2. Unlike `Laplacian`, it does not change when
-    the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and h ~ N(0, 1): its
-    coordinates are Cauchy(1 / s) and depend on each other.
+    It is also called the exponential kernel, or Matern kernel of order 1/2. Unlike `Laplacian`, it
+    does not change when the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and
+    h ~ N(0, 1): its coordinates are Cauchy(1 / s) and depend on each other.
 
     Parameters
     ----------
@@ -289,7 +297,7 @@ class LaplacianL2(Kernel):
         )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
         distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
         away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
@@ -322,7 +330,7 @@ class Cauchy(Kernel):
         return product
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of functions of kernel values, see `Kernel.gradients`."""
+        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
         square = self.bandwidth**2
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
 
@@ -428,9 +436,9 @@ def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
 def _product_gradients(
     X: Rows, Y: Rows, values: Array, coef: Array, log_slope: Callable[[Array], Array]
 ) -> Array:
-    """Return the gradients where the kernel is a product over the coordinates, shape (k, n, d).
+    """Return the gradients of a kernel that is a product over the coordinates, shape (k, n, d).
 
-    `log_slope` is the derivative of the logarithm of a factor by the difference x - y.
+    `log_slope` is the derivative of the logarithm of a factor with respect to the difference x - y.
     """
     X, Y = _dense(X), _dense(Y)
     gradients = np.empty((coef.shape[1], *X.shape))
@@ -458,7 +466,7 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
     Raises
     ------
     MethodError
-        There is no such kernel.
+        If the kernel does not exist.
     """
     cls: type[Kernel] = KERNELS.find(name)
     return cls(float(bandwidth)) if cls.has_bandwidth else cls()

@@ -1,8 +1,8 @@
-"""The names of methods as their papers print them."""
+"""Names of methods as their papers print them."""
 
 from __future__ import annotations
 
-# Names of methods as their papers print them, by name or label; others keep theirs.
+# Printed names by name or label; other methods have none.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",
@@ -34,7 +34,7 @@ PRINTED = {
 
 
 def find_displayed_name(method: str) -> str:
-    """Return a method's name as its paper has it; what distinguishes a variant of it stays.
+    """Return a method's name as in its paper; the suffix of a variant is kept.
 
     >>> [find_displayed_name(name) for name in ("nystroem-kmeans", "lkrf-top, gamma=2", "mine")]
     ['k-means Nyström', 'LKRF-top, gamma=2', 'mine']
@@ -46,7 +46,7 @@ def find_displayed_name(method: str) -> str:
 
 
 def find_row_name(name: str) -> str:
-    """Return the name in rows of a method that is named as its paper prints it.
+    """Return the name in rows of a method, given the name that its paper prints.
 
     >>> find_row_name("SLS-RFF"), find_row_name("ls-rff"), find_row_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')

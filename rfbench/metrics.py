@@ -1,4 +1,4 @@
-"""The metrics: always all that apply; the training error and kernel errors on request."""
+"""Metrics of predictions; all metrics of a task are computed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-# Of a probability, in the log-loss: the clip of scikit-learn up to version 1.2. Halved, a certain
-# and wrong prediction costs .7 more than 34.5.
+# Smallest probability in the log-loss: the clip of scikit-learn up to version 1.2. Halved, a
+# certain and wrong prediction costs .7 more than 34.5.
 SMALLEST = 1e-15
 
 
@@ -22,10 +22,11 @@ def compute_classification(
 def compute_probabilistic(
     probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
-    """Return what probabilities of the classes, shape (n, K), are worth; codes of shape (n,) each.
+    """Return metrics of class probabilities, shape (n, K); the codes have shape (n,) each.
 
-    ``balanced_error`` is the misclassification in percent, its mean over the classes that there
-    are; ``auc`` the mean over these of the area of each against the others, NaN of a single one.
+    ``balanced_error`` is the mean over the classes of the misclassification in percent. ``auc`` is
+    the mean over the classes of the area under the curve of each against the rest, NaN for a single
+    class. Only classes that occur count.
     """
     codes, present = np.arange(probabilities.shape[1]), np.unique(truth)
     wrong = [100.0 * float(np.mean(predicted[truth == code] != code)) for code in present]
@@ -45,8 +46,8 @@ def compute_regression(
     """Return the errors of predictions of a real target, shape (n,) or (n, k) each.
 
     ``relative_squared_error`` is |p - y|^2 / |y|^2, ``relative_rmse`` its root |p - y| / |y|,
-    ``rmse`` is in the units of y, ``mae_range`` is the mean absolute error over the range of y,
-    ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. A zero denominator gives NaN.
+    ``rmse`` is in the units of y, ``mae_range`` is the mean absolute error divided by the range of
+    y, ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. A zero denominator gives NaN.
     """
     residual = predicted - truth
     squares = float(np.sum(residual**2))

@@ -1,4 +1,4 @@
-"""The parameters of methods: declared once beside the class, and checked in one place."""
+"""Parameters of methods: declared in the class with their rules, and checked in one place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest
 
-LARGEST_WHOLE = 2**31 - 1  # of 32 bits, by definition: BLAS and scikit-learn count with these
+# largest 32-bit integer, by definition: BLAS and scikit-learn use 32-bit indices
+LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
 Class = TypeVar("Class")
@@ -23,9 +24,9 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter must be, in words ("It must be ...") and as a test.
+    """Rule for a parameter: a description ("It must be ...") and a test.
 
-    `choices` are the words among which a misspelt one is looked for.
+    `choices` are the values among which a misspelled value is searched.
     """
 
     words: str
@@ -33,7 +34,7 @@ class Rule:
     choices: tuple[str, ...] = ()
 
     def __or__(self, other: Rule) -> Rule:
-        """Return the rule that one of the two holds."""
+        """Return the rule that one of the two rules holds."""
         return Rule(
             f"{self.words}, or {other.words}",
             lambda value: self.holds(value) or other.holds(value),
@@ -49,7 +50,7 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float = 
             return False
         try:
             given = float(value)
-        except OverflowError:  # a whole number beyond all floats
+        except OverflowError:  # an integer beyond all floats
             return False
         return math.isfinite(given) and least <= given <= most and given > above
 
@@ -58,7 +59,7 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float = 
 
 
 def whole(least: int) -> Rule:
-    """Return the rule of a whole number."""
+    """Return the rule of an integer."""
 
     def holds(value: Any) -> bool:
         return (
@@ -83,7 +84,7 @@ RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return the rule of a few allowed values; 1 does not stand for True."""
+    """Return the rule of a few allowed values; 1 is not accepted for True."""
     texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
@@ -96,7 +97,7 @@ def one_of(*choices: Any) -> Rule:
 
 
 def is_path(value: Any) -> bool:
-    """Tell whether a value is the import path of a class and no published name."""
+    """Return True if a value is the import path of a class and not a published name."""
     return isinstance(value, str) and bool(set(value) & set(".:"))
 
 
@@ -104,20 +105,20 @@ IMPORT_PATH = Rule("the import path of a class", is_path)
 
 
 def parameter(default: Any, rule: Rule) -> Any:
-    """Return a field of an `estimator`: its default and its rule."""
+    """Return a field of an `estimator` with its default and its rule."""
     return field(default=default, metadata=make_rule_metadata(rule))
 
 
 def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
-    """Return the metadata that give a dataclass field its rule."""
+    """Return the metadata that attach a rule to a dataclass field."""
     return {"rule": rule}
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[Class]) -> type[Class]:
-    """Make the annotated fields of a class its constructor's parameters, after those of its bases.
+    """Make the annotated fields of a class parameters of its constructor, after its bases' fields.
 
-    A dataclass that leaves comparison and representation to scikit-learn's BaseEstimator.
+    The result is a dataclass with comparison and representation of scikit-learn's BaseEstimator.
     """
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
@@ -134,10 +135,10 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base of the estimators: holds the parameters against their rules."""
+    """Base of the estimators: checks the parameters against their rules."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError where the parameters cannot be served, without any data."""
+        """Raise MethodError if the parameters are not supported; data are not needed."""
         for declared in fields(self):  # type: ignore[arg-type]
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):
@@ -148,16 +149,16 @@ class Checked:
                 )
 
 
-@functools.cache  # it is asked for with every trial
+@functools.cache  # called for every trial
 def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of the `__init__` of a class, its `self` among them."""
+    """Return the parameters of the `__init__` of a class, including `self`."""
     return inspect.signature(constructor).parameters
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Call the constructor, and check what it was called with; MethodError names what is wrong.
+    """Call the constructor, and check its arguments; MethodError contains the wrong one.
 
-    The constructor's parameters are the allowed words; `name` is what the person calls the class.
+    The constructor's parameters are the allowed names; `name` is the class name in messages.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
     declared = dict(list_taken_parameters(cls.__init__))
@@ -176,7 +177,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         raise MethodError(
             f"{name} needs the parameter '{missing[0]}'.",
             "Its constructor has no default for it.",
-            f"Give it beside the class: `{missing[0]}: VALUE`.",
+            f"Give it next to the class: `{missing[0]}: VALUE`.",
         )
     try:
         built = cls(**parameters)
@@ -184,7 +185,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         raise
     except (Exception, SystemExit) as error:
         raise MethodError(
-            f"{name} cannot be made with these parameters.", f"{type(error).__name__}: {error}."
+            f"{name} cannot be created with these parameters.", f"{type(error).__name__}: {error}."
         ) from error
     if isinstance(built, Checked):
         built.check_parameters()
@@ -199,8 +200,8 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
 def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
     """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers.
 
-    Numbers of things (a pool's size, rows) are rounded. What is no finite number stays text, which
-    the method refuses.
+    Counts (a pool's size, rows) are rounded. Text that is not a finite number is kept, so that the
+    method rejects it.
     """
     numbers = {"M": M, "d": d, "n": n}
 

@@ -1,10 +1,10 @@
-"""What somebody else's text may cause: the one place that decides it.
+"""Permissions of untrusted text: which classes it may import, and with which parameters.
 
-A configuration, the manifest of a results folder and rows on disk are text that may come from a
-stranger. They name methods: those of `rfbench.registry` are for everybody, and so are the
-estimators of scikit-learn that are written down here, with parameters that are plain values. All
-else that would import or call something asks the person who runs it, before anything is imported or
-called. They answer with ``--allow-imports``.
+A configuration, the manifest of a results folder and rows on disk may come from an untrusted
+source. They contain names of methods. The methods of `rfbench.registry` are always allowed, and so
+are the estimators of scikit-learn in estimators.yaml, with parameters that are plain values.
+Anything else that would import or call code needs the user's permission, ``--allow-imports``,
+before it is imported or called.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest
 
-VALUES = ("Cs", "alphas")  # a number of values, or a list of them
-_FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")  # of an expression: 10*M
+VALUES = ("Cs", "alphas")  # a number, or a list of numbers of any size
+_FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")  # factor of an expression: 10*M
 
 
 @functools.cache
@@ -30,15 +30,15 @@ def _content() -> Any:
 
 
 def bounds() -> dict[str, int]:
-    """Return by parameter the largest number that anybody may ask for, where it costs time."""
+    """Return the largest allowed number of each parameter that costs time."""
     return dict(_content()["bounds"])
 
 
 @functools.cache
 def listed() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the paths of the estimators that anybody may name, and the parameters that they take.
+    """Return the paths of the estimators that are always allowed, and their allowed parameters.
 
-    Both are listed in estimators.yaml, beside this file.
+    Both are listed in estimators.yaml, in the folder of this file.
     """
     content = _content()
     paths = (
@@ -50,16 +50,21 @@ def listed() -> tuple[frozenset[str], frozenset[str]]:
 def check_permission(
     path: str, parameters: Mapping[str, Any] | None = None, *, anything: bool = False
 ) -> None:
-    """Raise MethodError unless this may be imported and called; it imports nothing itself.
+    """Raise MethodError unless a path may be imported and called; nothing is imported here.
 
     Parameters
     ----------
     path : str
         ``package.module.Name``, ``package.module:name`` or ``folder/file.py:Name``.
     parameters : mapping, optional
-        Of a class, what it would be built with. None: it is a function, and none is listed.
+        Parameters of a class. None means that the path is a function; no function is listed.
     anything : bool
-        Whether the person allows everything, with ``--allow-imports``.
+        True if the user allows everything, with ``--allow-imports``.
+
+    Raises
+    ------
+    MethodError
+        If the path or a parameter is not allowed.
     """
     if anything:
         return
@@ -68,16 +73,16 @@ def check_permission(
     if parameters is None or path not in estimators:
         raise MethodError(
             f"{path} is not imported.{_instead(path)}",
-            "Importing it would run code that the configuration names.",
+            "Importing it would run code from outside of rfbench.",
             todo,
         )
     for name, value in parameters.items():
         if name in settable and _is_plain(value):
             if most := _exceeded(name, value):
                 raise MethodError(
-                    f"{name} is {str(value)[:40]}: at most {most} may be asked for.",
+                    f"{name} is {str(value)[:40]}: at most {most} are allowed.",
                     "It costs time, memory or threads.",
-                    "Take less, or run with --allow-imports if you trust it.",
+                    "Use a smaller value, or run with --allow-imports if you trust it.",
                 )
             continue
         what = f"{name} is {value!r}."
@@ -86,19 +91,19 @@ def check_permission(
             what = f"{path} has no parameter '{name}' that a configuration may set.{near}"
         raise MethodError(
             what,
-            "It may set numbers, words and lists of these, and nothing that names files or code.",
+            "It may set numbers, strings and lists of these, and no files or code.",
             todo,
         )
 
 
 def _is_plain(value: Any) -> bool:
-    """Tell whether a value is a number or a word, or a list of these."""
+    """Return True if a value is a number or a string, or a list of these."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
 
 
 def _exceeded(name: str, value: Any) -> str:
-    """Return what a value may be at most if it is more, else an empty string."""
+    """Return the limit of a value if the value exceeds it, else an empty string."""
     entries, most = value if isinstance(value, list) else [value], bounds().get(name, math.inf)
     if isinstance(value, list) and len(value) > _content()["longest_list"]:
         return f"{_content()['longest_list']:,} entries"
@@ -111,7 +116,7 @@ def _exceeded(name: str, value: Any) -> str:
 
 
 def _instead(path: str) -> str:
-    """Return the name that is listed for the class of a path, or an empty string."""
+    """Return a hint with the listed path of a class of scikit-learn, or an empty string."""
     last = re.split("[.:]", path)[-1]
     near = sorted(
         listed_path for listed_path in listed()[0] if listed_path.rpartition(".")[2] == last

@@ -1,7 +1,7 @@
-"""The calls that not every system has, each with what happens on a system without it.
+"""System calls that are not available everywhere, each with a fallback.
 
 Linux has all of them. macOS has no descriptors of processes, no ``/proc``, no control groups and no
-limit of memory that holds; a container may lack some of them, too.
+enforced memory limit; a container may lack some of them, too.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from pathlib import Path, PurePosixPath
 
 DARWIN = platform.system() == "Darwin"
 OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
-"""How a folder is opened in order to return to it. Without O_PATH the folder has to be readable."""
-# Where a system has no descriptor of a process. Chosen without a measurement; doubled, the end of a
-# child is noticed 20 ms later.
+"""Flag to open a folder in order to return to it. Without O_PATH the folder has to be readable."""
+# Polling interval if a system has no descriptors of processes. Chosen without a measurement;
+# doubled, the end of a child is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# More than other threads allocate in the microseconds of a probe. Nothing is written to it, so that
-# doubled it costs no memory.
+# More than other threads allocate in the microseconds of a probe. Nothing is written to it, so
+# doubled it needs no more memory.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
 MOUNT = PurePosixPath("/sys/fs/cgroup")
-VERSION_2 = ""  # which has one group for everything, without a name
+VERSION_2 = ""  # version 2 has one group for everything, without a name
 
 
 def open_descriptor(process: int) -> int:
-    """Return a new descriptor that can be read once a child of this process has ended.
+    """Return a new descriptor that becomes readable once a child of this process has ended.
 
     Without `os.pidfd_open` (macOS, older kernels, some containers) it is the end of a pipe, and a
-    thread asks for the state of the child. It does not wait for the child, whose exit code is left
-    to its `subprocess.Popen`.
+    thread polls the state of the child. The thread does not wait for the child, whose exit code is
+    read by its `subprocess.Popen`.
     """
     with contextlib.suppress(AttributeError, OSError):
         return os.pidfd_open(process)
@@ -64,14 +64,14 @@ def _tell_of_end(number: int, pipe: int) -> None:
 def kill_group(leader: int) -> None:
     """Kill the processes of a group.
 
-    macOS refuses the permission if all of them have ended, and Linux finds none.
+    If all of them have ended, macOS raises PermissionError and Linux ProcessLookupError.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
 
 def read(path: str | PurePosixPath) -> str:
-    """Return the text of a file of the system, such as one of ``/proc``; empty if there is none."""
+    """Return the text of a system file, such as one of ``/proc``; empty if it does not exist."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -81,8 +81,8 @@ def read(path: str | PurePosixPath) -> str:
 def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
     """Yield the folders of the control groups of this process for a controller, and their version.
 
-    The group itself comes first, then each above it: the smallest quota counts. In a container the
-    path may be that of the host, and only the top is there. A system without groups has no quota.
+    The group itself comes first, then its parents: the smallest quota counts. In a container the
+    path may be the host's, and only the top exists. A system without groups has no quota.
     """
     for line in read(CGROUP_FILE).splitlines():
         _, _, rest = line.partition(":")
@@ -90,7 +90,7 @@ def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
         if controllers == VERSION_2:
             top = MOUNT
         elif controller in controllers.split(","):
-            top = MOUNT / controller  # a link, if several controllers share a folder
+            top = MOUNT / controller  # this is a link if several controllers share a folder
         else:
             continue
         own = PurePosixPath(path)
@@ -99,7 +99,7 @@ def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
 
 
 def read_cpu_name() -> str:
-    """Return the name of the processor: of ``/proc``, else of `sysctl`, else its architecture."""
+    """Return the name of the processor, from ``/proc`` or `sysctl`, else its architecture."""
     for line in read("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
@@ -111,7 +111,7 @@ def read_cpu_name() -> str:
 
 
 def reset_peak_rss() -> None:
-    """Begin a new measurement of the peak; without ``/proc`` it began with the process."""
+    """Start a new measurement of the peak memory; without ``/proc`` the peak is since the start."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
@@ -121,14 +121,14 @@ def read_peak_rss_mb() -> float:
     for line in read("/proc/self/status").splitlines():
         if line.startswith("VmHWM"):
             return float(line.split()[1]) * 1024 / 1e6
-    unit = 1 if DARWIN else 1024  # bytes of `ru_maxrss`
+    unit = 1 if DARWIN else 1024  # unit of `ru_maxrss` in bytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def limit_memory(amount: float | None) -> None:
-    """Make a MemoryError of an allocation with which this process has more bytes of its own.
+    """Limit this process to `amount` bytes of its own; larger allocations raise MemoryError.
 
-    None takes the limit away. A system that does not enforce it ignores it: see `limits_memory`.
+    None removes the limit. Some systems ignore the limit, see `limits_memory`.
     """
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -137,9 +137,9 @@ def limit_memory(amount: float | None) -> None:
 
 @contextlib.contextmanager
 def limited_to_more(amount: float) -> Iterator[None]:
-    """Let this process allocate at most so many bytes more than it has now, for a while.
+    """Limit further allocations of this process to `amount` bytes, for a while.
 
-    A system that does not tell how many it has sets no limit.
+    If the system does not report the used memory, no limit is set.
     """
     import psutil
 
@@ -156,9 +156,9 @@ def limited_to_more(amount: float) -> Iterator[None]:
 
 
 def own_memory() -> int:
-    """Return the resident bytes that this process shares with no other one.
+    """Return the resident bytes that this process shares with no other process.
 
-    A system that does not tell them apart counts all resident bytes.
+    If the system does not report shared memory, all resident bytes count.
     """
     import psutil
 
@@ -168,7 +168,7 @@ def own_memory() -> int:
 
 @functools.cache
 def limits_memory() -> bool:
-    """Tell whether this system refuses an allocation beyond the limit of a process: a probe."""
+    """Return True if this system enforces the memory limit of a process, by a probe."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with limited_to_more(PROBE_BYTES / 2), contextlib.suppress(OSError):
         mmap.mmap(-1, PROBE_BYTES, flags=private).close()
@@ -179,8 +179,8 @@ def limits_memory() -> bool:
 def blas_variables() -> dict[str, str]:
     """Return the variables that have to be set before numpy is imported.
 
-    Apple's Accelerate has as many threads as a variable allows, and nothing changes their number
-    later. Elsewhere `threadpoolctl` sets the number of threads.
+    The number of threads of Apple's Accelerate is set by a variable only. On other systems
+    `threadpoolctl` sets the number of threads.
     """
     name = "VECLIB_MAXIMUM_THREADS"
     return {name: os.environ.get(name, "1")} if DARWIN else {}

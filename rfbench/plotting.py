@@ -1,8 +1,8 @@
-"""Importing matplotlib, which draws to files alone: it needs neither a display nor a backend.
+"""Import of matplotlib for drawing to files, without a display or a backend.
 
-The import validates MPLBACKEND, and reads a ``matplotlibrc`` of the current folder before every
-other one. A notebook sets MPLBACKEND for all programs that it starts, to a module that another
-environment does not have; a file of the current folder may be anybody's.
+The import validates MPLBACKEND, and prefers a ``matplotlibrc`` of the current folder. A notebook
+sets MPLBACKEND for all programs that it starts, to a module that other environments lack; a file of
+the current folder may be untrusted.
 """
 
 from __future__ import annotations
@@ -22,22 +22,27 @@ log = logging.getLogger(__name__)
 
 BACKEND = "MPLBACKEND"
 RC_FILE = "matplotlibrc"
-# Variables of folders and files that matplotlib reads, which may be relative to the current folder.
+# Variables of folders and files that matplotlib reads; they may be relative to the current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# A folder without modules, in case that the current folder is on the path.
+# A folder without modules, because the current folder may be on the path.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 
 def import_matplotlib() -> ModuleType:
     """Import matplotlib without MPLBACKEND and without a ``matplotlibrc`` of the current folder.
 
-    The ``matplotlibrc`` of the user's configuration folder, or the one that MATPLOTLIBRC names, is
-    read as usual. If matplotlib is imported already, its settings stay as they are.
+    The ``matplotlibrc`` of the user's configuration folder, or of MATPLOTLIBRC, is read as usual.
+    If matplotlib is imported already, its settings are unchanged.
+
+    Returns
+    -------
+    module
+        matplotlib.
 
     Raises
     ------
     ConfigError
-        matplotlib cannot read the user's ``matplotlibrc``, or this is no file.
+        If matplotlib cannot read the user's ``matplotlibrc``, or if it is not a file.
     """
     if "matplotlib" not in sys.modules:
         _refuse_a_pipe()
@@ -52,7 +57,7 @@ def import_matplotlib() -> ModuleType:
         finally:
             if backend is not None:
                 os.environ[BACKEND] = backend
-        if backend:  # for code of the user's that imports pyplot later
+        if backend:  # for the user's code that imports pyplot later
             with contextlib.suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
         for message in messages:
@@ -75,23 +80,23 @@ def _unreadable(why: str) -> ConfigError:
 
 
 def _refuse_a_pipe() -> None:
-    """Refuse settings that matplotlib would read and that are no file: a pipe has no end."""
+    """Raise ConfigError if matplotlib would read settings from a pipe, which has no end."""
     places = []
     if named := os.environ.get("MATPLOTLIBRC"):
         places = [named, os.path.join(named, RC_FILE)]
     above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     usual = os.path.expanduser("~/.matplotlib") if platforms.DARWIN else f"{above}/matplotlib"
     places.append(os.path.join(os.environ.get("MPLCONFIGDIR") or usual, RC_FILE))
-    # matplotlib reads the first one that is there and is no folder.
+    # matplotlib reads the first existing path that is not a folder.
     there = (place for place in places if os.path.exists(place) and not os.path.isdir(place))
     place = next(there, os.devnull)
     if not os.path.isfile(place) and place != os.devnull:
-        raise _unreadable(f"{place} is no file.")
+        raise _unreadable(f"{place} is not a regular file.")
 
 
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
-    """Work in another folder if the current one has a ``matplotlibrc``; then return."""
+    """Change to another folder if the current one has a ``matplotlibrc``; then return."""
     if not os.path.lexists(RC_FILE):
         yield
         return
@@ -109,7 +114,7 @@ def _away_from_a_settings_file() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _collected(messages: list[str]) -> Iterator[None]:
-    """Collect the first line of each message of matplotlib, which are several lines long."""
+    """Collect the first line of each log message of matplotlib."""
 
     class Collecting(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -1,6 +1,6 @@
-"""Methods from outside: named by an import path, in a file, or given as an object in Python.
+"""Imported methods: given by an import path, a file, or an object in Python.
 
-Importing runs code: `rfbench.permissions` decides before what may be imported.
+Importing runs code, so `rfbench.permissions` checks the path first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any
 from rfbench.errors import MethodError, suggest_nearest
 
 log = logging.getLogger(__name__)
-GIVEN = "python"  # before the colon of the name of an object that was given in Python
+GIVEN = "python"  # prefix of the names of objects given in Python
 FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class; the parameters, and what is raised, are those of `load_object`."""
+    """Import a class; for parameters and errors, see `load_object`."""
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -39,16 +39,16 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
 def load_object(path: str, folder: Path | None = None) -> Any:
     """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
 
-    A file is looked for in `folder`, that of the configuration, before the current one. MethodError
-    if the module, the file or the name is not there.
+    A file is searched in `folder`, the configuration's folder, before the current one. Raises
+    MethodError if the module, the file or the name does not exist.
     """
     colon = ":" in path
     owner, _, name = path.rpartition(":" if colon else ".")
     if colon and owner == GIVEN:
         raise MethodError(
             f"{name} was given as an object in Python.",
-            "No file or package is known that has it.",
-            "Run the Python code that gives it.",
+            "Its file or package is not known.",
+            "Run the Python code that defines it.",
         )
     try:
         if colon and owner.endswith(".py"):
@@ -77,14 +77,14 @@ def load_object(path: str, folder: Path | None = None) -> Any:
 
 
 def _line_of(error: BaseException) -> str:
-    """Return the place of an error in a person's code: file, number and text of the line."""
+    """Return the place of an error in imported code: file, number and text of the line."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}, line {error.lineno}: {(error.text or '').strip()})"
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [at for at in frames if "importlib" not in at.filename and at.filename != __file__]
     if not theirs:
         return ""
-    # The last frame of the file that was named: what a library does below it is not theirs.
+    # The last frame in the imported file: frames of libraries below it are not relevant.
     at = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
     line = linecache.getline(at.filename, at.lineno or 0).strip()
     return f" ({at.filename}, line {at.lineno}: {line})"
@@ -92,14 +92,14 @@ def _line_of(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class GivenObject:
-    """An object given in Python, as it travels to the process that uses it.
+    """Object given in Python, packed for the process that uses it.
 
     Attributes
     ----------
     content : bytes
-        A pickle, loaded by `load` alone.
+        A pickle, which only `load` reads.
     identity : str
-        A hash of the source of its class, or of the function, and of its parameters.
+        Hash of the source of its class, or of the function, and of its parameters.
     modules : tuple of (str, str)
         Names and files of the modules that define it. A process that measures trials does not
         search the current folder for modules, so it imports them from these files.
@@ -113,19 +113,19 @@ class GivenObject:
     def of(cls, thing: Any) -> GivenObject:
         """Pack an object; MethodError if it cannot be pickled.
 
-        Without a source, rows of it are measured anew by each process, and the log says so.
+        If its source is not known, its rows are measured again by each process, with a warning.
         """
         import joblib
 
         try:
-            # In a tuple, since joblib makes other things of a class or a function.
+            # A tuple is wrapped, because joblib treats a bare class or function differently.
             packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)
             content = pickle.dumps(packed)
         except Exception as error:
             raise MethodError(
                 f"{thing!r} cannot be sent to the processes that measure it.",
                 f"{type(error).__name__}: {error}.",
-                "Keep no open files and locks in it, or name its class by an import path.",
+                "Remove open files and locks from it, or give the import path of its class.",
             ) from error
         try:
             identity = str(joblib.hash([_source_of(thing), _state_of(thing)]))[:16]
@@ -162,14 +162,14 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
     for each in every:
         name = each.__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        # What `__main__` defines travels in the pickle; modules of packages are importable.
+        # The pickle contains objects of `__main__`; modules of packages are importable.
         if file and file.endswith(".py") and name != "__main__" and "." not in name:
             found[name] = str(Path(file).absolute())
     return tuple(found.items())
 
 
 def _source_of(thing: Any) -> list[str]:
-    """Return the sources of a function, or of a class and its bases that no package has."""
+    """Return the sources of a function, or of a class and its bases outside of known packages."""
     if not isinstance(thing, type):
         code = getattr(thing, "__code__", None)
         thing = thing if code is not None else type(thing)
@@ -182,7 +182,7 @@ def _source_of(thing: Any) -> list[str]:
 
 
 def _state_of(thing: Any) -> Any:
-    """Return what an object was built with, with the sources of the objects among it."""
+    """Return the parameters or attributes of an object, with the sources of nested objects."""
     if isinstance(thing, type):
         return None
     if (code := getattr(thing, "__code__", None)) is not None:
@@ -201,21 +201,21 @@ def _part(value: Any) -> Any:
 
 
 def find_file(path: str, folder: Path | None) -> Path:
-    """Return the file of ``folder/file.py:Class``, beside the configuration or from here."""
+    """Return the file of ``folder/file.py:Class``, in `folder` or in the current folder."""
     file = Path(path.rpartition(":")[0])
     for base in ([folder] if folder else []) + [Path()]:
         if (base / file).is_file():
             return base / file
-    beside = "beside the configuration or " if folder else ""
+    beside = "next to the configuration or " if folder else ""
     raise MethodError(
-        f"The file {file} of {path} is not there.",
+        f"The file {file} of {path} does not exist.",
         f"It is not {beside}in the current folder.",
-        "Run the command from the folder that has it.",
+        "Run the command in the folder that contains it.",
     )
 
 
 def _module_of_file(file: Path) -> Any:
-    """Import a file under a name made from its content, so that workers find the same module."""
+    """Import a file under a name derived from its content, so that workers find the same module."""
     name = "rfbench_file_" + hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, file)
@@ -232,11 +232,9 @@ def _module_of_file(file: Path) -> Any:
 
 
 def hash_code(path: str, folder: Path | None = None) -> str:
-    """Return what identifies the code of a class: a file's hash, or its package's version.
+    """Return the identity of the code of a class: a file's hash, or its package's version.
 
-    Of a class of rfbench it is its `revision`.
-
-    The parameters, and what is raised, are those of `load_class`.
+    For a class of rfbench it is the `revision`. For parameters and errors, see `load_class`.
     """
     if path.startswith("rfbench."):
         return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"

@@ -1,7 +1,7 @@
-"""Samplers, solvers and kernels by their published names: one way to find a thing.
+"""Registries of samplers, solvers and kernels by their published names.
 
-The dictionaries below say where each class is; nothing is imported before it is asked for. Their
-order is that of tables and legends.
+The dictionaries below contain the import path of each class; a class is imported on first use.
+Tables and legends use their order.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
 class Registry(Mapping[str, Any]):
-    """The things of one kind, imported as they are asked for.
+    """The classes of one kind, imported on first use.
 
-    Its values have the type Any: a type of their own would have to be imported from the modules
-    that import this one.
+    Its values have the type Any: their own type would have to be imported from the modules that
+    import this one.
 
     Parameters
     ----------
     kind : str
-        What one of them is called in an error.
+        Name of the kind in error messages.
     package : str
+        Package that contains the modules.
     places : mapping
-        By published name ``module:Class`` within the package, or such a place per task.
+        ``module:Class`` within the package for each published name, or a mapping from task to
+        ``module:Class``.
     aliases : mapping of str to str
-        Other names that a configuration may have, and the published ones.
+        Other names in configurations, with the published names.
     imports : bool
-        Whether `find` takes import paths too. Who names one has to be permitted before.
+        True if `find` also accepts import paths, which have to be permitted before.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Registry(Mapping[str, Any]):
         self.aliases, self.imports = aliases, imports
 
     def classes(self) -> dict[str, str]:
-        """Return the module of each class by the class's name in Python; nothing is imported."""
+        """Return the module of each class by the class's name in Python, without importing it."""
         found = {}
         for place in self.places.values():
             for each in [place] if isinstance(place, str) else place.values():
@@ -61,9 +63,9 @@ class Registry(Mapping[str, Any]):
         return found
 
     def of_module(self, module: str, name: str, **bases: str) -> Any:
-        """Return a class by its name in Python, for ``__getattr__`` of the module that has it.
+        """Return a class by its name in Python, for ``__getattr__`` of its module.
 
-        `bases` are classes that are no entries: the module's own file of each.
+        `bases` are classes without an entry, with the file that defines each.
         """
         classes = self.classes() | {base: f"{module}.{file}" for base, file in bases.items()}
         if name == "__all__":
@@ -76,7 +78,7 @@ class Registry(Mapping[str, Any]):
         return pkgutil.resolve_name(f"{self.package}.{place}")
 
     def __getitem__(self, name: str) -> Any:
-        """Return one of rfbench's own by its published name: a class, or a dictionary by task."""
+        """Return a class by its published name, or a dictionary of classes by task."""
         place = self.places[name]
         if isinstance(place, str):
             return self._load(place)
@@ -87,21 +89,22 @@ class Registry(Mapping[str, Any]):
         return iter(self.places)
 
     def __len__(self) -> int:
-        """Return how many rfbench has."""
+        """Return the number of entries."""
         return len(self.places)
 
     def published(self, name: str) -> str:
-        """Return the published name of a name: of an alias, or as papers print it (SLS-RFF)."""
+        """Return the published name of a name, an alias, or a name in papers (SLS-RFF)."""
         name = self.aliases.get(name, name)
         own = name if name in self.places else find_row_name(name)
         return own if own in self.places else name
 
     def find(self, name: str) -> Any:
-        """Return a thing by any of its names.
+        """Return an entry by any of its names.
 
-        Raises MethodError: nothing has this name; the nearest one is named.
+        Raises MethodError for an unknown name; the message has the nearest name.
         """
-        from rfbench.parameters import is_path  # imports numpy, which names alone do not need
+        # importing numpy is slow, and names alone do not need it
+        from rfbench.parameters import is_path
 
         if self.imports and is_path(name):
             return plugins.load_class(name)
@@ -112,16 +115,17 @@ class Registry(Mapping[str, Any]):
 
 
 def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
-    """Return the error of a name that is in none of these, with the nearest one of all.
+    """Return the error for a name that is in none of the registries, with the nearest name.
 
-    A kernel in the place of a sampler, or the other way round, is told as such.
+    If a different registry has the name, for example a kernel given as a sampler, the message says
+    so.
     """
     several = list(registries)
     kinds = " or ".join(registry.kind for registry in several)
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.published(name) in each), None)
     known = [each for registry in several for each in registry]
-    near = suggest_nearest(name, [*PRINTED.values(), *known])  # of two that are alike, the second
+    near = suggest_nearest(name, [*PRINTED.values(), *known])  # if two are equally near, the second
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",

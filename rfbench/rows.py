@@ -1,4 +1,4 @@
-"""Rows that stay on disk and are read, scaled and cast block by block."""
+"""Rows on disk that are read, scaled and cast in blocks."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Some rows of a table in an `.npy` file, as a method sees them; shape (n, n_columns).
+    """Rows of an `.npy` file with the preparation of a method; shape (n, n_columns).
 
-    ``source[picked]`` reads rows into an array, ``source.take(picked)`` is the source of some of
-    them. The file does not stay mapped, so that what was read counts in no process's memory. A
-    source can be pickled: it is a path, row numbers and functions.
+    ``source[picked]`` reads rows into an array, ``source.take(picked)`` is a source with a subset
+    of the rows. The file is not kept mapped, so that the rows do not count in the memory of a
+    process. A source can be pickled: it contains a path, row numbers and functions.
     """
 
     path: Path
     n_columns: int
-    numbers: NDArray[np.int64]  # which rows of the file these are, in their order
-    dtype: np.dtype[Any] = DOUBLE  # of what is read
+    numbers: NDArray[np.int64]  # row numbers in the file, in order
+    dtype: np.dtype[Any] = DOUBLE  # type of the returned arrays
     # Functions applied in turn to each block, a float64 array of shape (b, n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
@@ -51,25 +51,25 @@ class RowSource:
         return block.astype(self.dtype, copy=False)
 
     def take(self, picked: Picked) -> RowSource:
-        """Return the source of some of the rows."""
+        """Return the source of a subset of the rows."""
         return replace(self, numbers=self.numbers[picked])
 
     def mapped(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
-        """Return the source of the same rows with one more step made of each block."""
+        """Return the source of the same rows with one more step applied to each block."""
         return replace(self, steps=(*self.steps, step))
 
     def astype(self, dtype: Any) -> RowSource:
-        """Return the source of the same rows in another type."""
+        """Return the source of the same rows with another type."""
         return replace(self, dtype=np.dtype(dtype))
 
     def __array__(self, *_: Any, **__: Any) -> FloatArray:
         raise MethodError(
             f"A method needs all {len(self):,} rows in memory.",
-            "Rows on disk are read block by block.",
-            "Set `rows:` to a number of rows that memory holds, or take another method.",
+            "Rows on disk are read in blocks.",
+            "Set `rows:` to a number of rows that memory holds, or use another method.",
         )
 
 
 def select_rows(X: Rows, chosen: Picked) -> Rows:
-    """Return some rows: of rows on disk their source, of others the rows themselves."""
+    """Return a subset of rows: a source for rows on disk, else an array."""
     return X.take(chosen) if isinstance(X, RowSource) else X[chosen]

@@ -1,29 +1,29 @@
-"""The slices: folders beside the core, each with all of one thing, which may be absent.
+"""Slices: optional components of rfbench, and the hooks by which the core calls them.
 
-A slice `rfbench/NAME/` has a module `slice.py` with functions of these names, those that it needs:
+A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
 
 ``commands() -> dict[str, str]``
-    Where the command line finds its commands: ``{"audit": "rfbench.audit.command:audit"}``.
+    Import path of each command: ``{"audit": "rfbench.audit.command:audit"}``.
 ``public() -> dict[str, str]``
-    In the same way, the names that ``import rfbench`` offers of it.
+    Import path of each name that ``import rfbench`` offers.
 ``report(verification, out) -> rfbench.pages.additions.Addition``
-    What it adds to the folder `out` of ``rfbench report``, and to its front page.
+    Additions to the folder `out` of ``rfbench report``, and to its front page.
 ``findings(verification) -> list[rfbench.pages.findings.Statement]``
-    What ``rfbench verify --finding`` shows of it.
+    Findings for ``rfbench verify --finding``.
 ``of_papers(verification, out) -> dict[str, str]``
-    By paper, the Markdown that it adds to the paper's page.
+    Markdown for the page of each paper.
 ``unprinted(paths) -> rfbench.analysis.outcomes.Effect``
-    What it knows of the keys that papers do not print, beside the results at these paths: it adds
-    to a comparison of a claim the range of its effect.
+    Function that adds to a comparison of a claim the range of its effect over settings that the
+    paper does not state, from files in or next to `paths`.
 ``numbers(verification) -> rfbench.pages.additions.AddedColumn``
-    A column of the tables of published numbers.
+    A column for the tables of published numbers.
 ``check(thing, parameters) -> str``
-    What it finds of a class before it is measured, in a line.
+    A line with the result of checking a class before it is measured.
 ``modes() -> dict[str, tuple[str, str]]``
-    By name the flags of ``rfbench report`` that write pages of its own alone: the help, and where
-    the function is that writes those below some paths and returns them.
+    Flags of ``rfbench report`` that write only the slice's own pages, by name: the help, and the
+    import path of the function that writes the pages below given paths and returns their paths.
 
-The core asks by `ask` and imports no slice; no slice imports another.
+The core calls `ask` and does not import a slice; slices do not import each other.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
 def ask(question: str, *facts: Any) -> list[Any]:
-    """Return what each slice answers to a question, in order; one that does not know it is silent.
+    """Return the result of a hook for each slice that has it, in the order of `SLICES`.
 
-    `question` is the name of a function of `slice.py`, which gets the `facts`.
+    `question` is the name of a function of `slice.py`, which is called with the `facts`.
     """
     answers = []
     for name in SLICES:

@@ -1,4 +1,4 @@
-"""The identity of the code of rfbench: two installations with the same files have the same one."""
+"""Hash of the code of rfbench; installations with the same files have the same hash."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 SUFFIXES = (".py", ".yaml")
-CONFIGS = "configs"  # only a wheel has them in the package, and no code reads them by itself
+CONFIGS = "configs"  # only a wheel has them in the package, and they are not code
 
 
 def hash_folder(package: Path) -> str:
     """Return a hash over the relative paths and the bytes of the code in a folder.
 
     The code is every file ``.py`` and ``.yaml`` except the configurations. Stubs, caches, templates
-    and pages play no part, so a wheel, an editable install and a checkout have one hash.
+    and pages are excluded, so a wheel, an editable install and a checkout have the same hash.
     """
     digest = hashlib.sha256()
     files = {
@@ -32,5 +32,5 @@ def hash_folder(package: Path) -> str:
 
 @functools.cache
 def hash_code() -> str:
-    """Return the hash of the code that this process runs, as it was when first asked."""
+    """Return the hash of the code of this process, computed at the first call."""
     return hash_folder(PACKAGE)

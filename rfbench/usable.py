@@ -1,8 +1,8 @@
-"""The cores and the memory that this process may use, which may be fewer than the machine has.
+"""Cores and memory that this process may use, which may be less than the machine has.
 
-A container, a job of a batch system, a service with a quota and `taskset` leave a process a part of
-the machine. On Linux a quota is a file of a control group (cgroup) or of a group above it; both
-versions of the interface are read, and a system without them has no quota.
+A container, a job of a batch system, a service with a quota and `taskset` limit the resources of a
+process. On Linux a quota is a file of a control group (cgroup) or of one of its parents. Both
+versions of the interface are read. A system without control groups has no quota.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# The user's or the batch system's word on the number of cores.
+# Variables in which the user or the batch system sets the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
 class Memory(NamedTuple):
-    """Bytes of memory that this process may use: in all, and free now."""
+    """Bytes of memory that this process may use, and how many of them are free."""
 
     total: int
     available: int
@@ -36,7 +36,7 @@ def count_cores() -> int:
     Raises
     ------
     ConfigError
-        One of these variables is not a whole number of at least 1.
+        If one of these variables is not an integer of at least 1.
     """
     given = [_number_in(name) for name in VARIABLES if os.environ.get(name)]
     import joblib
@@ -46,7 +46,7 @@ def count_cores() -> int:
 
 
 def measure_memory() -> Memory:
-    """Return the memory that this process may use: the smaller of the machine's and its groups'."""
+    """Return the memory that this process may use, within the limits of its control groups."""
     import psutil
 
     machine = psutil.virtual_memory()
@@ -62,7 +62,7 @@ def _number_in(variable: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
             f"{variable}={text} is not a number of cores.",
-            "It says how many cores rfbench may use.",
+            "It sets the number of cores that rfbench may use.",
             "Set it to a whole number of at least 1, or unset it.",
         )
     return int(text)
@@ -78,14 +78,15 @@ def _cpu_quotas() -> Iterator[float]:
                 platforms.read(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
-        if len(words) == 2 and all(word.isdigit() and int(word) for word in words):  # else "max"
+        # otherwise the quota is "max"
+        if len(words) == 2 and all(word.isdigit() and int(word) for word in words):
             yield int(words[0]) / int(words[1])
 
 
 def _memory_limits() -> Iterator[tuple[int, int]]:
     """Yield the limit and the use of each group that has a limit, in bytes.
 
-    Files that the system keeps in memory and gives up when it needs the space are not used.
+    Cached files, which the system drops when it needs the memory, do not count as used.
     """
     for folder, version in platforms.control_groups(MEMORY):
         if version == platforms.VERSION_2:

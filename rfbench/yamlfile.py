@@ -1,7 +1,7 @@
-"""Reading YAML with line numbers, and without the traps of YAML 1.1.
+"""Reading YAML with line numbers, and with the scalars of YAML 1.2.
 
-Scalars follow YAML 1.2's core schema: `1e-5` is a number, `10:30` and `no` are text, only `true`
-and `false` are truth values. Duplicate keys and runaway aliases are refused.
+With YAML 1.2's core schema `1e-5` is a number, `10:30` and `no` are text, and only `true` and
+`false` are booleans. Duplicate keys and excessive aliases are rejected.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ import yaml
 
 from rfbench.errors import ConfigError, suggest_nearest
 
-# Of what is written, and once more of what it stands for when aliases are followed. Chosen without
-# a measurement, against files that are made to stall a reader. MAX_NODES and MAX_CHARACTERS
-# doubled, such a file takes twice as long; MAX_DEPTH far below 1,000 keeps away from the recursion
-# limit of Python.
+# Limits on the file, and on its content after aliases are expanded. Chosen without a measurement,
+# against files that are meant to block a reader. With MAX_NODES and MAX_CHARACTERS doubled, such a
+# file needs twice as long; MAX_DEPTH is far below 1,000, the recursion limit of Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# libyaml, where PyYAML was built with it, is 14 times as fast.
+# libyaml, if PyYAML was built with it, is 14 times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -35,33 +34,33 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 class Document:
     """A YAML document."""
 
-    value: dict[str, Any]  # the content
+    value: dict[str, Any]  # content
     source: str  # name of the file, for messages
-    # Where what stands at a path was written, ``line 3`` or ``--set key.path``; a path is the tuple
-    # of keys and positions.
+    # Place of the value at each path, ``line 3`` or ``--set key.path``. A path is the tuple of keys
+    # and positions.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def place_of(self, path: tuple[Any, ...]) -> str:
-        """Return the place of the path, or of the nearest part that has one; empty if none has."""
+        """Return the place of the path or of its nearest parent, or an empty string."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 
     def below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
-        """Return the places of the path and of all below it, by the rest of their paths."""
+        """Return the places of the path and of everything below it, with relative paths."""
         size = len(path)
         return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
     def put(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
-        """Note that something else stands at a path now, which was written at these places."""
+        """Replace the places of a path and everything below it."""
         for rest in self.below(path):
             del self.places[path + rest]
         self.places |= {path + rest: position for rest, position in below.items()}
 
 
 def parse_scalar(text: str) -> Any:
-    """Return what an unquoted word means: None, a truth value, a number, or the text.
+    """Return the value of an unquoted scalar: None, a boolean, a number, or the text.
 
-    >>> [parse_scalar(word) for word in ("1e-5", "10:30", "no", "true", "12")]
+    >>> [parse_scalar(text) for text in ("1e-5", "10:30", "no", "true", "12")]
     [1e-05, '10:30', 'no', True, 12]
     """
     if text in ("", "~", "null", "Null", "NULL"):
@@ -78,10 +77,10 @@ def parse_scalar(text: str) -> Any:
 
 
 def load(path: Path) -> Document:
-    """Read a YAML file whose content is a mapping; ConfigError names file and line."""
+    """Read a YAML file with a mapping; a ConfigError contains the file's name and the line."""
     try:
         raw = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+    except (OSError, ValueError) as error:  # ValueError for a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
@@ -89,13 +88,13 @@ def load(path: Path) -> Document:
         hint = suggest_nearest(
             path.stem, [each.stem for each in shipped.list_configurations()]
         ).strip()
-        hint = hint or "`rfbench list configs` shows some."
+        hint = hint or "`rfbench list configs` lists all."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))
 
 
 def parse(raw: bytes | str, source: str) -> Document:
-    """Read YAML text; see `load`."""
+    """Parse YAML text; `source` is the file's name for messages."""
     if len(raw) > MAX_CHARACTERS:
         raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")
     try:
@@ -123,7 +122,10 @@ def parse(raw: bytes | str, source: str) -> Document:
 
 
 def _check_size(raw: bytes | str, source: str) -> None:
-    """Refuse what is too large or too deep: libyaml's composer would end the process."""
+    """Raise ConfigError for a document that is too large or too deep.
+
+    libyaml's composer would end the process.
+    """
     nodes = depth = 0
     for event in yaml.parse(raw, Loader=_LOADER):
         opens = isinstance(event, yaml.CollectionStartEvent)
@@ -161,14 +163,14 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise self.error(key_node, "a key must be a single word")
+                raise self.error(key_node, "a key must be a scalar")
             key = str(key_node.value)
             inside = (*path, key)
             if key == "<<":
                 raise self.error(key_node, "merge keys (<<) are not supported")
             if key in result:
                 first = self.document.places[inside]
-                raise self.error(key_node, f"the key '{key}' stands here again, first in {first}")
+                raise self.error(key_node, f"the key '{key}' occurs again, first in {first}")
             self.document.places[inside] = f"line {key_node.start_mark.line + 1}"
             result[key] = self.build(value_node, inside)
         return result

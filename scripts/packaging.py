@@ -1,7 +1,7 @@
 """Build commands that add configurations and published rows to the wheel and the source archive.
 
-Both are next to the package in a checkout, and inside the package in a wheel: all configurations,
-and the rows of the leaderboard, which `rfbench rank` needs. A build imports nothing of the package,
+In a checkout they are next to the package, in a wheel inside the package: all configurations, and
+the rows of the leaderboard, which `rfbench rank` needs. A build does not import the package,
 because an isolated build does not have its dependencies.
 """
 
@@ -15,7 +15,7 @@ from setuptools.command.sdist import sdist
 
 
 def added() -> dict[Path, Path]:
-    """Return the files to add and their places in the package; builds run in the top folder."""
+    """Return the files to add and their paths in the package; builds run in the top folder."""
     files = {file: Path(file) for file in Path("configs").glob("*.yaml")}
     published = Path("results", "published")
     for name in ("trials.csv", "manifest.json"):

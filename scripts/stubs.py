@@ -1,8 +1,8 @@
 """Write the type stubs of the packages whose classes are imported on first use.
 
-`rfbench.samplers` and `rfbench.solvers` import a class when it is first used, which type checkers
-and editors cannot follow. Their stubs, ``__init__.pyi``, name every class of the registry. The
-stubs are committed, so that a build imports nothing of the package:
+Type checkers and editors cannot follow the lazy imports of `rfbench.samplers` and
+`rfbench.solvers`. Their stubs, ``__init__.pyi``, list every class of the registry. The stubs are
+committed, so that a build does not import the package:
 
     python -m scripts.stubs
 """

@@ -1,6 +1,6 @@
 """Store the totals of results/ledger.json: `python -m scripts.totals`.
 
-Totals that differ from the stored ones are stored only if results/errata.md has a new line.
+Changed totals are stored only if results/errata.md has a new line.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "results"
 STORED = RESULTS / "totals.json"
-KEPT = ("published", "numbers", "claims", "left out", "holding")  # of the ledger
+KEPT = ("published", "numbers", "claims", "left out", "holding")  # keys of the ledger
 
 
 def lines_of(errata: str) -> list[int]:
-    """Return the numbers of the lines of the errata, as they stand."""
+    """Return the numbers of the lines of the errata, in their order."""
     return [int(number) for number in re.findall(r"^\| (\d+) \|", errata, re.MULTILINE)]
 
 
 def totals_of(ledger: dict[str, Any]) -> dict[str, Any]:
-    """Return what of the ledger is a total; the order of its verdicts and classes is none."""
+    """Return the totals in the ledger, with verdicts and classes in sorted order."""
     kept = {name: ledger[name] for name in KEPT}
     for name, value in kept.items():
         if isinstance(value, list):
@@ -31,12 +31,12 @@ def totals_of(ledger: dict[str, Any]) -> dict[str, Any]:
 
 
 def may_replace(stored: dict[str, Any] | None, new: dict[str, Any]) -> bool:
-    """Tell whether totals may take the place of stored ones: they are equal, or have new errata."""
+    """Return True if totals may replace the stored ones: they are equal, or have new errata."""
     return stored is None or stored["totals"] == new["totals"] or new["errata"] > stored["errata"]
 
 
 def main() -> int:
-    """Store the totals; 1 where the errata have no new line for them."""
+    """Store the totals; return 1 if the errata have no new line for a change."""
     ledger = json.loads((RESULTS / "ledger.json").read_text())
     errata = lines_of((RESULTS / "errata.md").read_text())
     new = {"errata": len(errata), "totals": totals_of(ledger)}

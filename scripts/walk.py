@@ -1,16 +1,16 @@
 """The acceptance walk: install rfbench, and use it outside of the checkout as a new user does.
 
-    scripts/acceptance                  # all steps, some ten minutes on two cores
+    scripts/acceptance                  # all steps, about ten minutes on two cores
     scripts/acceptance --keep           # keeps the folder, and prints its name
     scripts/acceptance --torch          # also installs torch, several hundred megabytes or more
 
 The walk builds the source archive and the wheel in isolated builds, installs the wheel into a
 fresh environment, and runs commands in an empty folder. It runs every command of README.md, which
-it reads from that file. `REPLACED` lists the commands that it runs with less work or in another
-way, each with the reason. The script uses the standard library alone, because it runs before
-anything is installed.
+it reads from that file. `REPLACED` lists the commands that it runs with less work or differently,
+each with the reason. The script uses the standard library alone, because it runs before anything is
+installed.
 
-Exit codes: 0 all steps passed, 1 a step failed, 3 the package index cannot be reached.
+Exit codes: 0 if all steps passed, 1 if a step failed, 3 if the package index cannot be reached.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_RUN = 3
 COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|source) ?.*?)(?:  +#.*)?$", re.MULTILINE)
 
-# Commands of README.md that the walk runs in another way: command, replacement, reason. An empty
-# replacement is a command that is not run.
+# Commands of README.md that the walk replaces: command, replacement, reason. A command with an
+# empty replacement is not run.
 REPLACED = {
     "scripts/quickstart": ("", "continuous integration runs it"),
-    "source .venv/bin/activate": ("", "the walk has an environment of its own"),
+    "source .venv/bin/activate": ("", "the walk has its own environment"),
     "rfbench run eerf2018_table3 --run adult.matched": (
         "rfbench run eerf2018_table3 --run adult.matched --offline --smoke",
         "one trial per method",
@@ -97,7 +97,7 @@ class Net:
 
 module = adapted(Net)
 """
-# Files by which a user names maps of packages of the index.
+# Files in which a user defines maps of packages from the index.
 KOOP = """\
 from pykoop import RandomFourierKernelApprox as Map
 
@@ -195,12 +195,12 @@ class Walk:
         return done.stdout
 
     def rfbench(self, line: str, *, code: int = 0, has: Sequence[str] = ()) -> str:
-        """Run a line ``rfbench ...`` or ``python ...`` with the fresh environment; see `call`."""
+        """Run a line ``rfbench ...`` or ``python ...`` in the fresh environment, see `call`."""
         first, *rest = shlex.split(line)
         return self.call([str(self.env / "bin" / first), *rest], code=code, has=has)
 
     def step(self, name: str, function: Callable[[], object]) -> None:
-        """Run one step and print whether it passed, with its seconds."""
+        """Run one step; print PASSED or FAILED with its seconds."""
         start = time.monotonic()
         try:
             function()
@@ -232,7 +232,7 @@ class Walk:
                 shutil.copy(ROOT / file, self.source / file)
 
     def pip(self, *words: str, folder: Path | None = None, environment: str = "env") -> str:
-        """Run pip of one of the environments; the person's own pip settings apply."""
+        """Run pip of one of the environments with the user's own pip settings."""
         pip = [str(self.top / environment / "bin" / "python"), "-m", "pip"]
         quiet = ["--quiet", "--disable-pip-version-check"]
         return self.call([*pip, *words, *quiet], folder=folder, environment=os.environ)
@@ -247,7 +247,7 @@ class Walk:
         return True
 
     def build(self) -> None:
-        """Build the source archive, and the wheel from it; check which folders the wheel has."""
+        """Build the source archive, and the wheel from it; check the top folders of the wheel."""
         self.pip("install", "build")
         python = str(self.env / "bin" / "python")
         self.call([python, "-m", "build"], folder=self.source, environment=os.environ)
@@ -270,7 +270,7 @@ class Walk:
             self.pip("install", "--no-deps", *words, folder=self.source, environment=name)
 
     def check_types(self, environment: str) -> None:
-        """Check three lines of a user with mypy, for an installation in one of the environments."""
+        """Check a user's file of three lines with mypy against one of the environments."""
         (self.user / "typed.py").write_text(TYPED)
         python = str(self.top / environment / "bin" / "python")
         mypy = [str(self.env / "bin" / "mypy"), "--cache-dir", str(self.top / "mypy"), "--strict"]
@@ -286,26 +286,26 @@ class Walk:
         return lines
 
     def readme_command(self, line: str) -> None:
-        """Run a command of README.md, or the command that replaces it."""
+        """Run a command of README.md, or its replacement."""
         command = REPLACED.get(line, (line, ""))[0].replace("{root}", str(self.source))
         if command.startswith("python "):
             command = command.replace("scripts/", f"{self.source}/scripts/")
         self.rfbench(command)
 
     def missing_data_are_explained(self) -> None:
-        """Run a configuration whose data are not here, without a network."""
+        """Run a configuration whose data are missing, without a network."""
         without = {name: value for name, value in self.variables.items() if name != DATA_VARIABLE}
         command = [str(self.env / "bin" / "rfbench"), "run", "eerf2018_table3", "--offline"]
         self.call(command, code=2, has=[MISSING_DATA], environment=without)
 
     def install_package(self, package: str) -> None:
-        """Install a package of the index, and write the file that names a map of it."""
+        """Install a package from the index, and write the file that defines a map of it."""
         self.pip("install", "--constraint", str(self.source / "constraints.txt"), package)
         target, content = PACKAGES[package]
         (self.user / target.partition(":")[0]).write_text(content)
 
     def planted_modules_do_not_run(self) -> None:
-        """Run and draw in a folder with modules that would be imported from the current folder."""
+        """Run and plot in a folder with modules that would be imported from the current folder."""
         folder = self.top / "planted"
         folder.mkdir()
         for name in PLANTED:
@@ -339,10 +339,10 @@ class Walk:
 
 
 def write_messy(folder: Path) -> dict[str, tuple[str, str]]:
-    """Write three messy files; return the target of each and a text of the sentence about it."""
+    """Write three messy files; return each file's target and a text of the sentence about it."""
     draw = random.Random(5)
     rows = [(i, draw.gauss(60, 9), draw.gauss(0, 1)) for i in range(120)]
-    minus = chr(0x2212)  # the sign of typeset texts
+    minus = chr(0x2212)  # minus sign of typeset texts
     cars = "sep=;\n;weight;drift;colour;price\n" + "".join(
         f"{i};{a:.1f} kg;{b:.3f};{'€–red' if i % 2 else 'blue '};{a / 10 + 2 * b:.3f}\n"
         for i, a, b in rows
@@ -377,7 +377,7 @@ def count_rows(file: Path) -> int:
 
 
 def write_gaps(file: Path) -> None:
-    """Write a table in whose folds different columns are constant, empty or lack a category."""
+    """Write a table with columns that are constant, empty or incomplete in a fold."""
     draw = random.Random(0)
     with file.open("w", newline="", encoding="utf-8") as stream:
         out = csv.writer(stream)
@@ -404,7 +404,7 @@ def write_noise(file: Path) -> None:
 
 
 def walk(top: Path, *, torch: bool = False) -> int:
-    """Run all steps in a temporary folder, with those of torch or not; return the exit code."""
+    """Run all steps in a temporary folder, optionally with torch; return the exit code."""
     here = Walk(top)
     subprocess.run([sys.executable, "-m", "venv", str(here.env)], check=True)
     if not here.has_index():

@@ -116,7 +116,7 @@ def test_quiet_prints_errors_only(done):
 
 def test_a_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
-    assert "8 trials of rks, eerf on digits; 0 are there, 0 failed; 8 would run" in output
+    assert "8 trials of rks, eerf on digits; 0 are measured, 0 failed; 8 would run" in output
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
 
 
@@ -127,9 +127,9 @@ def test_a_dry_run_counts_what_is_there_failed_and_missing(done):
     for row in ({**first, "status": "failed"}, *rows):
         store.append(row)
     output = call("run", "tiny.yaml", "--dry-run")
-    assert "8 trials of rks, eerf on digits; 7 are there, 1 failed; 1 would run" in output
+    assert "8 trials of rks, eerf on digits; 7 are measured, 1 failed; 1 would run" in output
     again = call("run", "tiny.yaml", "--dry-run", "--retry", "failed")
-    assert "7 are there, 1 failed; 2 would run" in again
+    assert "7 are measured, 1 failed; 2 would run" in again
     call("run", "tiny.yaml", "--jobs", 1, "--retry", "failed")
     assert {row["trial_id"] for row in store.rows()} == {
         row["trial_id"] for row in (first, *rows, last)
@@ -252,7 +252,7 @@ def test_a_file_of_several_runs(here):
         "two_more.printed",
         "two_more.tuned",
     ]
-    assert "A sweep is of one run" in call("sweep", "two.yaml", "--M", 5, *named, code=2)
+    assert "A sweep varies one run" in call("sweep", "two.yaml", "--M", 5, *named, code=2)
     call("sweep", "two.yaml", "--M", "4,5", "--run", "more.printed", "--jobs", 1)
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
 

@@ -343,21 +343,3 @@ def test_the_speed_is_that_of_the_benchmark():
         seconds, ratio, limit = (float(word) for word in re.findall(r"[\d.]+", numbers))
         assert seconds == pytest.approx(cells[0], abs=0.0005)
         assert [ratio, limit] == cells[-4:-2]
-
-
-def test_phrases_of_the_house_stand_nowhere():
-    """Those of words.txt; quotes of papers and texts that published manifests hold are no pages."""
-    phrases = (ROOT / "tests/words.txt").read_text().splitlines()
-    assert all(len(phrase.split()) > 1 for phrase in phrases)
-    kinds = (".py", ".md", ".j2", ".yaml", ".txt")
-    places = [*ROOT.glob("*.md"), *(ROOT / "configs").glob("*.md"), *(ROOT / "data").glob("*.md")]
-    places += [f for f in (ROOT / "rfbench").rglob("*") if f.suffix in kinds]
-    places += [*ROOT.glob("results/*.md"), *ROOT.glob("results/papers/*.md")]
-    places += [f for f in (ROOT / "scripts").rglob("*") if f.suffix in kinds]
-    found = []
-    for file in places:
-        if file.name == "CHANGELOG.md" or ".venv" in file.parts:
-            continue
-        text = " ".join(file.read_text(encoding="utf-8").lower().split())
-        found += [(str(file.relative_to(ROOT)), phrase) for phrase in phrases if phrase in text]
-    assert not found

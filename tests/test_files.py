@@ -103,7 +103,7 @@ def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
     theirs.write_bytes(b"theirs")
     log.parent.mkdir()
     log.hardlink_to(theirs)
-    with pytest.raises(ResultsError, match="second name"):
+    with pytest.raises(ResultsError, match="hard link"):
         files.append(log, b"a")
     store.note(log.parent, "an event")
     files.replace(log, b"ours")
@@ -134,7 +134,7 @@ def test_a_link_or_a_pipe_is_neither_read_nor_written(make, tmp_path):
         lambda file: files.append(file, b"a"),
         lambda file: files.replace(file, b"a"),
     ):
-        with pytest.raises(ResultsError, match="no file, where rfbench"):
+        with pytest.raises(ResultsError, match="regular file, where rfbench"):
             act(place)
     assert end.read_bytes() == b"theirs"
 

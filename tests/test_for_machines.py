@@ -63,7 +63,7 @@ def test_durations_have_units(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "5x", "1e999"])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="no time"):
+    with pytest.raises(click.BadParameter, match="Invalid duration"):
         parse_duration(text)
 
 
@@ -81,7 +81,7 @@ def test_results_are_looked_for_where_runs_write_them(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for command in ("table", "plot"):
-        assert "results, which is not here" in call(command, code=2)
+        assert "The default folder results does not exist" in call(command, code=2)
     write([{"M": 10}], "a")
     shutil.move(write([{"M": 10, "dataset": "eeg"}], "b"), tmp_path / "set" / "b")
     monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "set"))

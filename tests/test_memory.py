@@ -21,7 +21,7 @@ def test_free_bytes_are_those_of_the_machine_or_of_the_limit(no_memory):
 
 
 def test_what_does_not_fit_is_refused_with_its_numbers(no_memory):
-    with pytest.raises(MemoryLimit, match=r"^A matrix takes about 2 GiB.*Free now are 0 GiB. Less"):
+    with pytest.raises(MemoryLimit, match=r"^A matrix needs about 2 GiB.*0 GiB are free. Less"):
         memory.check_fits(2 * 2**30, "A matrix", "Less.")
 
 

@@ -124,7 +124,7 @@ def test_what_is_listed_is_published_and_its_parameters_are_plain():
         ("sklearn.linear_model._ridge.Ridge", {}, "Did you mean 'sklearn.linear_model.Ridge'"),
         ("sklearn.svm.SVC", {"c": 1}, "no parameter 'c'.*Did you mean 'C'"),
         ("sklearn.svm.SVC", {"C": {"a": 1}}, "C is {'a': 1}"),
-        ("sklearn.svm.SVC", {"C": [[1]]}, "numbers, words and lists of these"),
+        ("sklearn.svm.SVC", {"C": [[1]]}, "numbers, strings and lists of these"),
         ("sklearn.svm.SVC ", {}, "not imported"),
         ("sklearn.svm.svc", {}, "not imported"),
         ("sklearn.svm.ＳＶＣ", {}, "not imported"),  # noqa: RUF001
@@ -151,7 +151,7 @@ def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence)
     ],
 )
 def test_what_runs_without_end_asks_before(path, parameters):
-    with pytest.raises(MethodError, match="(?s)at most .* may be asked for.*--allow-imports"):
+    with pytest.raises(MethodError, match="(?s)at most .* are allowed.*--allow-imports"):
         check_permission(path, parameters)
     check_permission(path, parameters, anything=True)
 

@@ -110,7 +110,7 @@ def test_a_pipe_in_the_place_of_the_users_settings_is_refused(tmp_path, monkeypa
         for other in variables:
             monkeypatch.delenv(other, raising=False)
         monkeypatch.setenv(name, str(tmp_path / name))
-        with pytest.raises(ConfigError, match=f"{folder / 'matplotlibrc'} is no file"):
+        with pytest.raises(ConfigError, match=f"{folder / 'matplotlibrc'} is not a regular file"):
             plotting.import_matplotlib()
     # What matplotlib does not come to read is nobody's matter, nor is the file without content.
     for named in (os.devnull, str(tmp_path / "settings")):

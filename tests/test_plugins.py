@@ -55,7 +55,7 @@ def test_a_file_is_found_beside_its_configuration_then_here(tmp_path, monkeypatc
         folder.mkdir()
     monkeypatch.chdir(here)
     text = TEXT.replace("SOLVER", "ridge").replace("[rks]", "[{class: 'mine.py:Mine'}]")
-    with pytest.raises(ConfigError, match=r"line 5: The file mine\.py .* is not there"):
+    with pytest.raises(ConfigError, match=r"line 5: The file mine\.py .* does not exist"):
         rows_of(beside, text, allow_imports=True)
     (here / "mine.py").write_text(MINE)
     (first,) = rows_of(beside, text, allow_imports=True)
@@ -88,7 +88,7 @@ def test_a_constructor_is_named_that_lacks_or_refuses_something(tmp_path):
         ("sklearn.svm.SVX", "AttributeError"),
         ("sklearn.nothing.SVC", "ModuleNotFoundError"),
         ("word", "cannot be imported"),
-        ("missing.py:Thing", "is not there"),
+        ("missing.py:Thing", "does not exist"),
         ("os.path.join", "is not a class"),
     ],
 )

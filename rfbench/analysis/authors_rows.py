@@ -1,4 +1,4 @@
-"""The authors' own runs beside ours: fold by fold where the rows are the same, else by their means.
+"""The authors' own runs compared with ours: per fold on the same rows, else by their means.
 
 Points are hundredths of the metric: of an accuracy, or of an RMSE in standard deviations of the
 target.
@@ -18,50 +18,52 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-# By definition of the verdicts, which count in points: an accuracy in percent has them, and 1 of an
-# RMSE of targets in [-1, 1] is 100.
-UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}  # per unit of the metric
+# Points per unit of the metric, by definition of the verdicts: an accuracy in percent is in points,
+# and an RMSE of 1 for targets in [-1, 1] is 100 points.
+UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
 # Half a unit of the last digit, by definition: the authors print four digits of an accuracy. Twice
-# as large, numbers with another last digit would count as equal.
+# as large, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005  # points
-# Test rows by which an accuracy is called near. Chosen without a measurement: other versions of a
-# library turn a row or two. Doubled, more folds are called near; equal ones stay as they are.
+# Number of test rows within which an accuracy is called near. Chosen without a measurement: a
+# different version of a library changes one or two rows. Doubled, more folds are near; the number
+# of equal folds is unchanged.
 FEW_ROWS = 2
 
 
 class AuthorsRuns(NamedTuple):
-    """The authors' runs of one method on one data set, and ours of one results folder."""
+    """The authors' runs of one method on one data set, and our runs in one results folder."""
 
     paper: str
     dataset: str
     method: str
     metric: str
-    experiment: str  # our results folder
-    beside: str  # how its protocol differs, if it is shown and not judged
+    experiment: str  # name of our results folder
+    beside: str  # difference of the protocol, if the runs are shown but not judged
     same_rows: bool
     folds: int
-    draws: int  # our trials of a fold
+    draws: int  # number of our trials per fold
     published: float  # means over the folds, with their standard deviations
     published_sd: float
     measured: float
     measured_sd: float
-    equal: float  # folds that agree to four digits; NaN unless each has the same rows and one draw
-    near: float  # other folds within two test rows, counted in the same way
+    # number of folds that agree to four digits; NaN unless rows are the same with one draw per fold
+    equal: float
+    near: float  # number of further folds within two test rows, under the same conditions
     difference: float  # in points
-    half_width: float  # of its 90 % interval
+    half_width: float  # half the width of its 90 % interval
     verdict: str
 
 
 def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
-    """Hold the rows of each paper's rows.csv against ours on the same data set.
+    """Compare the rows in each paper's rows.csv with ours on the same data set.
 
     Notes
     -----
-    On the same rows, where each fold has several of our draws, only draws vary, the one of the
-    paper and ours: with the variance s^2 of ours within folds, the mean of the differences over F
-    folds has the variance s^2 (1 + 1 / draws) / F. With one trial per fold it is the paired
-    interval of the F differences. On other rows it is Welch's interval over folds, which share
-    training rows: it is a rough one.
+    If the rows are the same and each fold has several of our draws, only draws vary. The mean of
+    the differences over F folds then has the variance s^2 (1 + 1 / draws) / F, with the variance
+    s^2 of ours within folds. With one trial per fold, the interval is the paired interval of the F
+    differences. On different rows it is Welch's interval over folds. This is approximate, because
+    folds share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
@@ -99,7 +101,7 @@ def _lines(
     same: bool = False,
     beside: str = "",
 ) -> Iterator[AuthorsRuns]:
-    """Yield the line of the group with the most trials; none where nothing was measured."""
+    """Yield the line of the group with the most trials; nothing if no trial was measured."""
     if not groups["trials"].any():
         return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
@@ -107,7 +109,7 @@ def _lines(
     column = "accuracy_percent" if metric == "accuracy" else metric
     rows = counted.loc[counted["group"] == group["group"], [column, "trial", "n_test"]]
     values = rows[column].astype(float)
-    # A trial of another protocol stands for itself.
+    # A trial of another protocol is its own fold.
     fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
     by_fold = values.groupby(fold)
     means, draws, unit = by_fold.mean(), int(by_fold.size().min()), UNIT_FACTORS[metric]

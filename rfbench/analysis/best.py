@@ -1,4 +1,4 @@
-"""Which methods are best at their place, and where two differ over the whole curve."""
+"""Best methods at each place of a curve, and the places where two methods differ."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
 from rfbench.results import Results
 
-# Of the interval of paired differences, as of the verdicts: 1 - 2 ALPHA. Halved, the misses (0.95)
-# let more lines tie.
+# Level of the interval of paired differences, as for the verdicts: 1 - 2 ALPHA. With the share
+# outside halved (0.95), more lines tie.
 TIE_LEVEL = 0.90
 
 
@@ -28,12 +28,12 @@ class Point:
     Attributes
     ----------
     x : float or str
-        The value of the axis, see `rfbench.analysis.summary.find_axis`; a text where there is none.
+        Value of the axis, see `rfbench.analysis.summary.find_axis`; a text if it has no number.
     first, second : pairs of float
-        Mean and its standard error, NaN for one trial; of the second NaN without one.
+        Mean and standard error; the error is NaN for one trial. NaN for a missing second method.
     verdict : str
-        Of the first by the paired interval: ``better``, ``worse``, ``alike``; empty without two
-        trials in common.
+        Verdict on the first method by the paired interval, ``better``, ``worse``, ``alike``; empty
+        if there are less than two common trials.
     """
 
     x: Any
@@ -44,17 +44,17 @@ class Point:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """The best method on a data set beside plain features, or else beside the second best.
+    """Best method on a data set compared with plain features, or else with the second best.
 
-    Best is the method with the best mean at any place, chosen on the same test rows, which is
-    optimistic. Where plain features are best, the next method stands beside them.
+    The best method has the best mean at any place. It is chosen on the same test rows, which is
+    optimistic. If plain features are the best, they are compared with the next method.
     """
 
     dataset: str
     metric: str
     axis: str
     method: str
-    other: str  # empty where there is one method
+    other: str  # empty if there is only one method
     trials: int
     points: tuple[Point, ...]
 
@@ -63,25 +63,25 @@ class FirstAnswer:
         return [point for point in self.points if point.verdict == verdict]
 
     def places(self, verdict: str) -> list[tuple[Any, Any]]:
-        """Return the places with a verdict as runs of neighbours, each by its first and last."""
+        """Return runs of neighboring places with a verdict, as pairs of first and last place."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
 
     @property
     def curve(self) -> bool:
-        """Whether the places have values of the axis."""
+        """True if the places have values of the axis."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property
     def shown(self) -> Point:
-        """The point that stands for the others: the largest difference where they differ."""
+        """Point to report: the largest difference if the methods differ, else the last point."""
         among = self.at("better") or self.at("worse") or list(self.points)[-1:]
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
 def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
-    """Return the answer for each data set on which a trial ended well."""
+    """Return the answer for each data set with a successful trial."""
     table = summarise_collection(collection, results)
     if table.empty:
         return []
@@ -118,14 +118,16 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 
 
 def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
-    """Tell which lines have the best mean of their data set and place, or tie with it.
+    """Return True for each line that has the best mean of its data set and place, or ties with it.
 
-    A line ties where the `TIE_LEVEL` interval of its differences from the best, trial by trial,
-    holds zero. A place with a single method, or whose best has no trial in common with another
-    line, has no best: nothing is told there.
+    A line ties if the `TIE_LEVEL` interval of its paired differences from the best contains zero. A
+    place with a single method has no best line. The same holds if the best line has no trial in
+    common with another line.
 
     Parameters
     ----------
+    collection : Collection
+        Rows of the table.
     table : DataFrame
         Lines of `rfbench.analysis.summary.summarise_collection`: ``dataset``, ``x``, ``metric``,
         ``mean``, ``trials`` and ``group``, the line of `Collection.groups`.
@@ -145,6 +147,6 @@ def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]
         values = Trials(collection, part["group"].to_numpy()).table(metric)
         first = values[:, part.index.get_loc(best)]
         intervals = np.array([paired_t(each, first).interval(TIE_LEVEL) for each in values.T])
-        if np.isfinite(intervals).all(axis=1).sum() > 1:  # the best itself is one
+        if np.isfinite(intervals).all(axis=1).sum() > 1:  # the best line is always finite
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
     return tied

@@ -1,4 +1,4 @@
-"""Whether a method does better than a constant: the majority class, or the mean of the target."""
+"""Comparison with a constant prediction: the majority class, or the mean of the target."""
 
 from __future__ import annotations
 
@@ -18,15 +18,19 @@ CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 def beats_constant(
     collection: Collection, groups: NDArray[np.intp], sources: Iterable[Source]
 ) -> NDArray[np.float64]:
-    """Say for each group whether it does better than a constant: 1, 0, or NaN.
+    """Return 1 for each group that is better than a constant, else 0; NaN if it is not known.
 
-    In classification by more than `CHANCE_POINTS` over the share of the majority class that the
-    paper's folder states; in regression by an R^2 of at least `LEARNT`. NaN where neither is known.
+    A classifier has to exceed the share of the majority class, as stated in the paper's folder, by
+    more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNT`.
 
     Parameters
     ----------
+    collection : Collection
+        All rows.
+    groups : array of int
+        Positions in `Collection.groups`.
     sources : iterable of Source
-        What the paper says of the data set of each group.
+        Facts of the paper about the data set of each group.
     """
     names = collection.fact("source")[groups]
     shares = [
@@ -40,7 +44,10 @@ def beats_constant(
 
 
 def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
-    """Say why errors say nothing about methods none of which beats a constant; ``""`` else."""
+    """Return the reason why errors are not informative: no method is better than a constant.
+
+    The result is empty if a method is better than a constant, or if this is not known.
+    """
     beats = beats_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
         return ""
@@ -48,10 +55,10 @@ def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Sour
 
 
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
-    r"""Say whether a kernel matrix is nearly constant, from how near plain features come to it.
+    r"""Return `CONSTANT` if a kernel matrix is nearly constant, by the error of plain features.
 
-    Where all entries off the diagonal are k, that of an entry has the standard deviation
-    :math:`(1 - k^2) / \sqrt{2 M}` over the draws of M paired features: at k = 1 all are exact.
+    If all entries off the diagonal are k, the estimate of an entry has the standard deviation
+    :math:`(1 - k^2) / \sqrt{2 M}` over the draws of M paired features. For k = 1 it is 0.
     """
     plain = groups[collection.fact("method")[groups] == "rks"]
     errors = collection.means(KERNEL_ERRORS[0])[plain] * np.sqrt(collection.fact("M")[plain])

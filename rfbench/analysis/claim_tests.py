@@ -1,4 +1,4 @@
-"""The tests of one comparison of a claim against its bounds."""
+"""Tests of one comparison of a claim against its bounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfbench.papers.models import Part
 
 
 def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
-    """Test one quantity against its bounds; the scale of quotients is the logarithm."""
+    """Test one quantity against its bounds; quotients are compared by their logarithm."""
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
     ends = (mean, *compute_interval(values, quantity.share))
@@ -43,7 +43,7 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
 def compute_one_sided_p(values: Values) -> tuple[float, float]:
     """Return the p-values of a mean above zero and below zero.
 
-    Values that do not vary give what a sign test gives; a single value gives 1.
+    Constant values get the p-value of a sign test. A single value gets 1.
     """
     from scipy.special import stdtr
 
@@ -58,7 +58,7 @@ def compute_one_sided_p(values: Values) -> tuple[float, float]:
 def compute_interval(values: Values, share: bool = False) -> tuple[float, float]:
     """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
 
-    Its ends are where the one-sided tests reject at 5 %. NaN for a single value.
+    At its ends, the one-sided tests reject at 5 %. The ends are NaN for a single value.
     """
     from scipy.stats import binomtest
 
@@ -70,7 +70,7 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
 
 
 def compute_share_p(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of a share below a bound and above it, of values 0 and 1."""
+    """Return the exact p-values of a share below a bound and above it, for values of 0 and 1."""
     from scipy.stats import binomtest
 
     ones, n = int(values.sum()), len(values)

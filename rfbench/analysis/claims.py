@@ -1,4 +1,4 @@
-"""The claims of the papers, held against the rows; `rfbench.analysis.verdicts` has the rules."""
+"""Verdicts on the claims of papers; the rules are in `rfbench.analysis.verdicts`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from rfbench.papers.models import PRINTED, Claim, Part, Source
 def evaluate(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdict on every claim, or on those of one paper, see `judge_claim`.
+    """Return the verdicts on all claims, or on the claims of one paper, see `judge_claim`.
 
-    Raises ResultsError if there is no such paper.
+    Raises ResultsError if the paper does not exist.
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
     wanted = [claim for claim in papers.list_claims() if claim.paper in chosen]
@@ -39,11 +39,11 @@ def evaluate(
 def judge_claim(
     claim: Claim, selection: Selection, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdict on one claim under each protocol that was run, or one 'not run'.
+    """Return the verdict on one claim for each protocol that was run, or one 'not run'.
 
-    `unprinted` gives the range of its effects over what the paper does not print.
+    `unprinted` adds the range of an effect over settings that the paper does not state.
 
-    Raises ConfigError if it cannot be tested as it is written.
+    Raises ConfigError if the claim cannot be tested as it is written.
     """
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
@@ -73,7 +73,7 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """What the parts of a claim gave under one protocol: quantities with the number of the part."""
+    """Quantities of the parts of a claim under one protocol, each with the number of its part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
@@ -92,7 +92,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                make = find_own_function(claim)  # code is imported only where there are rows for it
+                make = find_own_function(claim)  # code is imported only if there are rows for it
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
@@ -108,16 +108,16 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
 
 
 def find_own_function(claim: Claim) -> OneOff:
-    """Return the claim's own function, which the dictionary CLAIMS of the paper's claims.py names.
+    """Return the claim's own function, from the dictionary CLAIMS of the paper's claims.py.
 
-    Raises ConfigError if there is none.
+    Raises ConfigError if the function does not exist.
     """
     code = papers.find_folder(claim.paper).code
     functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
     if claim.id not in functions:
         raise ConfigError(
-            f"{claim.id} says `at: own`, and {claim.paper}/claims.py has no function for it.",
-            todo=f"Write `CLAIMS = {{'{claim.id}': function}}` there, or another `at`.",
+            f"{claim.id} has `at: own`, but {claim.paper}/claims.py has no function for it.",
+            todo=f"Add `CLAIMS = {{'{claim.id}': function}}` there, or change `at`.",
         )
     function: OneOff = functions[claim.id]
     return function
@@ -126,9 +126,9 @@ def find_own_function(claim: Claim) -> OneOff:
 def make_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the comparisons of a claim on a data set under any protocol, untested.
+    """Return the untested comparisons of a claim on a data set, for any protocol.
 
-    Settings and protocols that its parts ask for play no part.
+    Restrictions of the claim's parts to settings and protocols are ignored.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -162,7 +162,7 @@ def judge(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_no_effect,
 ) -> Outcome:
-    """Return the verdict on a claim from quantities, each with the number of its part."""
+    """Return the verdict on a claim from its quantities, each with the number of its part."""
     tested = [
         compare_with_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities
@@ -172,7 +172,7 @@ def judge(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
-    if protocol == PRINTED:  # under the others what the text leaves open was chosen, not read
+    if protocol == PRINTED:  # other protocols do not interpret the text
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
@@ -196,10 +196,10 @@ def judge(
 def _least_favourable(
     comparisons: Sequence[ClaimComparison],
 ) -> tuple[ClaimComparison | None, float]:
-    """Return the comparison that decides, with its p-value.
+    """Return the comparison that decides the verdict, with its p-value.
 
-    Of the part with the smallest p outside, if any lies there, or the largest p inside: the one
-    farthest outside its bounds.
+    The part is the one with the smallest p outside if any comparison is outside, else with the
+    largest p inside. Within the part, the comparison farthest outside its bounds decides.
     """
     outside = [one for one in comparisons if verdicts.lies_outside(one)]
     among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
@@ -214,20 +214,20 @@ def _least_favourable(
 def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return the verdicts, a line per claim and protocol, without their details.
 
-    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` say which comparison
-    decides; ``tested`` of ``datasets`` are there; ``reason`` says why the data decide nothing;
-    ``on_stand_ins`` is the verdict on stand-ins alone; ``low`` and ``high`` are the
-    ends of the 90 % interval of the effect; ``depends_on`` is what the paper leaves open. A verdict
-    is marked if that was not varied.
+    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the decisive
+    comparison. ``tested`` of ``datasets`` data sets are complete. ``reason`` explains an
+    inconclusive verdict. ``on_stand_ins`` is the verdict on substitutes alone. ``low`` and ``high``
+    are the ends of the 90 % interval of the effect. ``depends_on`` lists the unstated settings that
+    decide. The verdict has a mark if these were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
 def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return every comparison behind some outcomes, one per line, the least favourable first.
+    """Return the comparisons of the given outcomes, one per line, the least favorable first.
 
-    ``effect`` with its 90 % interval, ``excess`` over its bound (below 0 inside), ``side`` of the
-    bounds.
+    The columns are ``effect`` with its 90 % interval, ``excess`` over the bound (negative inside)
+    and ``side`` of the bounds.
     """
     facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")
     lines = [

@@ -1,4 +1,4 @@
-"""What git has of the order of forms and rows, see `rfbench.papers.models.Committed`."""
+"""Order in which forms and rows were committed, from each paper's history.csv."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# What the orders are called.
+# Text for each order, as printed on pages.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",
@@ -21,17 +21,17 @@ ORDERS = tuple(COMMIT_ORDER_LABELS)
 
 @dataclass(frozen=True)
 class Settings:
-    """The keys of the configurations of a paper's runs under one protocol, by their order.
+    """Keys of the configurations of a paper's runs under one protocol, by their order.
 
     Attributes
     ----------
     protocol : str
-        Under which they were measured.
+        Protocol of the runs.
     counts : dict
-        Numbers of pairs of run and key by `ORDERS`.
+        Number of pairs of run and key for each of `ORDERS`.
     later : dict
-        Commits and dates of the keys that were changed after the first rows of their paper, items
-        and data set, by the names of the keys.
+        Commit and date for each key that was changed after the first rows of its paper, items and
+        data set.
     """
 
     protocol: str
@@ -57,7 +57,7 @@ def list_settings_order(name: str) -> list[Settings]:
 
 
 def find_entry_order(paper: str, kind: str, name: str) -> Committed | None:
-    """Return the line of a claim, data set or rule; None if the paper's history has none."""
+    """Return the line of a claim, data set or rule in the paper's history, or None."""
     lines = papers.find_folder(paper).history
     return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
 

@@ -1,4 +1,4 @@
-"""Two methods of one results folder, paired trial by trial."""
+"""Comparison of two methods of one results folder, paired by trial."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COMPARISON_COLUMNS = [
     *COMPARISON_KEYS, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
-MAX_TABLE_LINES = 60  # lines printed, as many as pandas prints by itself
+MAX_TABLE_LINES = 60  # largest number of printed lines; pandas also prints 60
 
 
 class Comparison(pd.DataFrame):
-    """The lines of `compare`; `print` shows the means and what was compared in full."""
+    """Lines of `compare`; `print` shows the varying columns."""
 
     @property
     def _constructor(self) -> type[Comparison]:
@@ -42,7 +42,7 @@ class Comparison(pd.DataFrame):
 def compare(
     results: Results, first: str, second: str, metric: str | None = None, *, alpha: float = ALPHA
 ) -> Comparison:
-    """Compare two methods where they ran the same trials.
+    """Compare two methods on their common trials.
 
     Parameters
     ----------
@@ -52,24 +52,25 @@ def compare(
         Labels of two methods.
     metric : str, optional
         A metric of the rows, or a sum of times (``t_drawing``, ``t_fit``, ``t_total``, ``t_all``:
-        CPU seconds, wall seconds where CPU time was not measured); by default what the table of
-        the results shows.
+        CPU seconds, or wall seconds if CPU time was not measured). The default is the metric of the
+        results' table.
     alpha : float
-        One less the coverage of the interval.
+        One minus the coverage of the interval.
 
     Returns
     -------
     Comparison
-        A DataFrame: one line per data set, size and swept setting that both have, with the means of
-        both and of ``difference`` (first less second) over their common trials, the interval
-        ``low`` to ``high``, ``trials``, the two-sided ``p`` of the paired t-test (see
-        `rfbench.analysis.statistics.paired_t`), Holm's correction of it over the lines, and a
-        ``note`` where the test is not defined. Times are compared on one machine only.
+        A DataFrame with one line per data set, size and swept setting that both methods have. It
+        has the means of both and of ``difference`` (first minus second) over their common trials,
+        the interval ``low`` to ``high``, and ``trials``. ``p`` is the two-sided p-value of the
+        paired t-test (see `rfbench.analysis.statistics.paired_t`), ``p_holm`` is corrected by
+        Holm's method over the lines, and ``note`` explains an undefined test. Times are compared
+        on one machine only.
 
     Raises
     ------
     ResultsError
-        There is no such method or metric, or the two methods have no trial in common.
+        If a method or the metric does not exist, or the two methods have no trial in common.
     """
     collection = frame.build_collection([results])
     lines = collection.groups

@@ -1,4 +1,4 @@
-"""One comparison of a claim, and the range of its effect over what a paper does not print."""
+"""One comparison of a claim, and the range of its effect over unstated settings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from rfbench.analysis.paired import Quantity
 
 @dataclass(frozen=True)
 class EffectRange:
-    """By how much the effect of a comparison changes over the keys that a paper does not print.
+    """Change of the effect of a comparison over the settings that a paper does not state.
 
-    `low` and `high` are the smallest and the largest change from the reading, in the same trials;
-    of a quotient, of its logarithm. `varied` and `fixed` are the keys that concern the comparison.
+    `low` and `high` are the smallest and the largest change from our reading, in the same trials;
+    for a quotient, the change of its logarithm. `varied` and `fixed` are the settings that concern
+    the comparison.
     """
 
     low: float
@@ -25,34 +26,36 @@ class EffectRange:
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
-    """One comparison of a claim: a paired quantity and what the tests say of it."""
+    """Comparison of a claim: a paired quantity with its test results."""
 
-    part: int = 0  # which of the claim's parts
-    effect: float = math.nan  # the mean difference, or the geometric mean of the quotients
-    low: float = math.nan  # of the 90 % interval of the effect
+    part: int = 0  # number of the claim's part
+    effect: float = math.nan  # mean difference, or geometric mean of the quotients
+    low: float = math.nan  # 90 % interval of the effect
     high: float = math.nan
-    excess: float = math.nan  # of the mean over its bound, below 0 inside; of quotients, the log
-    p_inside: float = math.nan  # of a mean that is not within its bounds
-    p_outside: float = math.nan  # of one that is not outside, Holm's correction over the claim
-    over_gaps: EffectRange | None = None  # of the effect, over what the paper does not print
-    depends_on: tuple[str, ...] = ()  # what was varied, if its side of a bound changes with it
+    # distance of the mean from its bound, negative inside; logarithmic for quotients
+    excess: float = math.nan
+    p_inside: float = math.nan  # p-value of the hypothesis that the mean is not inside its bounds
+    # p-value of the hypothesis that it is not outside, with Holm's correction over the claim
+    p_outside: float = math.nan
+    over_gaps: EffectRange | None = None  # range of the effect over unstated settings
+    depends_on: tuple[str, ...] = ()  # varied settings, if they change the side of a bound
 
     @property
     def name(self) -> str:
-        """What an audit of the claim calls it: the part, the other method, the place."""
+        """Name in an audit of the claim: part, other method, place."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property
     def is_varied(self) -> bool:
-        """Whether each key that the paper does not print, and that concerns it, was varied."""
+        """True if all unstated settings that concern the comparison were varied."""
         return self.over_gaps is not None and not self.over_gaps.fixed
 
     @property
     def trials(self) -> int:
-        """The number of pairs."""
+        """Number of pairs."""
         return len(self.values)
 
     @property
     def spread(self) -> float:
-        """The standard deviation over the trials; of quotients, that of their logarithms."""
+        """Standard deviation over the trials; for quotients, of their logarithms."""
         return float(self.values.std(ddof=1)) if self.trials > 1 else math.nan

@@ -1,4 +1,4 @@
-"""How much of each table and figure of a paper is measured, from configurations and rows."""
+"""Measured share of each table and figure of a paper, from configurations and rows."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
 
-# Configurations by the name of their run, as a manifest has them.
+# Configurations by the name of their run, as in a manifest.
 Configurations = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a table or figure is measured.
+    """Measured share of a table or figure.
 
     Attributes
     ----------
     paper, item : str
         The table or figure.
     nothing : str
-        The content of a table without measurements; else empty.
+        Content of a table without measurements, else empty.
     measured : list of str
-        Data sets that have rows on the paper's own data, as the paper calls them.
+        Data sets that have rows on the paper's own data, with the paper's names.
     replaced : dict
-        Of the other data sets that have rows: the smallest and the largest number of training rows,
-        by substitute.
+        Data sets with rows only on substitutes: smallest and largest number of training rows per
+        substitute.
     absent : list of str
         Data sets without rows.
     not_run : list of str
-        Runs of the configurations without rows, apart from those on data of which no run has rows.
+        Runs of the configurations without rows, except runs on data sets that no run measured.
     short : dict
-        How many trials have no row, and how many are planned, by run.
+        Number of trials without a row and number of planned trials, per run.
     numbers : tuple of int
-        Published numbers, without times, that have no row on the paper's own data; and all of them.
+        Number of published numbers (without times) that have no row on the paper's own data, and
+        number of all published numbers.
     """
 
     paper: str
@@ -53,18 +54,20 @@ class Coverage:
 
     @property
     def complete(self) -> bool:
-        """Whether all that is published and configured has rows on the paper's own data."""
+        """True if all published and configured values have rows on the paper's own data."""
         gaps = (self.replaced, self.absent, self.not_run, self.short, self.numbers[0])
         return bool(self.measured) and not any(gaps)
 
 
 def cover(verification: Verification, configured: Configurations) -> list[Coverage]:
-    """Return a `Coverage` per table and figure of the papers that list theirs.
+    """Return a `Coverage` per table and figure of the papers that list their contents.
 
     Parameters
     ----------
+    verification : Verification
+        Numbers and groups of the papers.
     configured : mapping
-        The configurations that come with rfbench.
+        Configurations that are shipped with rfbench.
     """
     return [
         _cover(verification, paper, content, configured)
@@ -74,7 +77,7 @@ def cover(verification: Verification, configured: Configurations) -> list[Covera
 
 
 def count_missing(results: Results) -> tuple[int, int]:
-    """Return how many planned trials have no row, and how many are planned; zeros if unknown."""
+    """Return the number of planned trials without a row and of planned trials; zeros if unknown."""
     planned = results.manifest.get("trials")
     if not isinstance(planned, list):
         return 0, 0

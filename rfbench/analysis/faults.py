@@ -1,4 +1,4 @@
-"""What a reader of the numbers must know: failures, mixed rows, statements that do not hold."""
+"""Problems of the rows: failures, mixed rows, and contradicted statements."""
 
 from __future__ import annotations
 
@@ -16,34 +16,38 @@ from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
-# Wall time over CPU time of one-thread rows above which the machine counts as busy. Chosen without
-# a measurement: it is about 1 on an idle machine, and 2 where two processes share a core. Doubled
-# to 2.4, not even that would be reported.
+# Wall time divided by CPU time of one-thread rows above which the machine counts as busy. Chosen
+# without a measurement: it is about 1 on an idle machine, and 2 if two processes share a core.
+# Doubled to 2.4, even that would not be reported.
 BUSY = 1.2
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong with the rows of a results folder.
+    """Problem of the rows of a results folder.
 
-    The kinds are ``busy`` (wall times are much longer than CPU times), ``failed``,
-    ``not converged`` (rows that ended well although their solver did not reach its tolerance),
-    ``untimed`` (rows without times beside others with them), ``no value`` (rows that ended well
-    without a finite metric), ``repeated`` (trial numbers under other settings that no column
-    shows), ``unpaired`` (methods that share a trial number saw other data).
+    The kinds are:
+
+    - ``busy``: wall times are much longer than CPU times.
+    - ``failed``: trials failed.
+    - ``not converged``: trials succeeded although their solver did not reach its tolerance.
+    - ``untimed``: rows have no times although other rows have.
+    - ``no value``: trials succeeded without a finite metric.
+    - ``repeated``: a trial number occurs again with settings that no column shows.
+    - ``unpaired``: methods with the same trial number used different data.
     """
 
     kind: str
-    count: float  # of rows; of busy, wall over CPU time
-    of: str = ""  # the label, or the data set
+    count: float  # number of rows; for ``busy`` wall time divided by CPU time
+    of: str = ""  # label, or data set
     detail: str = ""  # status, or metric
-    message: str = ""  # the most frequent one of failed rows
+    message: str = ""  # most frequent message of the failed rows
 
 
 def wall_over_cpu(rows: pd.DataFrame) -> float:
-    """Return the wall time of one-thread rows over their CPU time; NaN where neither is known.
+    """Return the wall time of one-thread rows divided by their CPU time; NaN if it is not known.
 
-    On an idle machine it is about 1, or below where BLAS has more threads than one.
+    It is about 1 on an idle machine, or less if BLAS uses more than one thread.
     """
     single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(ROW_TIMES)].sum()
     wall = single[[name for name in ROW_TIMES if name.startswith("t_")]].sum()
@@ -52,7 +56,7 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
 
 
 def find_faults(results: Results) -> list[Fault]:
-    """List what is wrong with the rows of one results folder."""
+    """Return the problems of the rows of one results folder."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
     ratio = wall_over_cpu(rows)
@@ -84,27 +88,28 @@ def find_faults(results: Results) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Check:
-    """One statement and what the rows say to it."""
+    """A statement of the configuration about its rows, and its evaluation."""
 
-    asked: Mapping[str, Any]  # as the configuration has it
-    rows: int  # that have a value
-    low: float  # smallest value seen, NaN without rows
+    asked: Mapping[str, Any]  # entry of the configuration
+    rows: int  # number of rows with a value
+    low: float  # smallest value; NaN without rows
     high: float
-    failing: int  # rows that contradict the statement
-    failing_at: tuple[Any, ...] = ()  # values of its column at_each at which a row contradicts
+    failing: int  # number of rows that contradict the statement
+    # values of the column `at_each` in rows that contradict the statement
+    failing_at: tuple[Any, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """Holds, fails, or not run."""
+        """Verdict: holds, fails, or not run."""
         if not self.rows:
             return verdicts.NOT_RUN
         return verdicts.FAILS if self.failing else verdicts.HOLDS
 
 
 def evaluate_checks(results: Results) -> list[Check]:
-    """Hold the ``checks`` of the configuration against the rows that ended well.
+    """Evaluate the ``checks`` of the configuration on the successful rows.
 
-    Raises ResultsError if ``trials.csv`` has no such column.
+    Raises ResultsError if ``trials.csv`` lacks a column of a check.
     """
     return [_check(results.rows, check) for check in results.config.get("checks") or []]
 

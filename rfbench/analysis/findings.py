@@ -1,6 +1,7 @@
-"""What the rows say about papers and splits, each left out where the rows do not carry it.
+"""Findings on papers and splits; a finding is omitted if the rows do not support it.
 
-Numbers alone: `templates/findings.j2` has a sentence and an axis for each. Slices have more.
+This module has numbers only. `templates/findings.j2` has a sentence and an axis for each finding.
+Slices add further findings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
 GAIN_KEYS = ["paper", "item", "dataset"]
-TOGETHER = ("leave_groups", "blocks")  # splits of which whole groups or blocks test
+TOGETHER = ("leave_groups", "blocks")  # splits that hold out whole groups or blocks
 MAY_DIFFER = ("name", "title", "description", "split")
 GAINS = [*GAIN_KEYS, "method", "other", "protocol", "published", "mean", "low", "high"]
 SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
@@ -34,7 +35,7 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A value behind a finding and the ends of what it ranges over, NaN where there are none."""
+    """A value behind a finding and the ends of its range; NaN if it has no range."""
 
     name: str
     value: float
@@ -44,7 +45,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement: what its sentence takes, and the values behind it."""
+    """A finding: the facts of its sentence, and the values behind it."""
 
     key: str
     facts: Mapping[str, Any]
@@ -52,7 +53,7 @@ class Finding:
 
 
 def gather(verification: Verification) -> list[Finding]:
-    """Return the findings that the rows carry, in the order of the page."""
+    """Return the findings that the rows support, in the order of the page."""
     every = (
         make(verification)
         for make in (
@@ -66,7 +67,7 @@ def gather(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return how many published numbers reproduce, class by class."""
+    """Return the finding on reproduced numbers per class."""
     bars = [
         Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
             100 * each.near / each.compared)
@@ -83,9 +84,9 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
-    """Return which of the papers' claims hold, class by class, see `ledger.holds`.
+    """Return the finding on the papers' claims that hold per class, see `ledger.holds`.
 
-    ``holding`` has their names by the order of form and rows and the class of the settings.
+    ``holding`` lists their names by the order of form and rows and by the class of settings.
     """
     counts = [
         each
@@ -111,9 +112,9 @@ def build_claims_finding(verification: Verification) -> Finding | None:
 
 
 def build_gains_finding(verification: Verification) -> Finding | None:
-    """Return how many of the gains that papers print are there at all, see `tabulate_gains`.
+    """Return the finding on the gains that papers print, see `tabulate_gains`.
 
-    Of those tables that were run under both protocols.
+    Only tables that were run under both protocols count.
     """
     table = tabulate_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
@@ -144,9 +145,9 @@ def build_gains_finding(verification: Verification) -> Finding | None:
 
 
 def build_splits_finding(verification: Verification) -> Finding | None:
-    """Return how much larger errors are where whole groups or blocks of time test, at the most M.
+    """Return the finding on larger errors if whole groups or blocks of time are held out.
 
-    Only if every interval lies above zero.
+    It is for the largest M. It is omitted unless every interval is above zero.
     """
     table = pair_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
@@ -163,14 +164,14 @@ def build_splits_finding(verification: Verification) -> Finding | None:
 
 
 def pair_splits(collection: Collection) -> pd.DataFrame:
-    """Hold results that differ in nothing but the split next to each other.
+    """Pair results that differ only in the split.
 
     Returns
     -------
     DataFrame
-        One line per data set, method and M, `SAME`: ``difference``, the mean error in percent where
-        whole groups or blocks test less that of random splits, and ``half``, half the width of its
-        95 % interval, Welch's, over new splits and draws of the same rows.
+        One line per data set, method and M (`SAME`). ``difference`` is the mean error in percent
+        with whole groups or blocks held out minus the one with random splits. ``half`` is half the
+        width of its 95 % interval (Welch's) over new splits and draws of the same rows.
     """
     from scipy.special import stdtrit
 
@@ -208,15 +209,16 @@ def _rest(results: Results) -> dict[str, object]:
 
 
 def tabulate_gains(selection: Selection) -> pd.DataFrame:
-    """Return by how many points methods have a smaller error than others, as the papers ask.
+    """Return the gains of methods over others in points, for the pairs that the papers compare.
 
     Returns
     -------
     DataFrame
-        One line per pair, data set and protocol (printed or matched), on the paper's own data
-        where the two methods learn something: ``paper``, ``item``, ``dataset`` (as the paper calls
-        it); ``method``, ``other``, ``protocol``; ``published``, the mean over the sizes of the
-        table; ``mean`` with the ends of its 90 % interval, over our trials that ran every size.
+        One line per pair, data set and protocol (printed or matched), on the paper's own data, if
+        one of the two methods is better than a constant: ``paper``, ``item``, ``dataset`` (the
+        paper's name), ``method``, ``other``, ``protocol``; ``published``, the mean over the sizes
+        of the table; ``mean`` with the ends of its 90 % interval, over our trials that ran every
+        size.
     """
     lines = [
         gain
@@ -232,7 +234,7 @@ def tabulate_gains(selection: Selection) -> pd.DataFrame:
 def _of_pair(
     selection: Selection, place: tuple[str, str, str], pair: tuple[str, str], source: Source
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the gains on one data set of a table, by protocol."""
+    """Yield the gains on one data set of a table, for each protocol."""
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value

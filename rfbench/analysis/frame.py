@@ -1,4 +1,4 @@
-"""One tidy frame of all rows of all results folders, with what groups and pairs them."""
+"""One tidy frame of all rows of all results folders, with their groups and pairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# The settings that the configuration of some results asks for today; None where that is not known.
+# Function that returns the settings of the current configuration of results, or None if these are
+# not known.
 Today = Callable[[Results], frozenset[str] | None]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -48,34 +49,48 @@ GROUP_COLUMNS = [
 
 @dataclass(frozen=True)
 class Collection:
-    """All rows of all results folders; each file was read once.
+    """All rows of all results folders; each file is read once.
 
     Attributes
     ----------
     rows : DataFrame
-        One row per trial, the columns of ``trials.csv`` and: `experiment` (the name of the
-        results), `folder`, `paper`, `items`, `smoke`, `metric` (the configuration's, or ``""``),
-        `follows` (M is taken from another method, or from a paper's rows) and `own_settings`
-        (the parameters are, too, and are left out here); the sums of times (`SUMS`, seconds);
-        `error_percent` (misclassification, else 100 times the error of the regression) and
-        `accuracy_percent`; `added` (its trial was added to some points of a curve after a look at
-        them, see `rfbench.papers.models.Provenance`); `counts` (its status is ok, it was not added,
-        and it is the last row of its group and trial);
-        `group`, the line of `groups`; `pair`, a number that the rows of two methods share where
-        trial, seed, data, split and number of training rows agree. `d` of a data set counts for its
-        rows that failed before it was known; `parameters` are JSON with sorted keys.
+        One row per trial. Additional columns to ``trials.csv``:
+
+        - `experiment` (the name of the results), `folder`, `paper`, `items`, `smoke`.
+        - `metric`: metric of the configuration, or ``""``.
+        - `follows`: True if M is the size of another method, or of a paper's rows.
+        - `own_settings`: True if the parameters are also from there. They are then omitted.
+        - The sums of times (`SUMS`, seconds).
+        - `error_percent` (misclassification, else 100 times the error of the regression) and
+          `accuracy_percent`.
+        - `added`: True if the trial was added to a few points of a curve after a look at them, see
+          `rfbench.papers.models.Provenance`.
+        - `counts`: True if the status is ok, the trial was not added, and it is the last row of its
+          group and trial.
+        - `group`: line of `groups`.
+        - `pair`: number shared by the rows of two methods with the same trial, seed, data, split
+          and number of training rows.
+
+        Rows that failed before `d` was known get the `d` of their data set. `parameters` are JSON
+        with sorted keys.
     groups : DataFrame
-        One line per folder and `IDENTITY`, in the order of first appearance: these, `experiment`,
-        `paper`, `items`, `smoke`; `M`, NaN where it follows another method; `source` and `sampled`,
-        the data set's name and the number in ``name[5000 rows]`` (or NaN); `method`, the label, or
-        ``joint``; `alias`, the sampler where it names no other label (or ``""``); `trials` and
-        `failed`; `n_train`, `n_test` and `columns`, medians; `error_metric`, what `error_percent`
-        is; `machine`, the machine of most of its rows: times of other machines do not count, see
-        `drop_other_machines`; `stale`, whether no current configuration plans these rows.
+        One line per folder and `IDENTITY`, in the order of first appearance. Additional columns:
+
+        - `experiment`, `paper`, `items`, `smoke`.
+        - `M`: NaN if it follows another method.
+        - `source` and `sampled`: the data set's name and the number in ``name[5000 rows]`` (or
+          NaN).
+        - `method`: the label, or ``joint``.
+        - `alias`: the sampler if it names no other label (or ``""``).
+        - `trials` and `failed`; `n_train`, `n_test` and `columns`, medians.
+        - `error_metric`: metric in `error_percent`.
+        - `machine`: machine of most of its rows. Times of other machines do not count, see
+          `drop_other_machines`.
+        - `stale`: True if the current configurations do not contain these trials.
     experiments : tuple of Results
-        What was read, folder by folder: name, configuration, manifest, notes of the reader.
+        Loaded results, one per folder: name, configuration, manifest, notes of the reader.
     notes : tuple of str
-        Folders that could not be read, and why.
+        Folders that could not be read, with the reason.
     """
 
     rows: pd.DataFrame
@@ -85,16 +100,16 @@ class Collection:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """The rows that count, group by group; kernel errors of features that estimate it alone."""
+        """Rows that count, sorted by group; kernel errors only of features that are estimates."""
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
-        # Group by group: the rows of a group are a slice then, see `_starts`.
+        # The rows of a group have to be a slice for `_starts`.
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
         rows = drop_other_machines(rows, self.groups)
-        # Features that are weighted for another purpose are no estimate: their kernel error would
-        # be that of another kernel.
+        # Features that are weighted for another purpose are not estimates: their kernel error would
+        # be the error of a different kernel.
         estimates = map_unique(rows["parameters"], estimates_kernel).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -108,12 +123,11 @@ class Collection:
         return {}
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted`; ConfigError if a paper's folder names an unknown one."""
+        """Return a column of `counted`. Raises ConfigError for an unknown column."""
         if column not in self.counted:
             raise ConfigError(
-                f"There is no metric {column}."
-                + suggest_nearest(column, list(map(str, self.counted))),
-                "A paper's folder asks for it, in claims.yaml or paper.yaml.",
+                f"Unknown metric {column}." + suggest_nearest(column, list(map(str, self.counted))),
+                "It is in claims.yaml or paper.yaml of a paper's folder.",
                 "Name a column of trials.csv, or a sum of times.",
             )
         if ("values", column) not in self._known:
@@ -134,17 +148,17 @@ class Collection:
         return self._facts[column]
 
     def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Return whether each group is of a published method: by its label, else by its sampler.
+        """Return a mask of the groups that belong to the given methods, by label or by sampler.
 
-        Features under the joint solver are the method ``joint``, and no other.
+        Features under the joint solver belong to the method ``joint`` only.
         """
-        # The label first, then the sampler that names no other label, see `_aliases`.
+        # The label has priority over the sampler (`_aliases`).
         matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
         return np.logical_or(*matching)
 
     @cached_property
     def stale(self) -> dict[str, int]:
-        """The number of rows per experiment that no current configuration plans; may be empty."""
+        """Number of stale rows of each experiment that has any."""
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -163,7 +177,7 @@ class Collection:
 
     @cached_property
     def of_pairs(self) -> pd.DataFrame:
-        """What the rows of each pair have in common, a line per pair."""
+        """Columns that the rows of a pair share, a line per pair."""
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
     def side_by_side(
@@ -171,22 +185,23 @@ class Collection:
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
         """Arrange the trials of groups in a table with a line per pair and a column per group.
 
-        Return the pairs, and rows of `counted` with the line and the column of each.
+        Returns the pairs, and rows of `counted` with the line and the column of each.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
-        # A line per pair, whether all groups have it or not: the caller leaves out incomplete ones.
+        # There is a line for each pair, even if not all groups have it: the caller drops incomplete
+        # lines.
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
 
 
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
-    """Read every results folder at or below the paths; one that is broken is left out, and noted.
+    """Read every results folder at or below the paths; broken folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`), rows that no current configuration
-    plans are stale. Without it, no row is stale.
+    With `today` (see `rfbench.experiment.today.find_settings`), rows of trials
+    that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -208,7 +223,7 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
 
 
 def _count_planned_trials() -> dict[str, int]:
-    """Return the planned number of trials, by the name of a run to which some were added later."""
+    """Return the planned number of trials of the runs to which trials were added later."""
     return {
         name: n
         for paper in papers.list_papers()
@@ -219,8 +234,8 @@ def _count_planned_trials() -> dict[str, int]:
 def drop_added_trials(results: Results) -> Results:
     """Return the results of a paper without the trials that the pages do not count.
 
-    These were added to some sizes after a look at their rows, see
-    `rfbench.papers.models.Provenance`. Results without a paper stay as they are.
+    These were added to a few sizes after a look at their rows, see
+    `rfbench.papers.models.Provenance`. Results without a paper are returned unchanged.
     """
     if not results.config.get("paper") or results.name not in _count_planned_trials():
         return results
@@ -231,7 +246,7 @@ def drop_added_trials(results: Results) -> Results:
 def build_collection(
     experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
 ) -> Collection:
-    """Put results that were read into one frame."""
+    """Combine loaded results into one `Collection`."""
     rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
     if rows.empty:
@@ -240,53 +255,52 @@ def build_collection(
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUP_COLUMNS), *read)
-    # Times: a sum is NaN only if no part was measured. A method without a part, as a solver without
-    # features, still has a total.
+    # A sum of times is NaN only if no part was measured. A method without a part, such as a solver
+    # without features, still has a total.
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    # Parameters are compared as text: unsorted keys would make two groups of one setting.
+    # Parameters are compared as text: unsorted keys would split one setting into two groups.
     rows["parameters"] = map_unique(rows["parameters"], sort_json)
     if rows["own_settings"].any():
-        # Each trial takes its parameters from another run, as it takes M. With them each trial
-        # would be a group of its own.
+        # The parameters, like M, are from another run and differ per trial. With them, each trial
+        # would be its own group.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
-    # A trial that failed before its data were read has no d. It gets the d of its data set, if
-    # there is only one: otherwise it would form a group of its own, and the group that it belongs
-    # to would show no failure.
+    # A trial that failed before its data were read has no d. It gets the d of its data set if that
+    # is unique. Otherwise it would be its own group, and its actual group would show no failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    # An M that follows another method differs from trial to trial. As a part of the key it would
-    # make a group of each trial, without a spread.
+    # An M that follows another method differs per trial. As a part of the key, it would make each
+    # trial its own group without a spread.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
     rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
-    # Two methods are compared trial by trial on the same rows. Pairs of the trial number alone
-    # would join rows of other data, and differences would have the spread of the data in them.
+    # Two methods are compared per trial on the same rows. Pairs with the same trial number alone
+    # would join rows of different data, and their differences would contain the spread of the data.
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
-    # Two rows may have one group and trial (the reader has left out repeated ids): the last row
-    # that ended well counts. Both would weigh this trial twice in means, and make standard errors
-    # too small.
+    # Two rows may have the same group and trial (the reader drops repeated ids): the last
+    # successful row counts. With both rows, means would weigh this trial twice and standard errors
+    # would be too small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    # Trials that were added to some sizes after a look at their rows are not counted: the sizes
-    # were chosen by their results, and their means would be biased.
+    # Trials that were added to a few sizes after a look at their rows are not counted: the sizes
+    # were chosen by their results, so their means would be biased.
     planned = rows["experiment"].map(_count_planned_trials()).astype(float)
     rows["added"] = rows["trial"].astype(float) >= planned
-    if rows["added"].any():  # where all sizes have as many, none were added to some of them
+    if rows["added"].any():  # if all sizes have equally many trials, no trials were added
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
         uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
-    # One error for classification and regression, in percent, so that one column serves tables and
-    # tests: misclassification if there is one, otherwise 100 times the error of the regression.
+    # A single error column, in percent, for classification and regression: misclassification if it
+    # exists, otherwise 100 times the error of the regression.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
     groups["machine"] = _machines(rows, groups)
     groups["stale"] = _stale(groups, experiments, today)
-    # The metric is the group's, not the row's: the rows of a group are averaged, and a mean over
-    # two metrics is none.
+    # The metric belongs to the group, because the rows of a group are averaged, and a mean over two
+    # metrics has no meaning.
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
     for name in REGRESSION:
@@ -295,7 +309,7 @@ def build_collection(
 
 
 def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the rows of all experiments, with what holds for all rows of one."""
+    """Return the rows of all experiments, with the facts of each experiment as columns."""
     facts = pd.DataFrame(
         {
             "experiment": result.name,
@@ -309,30 +323,30 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Validation rows are left out: their errors would be averaged with errors on test rows.
+    # Validation rows are dropped: their errors must not be averaged with errors on test rows.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
-    # The facts of each folder, repeated as often as it has rows.
+    # Repeat the facts of each folder for its rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
 def follows_other_size(result: Results) -> bool:
-    """Whether M follows another method, or a paper's rows, and so varies from trial to trial."""
+    """Return True if M follows another method or a paper's rows, and so differs per trial."""
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
-    # The first row of each group has the group's identity; the numbering is by first appearance, so
-    # that these are in the order of the codes.
+    # The first row of each group has the group's identity. Groups are numbered by first appearance,
+    # so these rows are in the order of the numbers.
     groups = rows.loc[~code.duplicated(), [*RUN_COLUMNS, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     # ``name[5000 rows]`` is a sample of the data set ``name``.
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
-    # The joint solver learns its own weights of the features: a published method, whatever the
-    # features are called.
+    # The joint solver learns its own weights of the features: it is a published method, whatever
+    # the label of the features is.
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
@@ -341,8 +355,8 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
-    # A group with a misclassification is judged by it; else the metric of the configuration serves,
-    # if it is one of a regression, and the relative squared error otherwise.
+    # A group with a misclassification is judged by it. Otherwise the metric is the configuration's
+    # if it is a regression metric, else the relative squared error.
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
@@ -350,22 +364,21 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return per group the machine of most counted rows with a time; of a tie the first name."""
+    """Return for each group the machine of most counted rows with a time, or ''."""
     timed = rows["t_train"].notna() | rows["t_features"].notna()
-    # Rows without a time say nothing about where the times are from.
+    # Rows without a time are irrelevant for the machine of the times.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
     sizes["machine"] = sizes["machine"].astype(STRING)
-    # Of equally many rows the first name, so that the choice does not depend on the order of
-    # folders.
+    # If tied, the first name is used, so that the choice does not depend on the order of folders.
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
 
 def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the times of rows that another machine measured than most of their group.
+    """Set times of rows to NaN if most rows of their group were measured on another machine.
 
-    No mean of times is over several machines.
+    A mean of times is never over several machines.
     """
     if rows["machine"].nunique() <= 1:
         return rows
@@ -377,7 +390,7 @@ def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Return which groups are stale; a group of a sweep or without a setting never is."""
+    """Return True for each stale group; a group of a sweep or without a setting is never stale."""
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
@@ -389,10 +402,10 @@ def _stale(
 
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the sampler of each line where, in its experiment, no other label could be meant."""
-    # A paper names the method "rks", and our row may be labelled otherwise. The sampler's name
-    # serves where a single label has this sampler and no label has this name; else a variant of the
-    # sampler would pass for the method.
+    """Return the sampler of each line if it identifies one label of its experiment, else ""."""
+    # A paper uses the name "rks", but our row may have a different label. The sampler's name is
+    # used if only one label has this sampler and no label has this name. Otherwise a variant of the
+    # sampler would count as the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")
@@ -408,15 +421,15 @@ def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Apply a function to every text, once to each different one."""
+    """Apply a function to every text, once per distinct text."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 
 def estimates_kernel(parameters: str) -> bool:
-    """Return whether features estimate their kernel, from a sampler's parameters as JSON.
+    """Return True if features estimate their kernel, given a sampler's parameters as JSON.
 
-    Features that are weighted by the inverse of the unbiased weights do not, nor do features
-    that are scaled to divide the penalty.
+    Features that are weighted by the inverse of the unbiased weights are not estimates. The same
+    holds for features that are scaled to divide the penalty.
     """
     given = parse_parameters(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

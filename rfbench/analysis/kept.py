@@ -1,4 +1,4 @@
-"""Where kept frequencies and offsets of two dimensions lie, as a claim and a figure ask."""
+"""Location of kept frequencies and offsets in two dimensions, for a claim and a figure."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 
 # Our reading of "near (1, 1) and (-1, -1)" and of "near 0 and pi" (Sinha and Duchi 2016, section 4,
-# Figure 1a), where the paper has no number. Doubled, OFFSET_WIDTH would take in half of all offsets
-# drawn at random, and the discs would touch the origin.
+# Figure 1a); the paper has no number. Doubled, OFFSET_WIDTH would include half of all offsets drawn
+# at random, and the discs would touch the origin.
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 
 
 def is_near_corners(kept: pd.DataFrame) -> Any:
-    """Tell which frequencies lie within 0.75 of (1, 1) or (-1, -1): an array of shape (n_kept,)."""
+    """Return a mask of the frequencies within 0.75 of (1, 1) or (-1, -1), shape (n_kept,)."""
     w = kept[["w1", "w2"]].to_numpy(dtype=np.float64)
     distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
     return distance <= CORNER_RADIUS
 
 
 def is_near_offsets(kept: pd.DataFrame) -> Any:
-    """Tell which offsets lie within pi/8 of a multiple of pi: an array of shape (n_kept,)."""
+    """Return a mask of the offsets within pi/8 of a multiple of pi, shape (n_kept,)."""
     b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH

@@ -1,7 +1,7 @@
-"""The ledger: every total of numbers and claims, each within one class of provenance.
+"""The ledger: all totals of numbers and claims, each within one class of provenance.
 
-Numbers that a table prints, means that we computed of the authors' raw runs, settings from a text,
-from code, or tuned to match the numbers: numbers of different classes are never added.
+The classes separate numbers in tables, means of the authors' raw runs, and settings from a text,
+from code, or tuned to match the numbers. Numbers of different classes are never added.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-OF_NUMBERS = ("source", "settings")  # what makes the class of a number
-OF_CLAIMS = ("whose", "form", "settings")  # of a claim; its form: `rfbench.papers.find_claim_order`
+OF_NUMBERS = ("source", "settings")  # the class of a number
+# the class of a claim
+OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
-# Rules by which numbers left a total after results were known, with the commit that made each.
+# Rules that removed numbers from a total after results were known, with the commit of each rule.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
 CHANGING_COMMITS = {
-    OTHER_DATA: "",  # of each data set its own, see history.csv
+    OTHER_DATA: "",  # one commit per data set, see history.csv
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# What the classes are called.
+# Names of the classes on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -52,22 +53,22 @@ CLASS_LABELS = {
 
 @dataclass(frozen=True)
 class Count:
-    """How many entries of one class have each verdict.
+    """Number of entries of one class for each verdict.
 
     Attributes
     ----------
     of : tuple of str
         The class: the values of `OF_NUMBERS` or `OF_CLAIMS`.
     protocols : tuple of str
-        Under which the entries were measured.
+        Protocols under which the entries were measured.
     verdicts : dict
-        Numbers of entries by their verdict.
+        Number of entries per verdict.
     decidable : dict
-        The same of the numbers that the papers' own spread and trials could decide; of claims it is
-        empty.
+        The same for numbers that can be decided with the papers' own spread and trials; empty for
+        claims.
     unspread : int
-        How many of these have no printed standard error (no spread, or no number of trials), and
-        count as decidable for want of it.
+        Number of decidable entries without a printed standard error (no spread, or no number of
+        trials); they count as decidable because their spread is not known.
     """
 
     of: tuple[str, ...]
@@ -81,36 +82,36 @@ class Count:
 
     @property
     def called(self) -> list[str]:
-        """The class in words."""
+        """Name of the class on pages."""
         return [CLASS_LABELS.get(name, name) for name in self.of]
 
     @property
     def compared(self) -> int:
-        """Numbers that were measured: near, undecided, or different."""
+        """Number of measured numbers: near, undecided, or different."""
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
     def near(self) -> int:
-        """Numbers that agree or are close."""
+        """Number of numbers that agree or are close."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
 
     @property
     def of_decidable(self) -> Count:
-        """The count of the decidable numbers alone."""
+        """Count of the decidable numbers alone."""
         return replace(self, verdicts=self.decidable)
 
     @property
     def tested(self) -> int:
-        """Claims that have a verdict."""
+        """Number of claims that have a verdict."""
         return sum(self[verdict] for verdict in verdicts.JUDGED)
 
 
 def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
-    """Count entries by their verdict; ResultsError if they are of several classes."""
+    """Count entries by their verdict; raises ResultsError if they belong to several classes."""
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
-        raise ResultsError("A total is of one class of provenance.", f"These are: {named}.")
+        raise ResultsError("Numbers of different provenance cannot be added.", f"Classes: {named}.")
     protocols, of = entries["protocol"].unique().tolist(), tuple(classes.iloc[0])
     if "decidable" not in entries:
         return Count(of, tuple(protocols), _seen(entries))
@@ -127,8 +128,8 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
 def list_numbers(verification: Verification) -> pd.DataFrame:
     """Return the entries of published numbers on the papers' own data, without times.
 
-    One line per number and protocol; a number that a paper prints twice counts once. All but those
-    that are measured under `ours`, which is something else than the paper measured.
+    One line per number and protocol; a number that a paper prints twice counts once. Entries with
+    the settings `ours` are excluded, because they measure something else than the paper does.
     """
     own = verification.own
     return own[
@@ -137,12 +138,12 @@ def list_numbers(verification: Verification) -> pd.DataFrame:
 
 
 def count_numbers(verification: Verification) -> list[Count]:
-    """Return a `Count` per class of numbers of which any was measured."""
+    """Return a `Count` for each class of numbers with a measured entry."""
     return _counts(list_numbers(verification), OF_NUMBERS)
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
-    """Return the counts of each paper's entries, class by class; those of a class add up to it."""
+    """Return the counts of each paper's entries per class."""
     pairs = [
         (str(paper), each)
         for paper, here in entries.groupby("paper", sort=False)
@@ -159,13 +160,13 @@ class LeftOut:
     Attributes
     ----------
     group : str
-        Of `CHANGING_COMMITS`.
+        Key of `CHANGING_COMMITS`.
     since : str
-        The commit of this repository that made the rule.
+        Commit of this repository that introduced the rule.
     places : tuple of str
         Papers, or paper and data set.
     count : Count
-        The verdicts that their intervals alone give.
+        Verdicts by their intervals alone.
     """
 
     group: str
@@ -175,7 +176,7 @@ class LeftOut:
 
 
 def list_left_out(verification: Verification) -> list[LeftOut]:
-    """Return the groups of numbers that left a total after results were known, by class."""
+    """Return the groups of numbers that left a total after results were known, per class."""
     return [
         LeftOut(
             group,
@@ -189,7 +190,7 @@ def list_left_out(verification: Verification) -> list[LeftOut]:
 
 
 def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return by class the count of `count_numbers` with the numbers that are in no total added."""
+    """Return the counts of `count_numbers` per class, with the removed numbers added."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
@@ -225,7 +226,7 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
 
 
 def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
-    """Count the numbers that these papers have here, without times, by source and paper."""
+    """Count the published numbers of the papers `chosen`, without times, by source and paper."""
     counted: dict[str, dict[str, int]] = {}
     for number in papers.list_published():
         if number.unit != SECONDS and not number.same_as and number.paper in chosen:
@@ -236,7 +237,7 @@ def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
 
 
 def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return the entries of the claims that are judged, one per claim and protocol that was run."""
+    """Return the entries of the judged claims, one per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
          papers.find_claim_order(outcome.claim),
@@ -248,17 +249,17 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
-    """Return a `Count` per class of claims that was put to the test."""
+    """Return a `Count` per class of judged claims."""
     return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
 def holds(outcome: Outcome) -> bool:
-    """Whether a claim counts as holding.
+    """Return True if a claim counts as holding.
 
-    It is the paper's, it holds under settings that were not tuned to match the numbers, over all
-    that the paper leaves open (`Outcome.unvaried`), and the numbers that it compares are not others
-    than the paper's (`Outcome.differing`). Whether its form came before its rows says
-    `rfbench.papers.find_claim_order`.
+    The claim is the paper's, and it holds under settings that were not tuned to match the numbers,
+    over all settings that the paper leaves open (`Outcome.unvaried`). The numbers that it compares
+    do not differ from the paper's (`Outcome.differing`). `rfbench.papers.find_claim_order` returns
+    the order of its form and its rows.
     """
     claim, settings = (
         outcome.claim,
@@ -272,7 +273,7 @@ def holds(outcome: Outcome) -> bool:
 
 
 def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the claims that hold by the order of form and rows, those of early forms first."""
+    """Return the claims that hold, grouped by the order of form and rows, early forms first."""
     found = [outcome for outcome in outcomes if holds(outcome)]
     orders = {outcome.claim.key: papers.find_claim_order(outcome.claim) for outcome in found}
     wanted = [order for order in committed.ORDERS if order in orders.values()]
@@ -280,17 +281,17 @@ def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]
 
 
 def count_by_table(verification: Verification) -> pd.DataFrame:
-    """Count the numbers by verdict, times apart, each once, by table, data set and protocol.
+    """Count the numbers by verdict, without times, per table, data set and protocol.
 
     Returns
     -------
     DataFrame
         Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED`;
-        ``numbers``, ``compared``, of these ``decidable`` and ``at_chance``; ``distance`` (the mean
-        size of the differences of those in points, NaN without any) and ``away`` (the same of the
-        numbers without a unit, in percent of the published ones);
-        ``shown``, how many were measured and not judged;
-        ``stand_in``, how many were measured on stand-ins instead.
+        ``numbers``, ``compared``, and the compared ones that are ``decidable`` or ``at_chance``;
+        ``distance`` (mean absolute difference in points, NaN without any) and ``away`` (the same
+        for numbers without a unit, in percent of the published ones); ``shown``, the number of
+        measured entries that are not judged; ``stand_in``, the number of entries measured on
+        substitutes.
     """
     judged = verification.numbers[verification.numbers["unit"] != SECONDS]
     key = [*TABLE_KEYS, "protocol"]
@@ -314,14 +315,14 @@ def count_by_table(verification: Verification) -> pd.DataFrame:
 
 
 def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
-    """Return what the trials say that were added after a look, a line per paper, method and size.
+    """Return the means of trials that were added after a look, a line per paper, method and size.
 
     ``paper``, ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials;
-    ``mean`` and ``mean_added`` of the error in percent, or of the spectral kernel error where there
-    is none.
+    ``mean`` and ``mean_added`` of the error in percent, or of the spectral kernel error if there is
+    no error.
     """
     rows = collection.rows
-    if "paper" not in rows:  # there are none
+    if "paper" not in rows:  # the collection is empty
         return []
     rows = rows[(rows["paper"] != "") & (rows["status"] == "ok")]
     value = rows["error_percent"].astype(float).fillna(rows["kernel_error_spectral"].astype(float))
@@ -336,7 +337,7 @@ def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 
 def collect_totals(verification: Verification) -> dict[str, Any]:
-    """Return all totals, as JSON has them."""
+    """Return all totals, ready for JSON."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
         return [
@@ -371,5 +372,5 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
 
 
 def as_json(verification: Verification) -> str:
-    """Return `collect_totals` as a text of JSON."""
+    """Return `collect_totals` as JSON text."""
     return json.dumps(to_json_value(collect_totals(verification)), indent=1) + "\n"

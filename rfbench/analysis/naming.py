@@ -1,4 +1,4 @@
-"""What a method is called where two lines of a summary have one name."""
+"""Names of methods if two lines of a summary have one label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfbench.results.schema import STRING
 
 
 def parse_parameters(text: str) -> dict[str, Any]:
-    """Return parameters from a cell of JSON; none from one that is empty or holds no object."""
+    """Return parameters from a cell of JSON; empty for a cell that is empty or not an object."""
     try:
         parameters = json.loads(text)
     except (ValueError, RecursionError):
@@ -22,7 +22,7 @@ def parse_parameters(text: str) -> dict[str, Any]:
 
 
 def sort_json(parameters: str) -> str:
-    """Write a JSON text with sorted keys, so that equal parameters are equal texts."""
+    """Return JSON text with sorted keys, so that equal parameters are equal texts."""
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
     except (ValueError, RecursionError):
@@ -30,19 +30,20 @@ def sort_json(parameters: str) -> str:
 
 
 def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
-    """Name the method of each line.
+    """Return the name of the method of each line.
 
-    That is its label, its variant (what is on the axis apart), and, only where two lines of a
-    data set would still share a name and a place on the axis, the settings they differ in.
-    Parameters that merely grow with M so do not tear a method apart.
+    The name is the label, followed by the variant without the setting on the axis. If two lines of
+    a data set still share a name and a place on the axis, the settings in which they differ are
+    added. Parameters that only grow with M therefore do not split a method.
 
     Parameters
     ----------
     table : DataFrame
-        One line per group: dataset, label, variant, parameters, ``x`` and `settings`, the columns
-        in which lines may differ.
+        One line per group: dataset, label, variant, parameters, ``x`` and `settings`.
     varied : str
-        What is on the axis.
+        Setting on the axis.
+    settings : list of str
+        Columns in which lines may differ.
     """
     methods = table["label"].copy()
     if varied != "variant":
@@ -67,7 +68,7 @@ def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[
 
 
 def _terms(variant: str, varied: str) -> str:
-    """Return the variant's settings other than the one on the axis, keys without their path."""
+    """Return the variant's settings except the one on the axis, with keys without their path."""
     pairs = [term.strip().partition("=") for term in variant.split(",")]
     short = [key.rpartition(".")[2] for key, _, _ in pairs]
     return ", ".join(
@@ -78,7 +79,7 @@ def _terms(variant: str, varied: str) -> str:
 
 
 def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
-    """Return what methods are sorted by: their sampler's place, then their name, 5M before 10M."""
+    """Return the sort key of a method: place of its sampler, then natural order of names."""
     samplers = list(SAMPLERS)
     return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_key(
         method
@@ -86,12 +87,12 @@ def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
 
 
 def get_natural_key(name: str) -> str:
-    """Return what sorts names with numbers: 5M before 10M."""
+    """Return a sort key for names with numbers: 5M comes before 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
 
 
 def format_dataset_name(table: pd.DataFrame) -> str:
-    """Return the name of a data set, with ``[5000 rows]`` only where rows were cut.
+    """Return the name of a data set, with ``[5000 rows]`` only if rows were dropped.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What comes of a claim: its comparisons, also over what is not printed, and the verdict."""
+"""Outcome of a claim: its comparisons, their ranges over unstated settings, and the verdict."""
 
 from __future__ import annotations
 
@@ -23,57 +23,60 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-# Of a claim and one of its comparisons: the same, with the range of its effect if it is known.
+# Function of a claim and one of its comparisons. It returns the comparison with the range of its
+# effect, if it is known.
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return a comparison as it is: the `Effect` if nothing was varied."""
+    """Return the comparison unchanged: the `Effect` if nothing was varied."""
     return comparison
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a claim under one protocol, and what it rests on."""
+    """Verdict on a claim under one protocol, and its evidence."""
 
     claim: Claim
-    protocol: str  # empty where nothing was run
+    protocol: str  # empty if nothing was run
     verdict: str  # one of `rfbench.analysis.verdicts`
-    comparisons: tuple[ClaimComparison, ...] = ()  # all on the paper's own data
-    decisive: ClaimComparison | None = None  # the least favourable comparison
-    p: float = math.nan  # of that: of lying within the bounds, or outside where the claim fails
-    tested: int = 0  # data sets on which all is there that the claim speaks of
-    wanted: int = 0  # data sets that it speaks of
-    # By data set that lacks a comparison, or places of one: its metric and the other method.
+    comparisons: tuple[ClaimComparison, ...] = ()  # all comparisons on the paper's own data
+    decisive: ClaimComparison | None = None  # comparison that decides the verdict
+    # p-value of the decisive comparison: inside the bounds, or outside if the claim fails
+    p: float = math.nan
+    tested: int = 0  # number of complete data sets of the claim
+    wanted: int = 0  # number of data sets of the claim
+    # Data sets without all comparisons: the metric and the other method of each missing one.
     missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    undecided: tuple[tuple[str, str], ...] = ()  # data sets, and why, see `rfbench.analysis.chance`
-    stand_ins: tuple[str, ...] = ()  # data sets that stand in for the paper's
-    on_stand_ins: str = ""  # the verdict on them alone
-    # Data sets on which a published number of a compared method differs, and by how much at most,
-    # in points or, if it is no percentage, in percent of it.
+    # data sets with a reason, see `rfbench.analysis.chance`
+    undecided: tuple[tuple[str, str], ...] = ()
+    stand_ins: tuple[str, ...] = ()  # substitutes for the paper's data sets
+    on_stand_ins: str = ""  # verdict on the substitutes alone
+    # Data sets on which a published number of a compared method differs, with the largest
+    # difference, in points or in percent of a number that is not a percentage.
     differing: tuple[tuple[str, float, Unit], ...] = ()
 
     @property
     def part(self) -> Part | None:
-        """That of the least favourable comparison."""
+        """Part of the decisive comparison."""
         return self.claim.parts[self.decisive.part] if self.decisive else None
 
     @property
     def inside(self) -> int:
-        """How many comparisons lie significantly inside their bounds."""
+        """Number of comparisons that are significantly inside their bounds."""
         return sum(map(lies_inside, self.comparisons))
 
     @property
     def outside(self) -> int:
-        """How many lie significantly outside."""
+        """Number of comparisons that are significantly outside their bounds."""
         return sum(map(lies_outside, self.comparisons))
 
     @property
     def unvaried(self) -> bool:
-        """Whether the verdict rests on a reading of the text of which not all was varied.
+        """True if the verdict depends on a reading of the text that was not fully varied.
 
-        A claim that holds rests on each of its comparisons. One that fails rests on those outside:
-        on one of them that stays there over all that the paper leaves open.
+        A claim that holds depends on all of its comparisons. A claim that fails needs one
+        comparison that is outside its bounds over all settings that the paper leaves open.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False
@@ -85,12 +88,12 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """The verdict, with a mark if it is `unvaried`."""
+        """Verdict, with a mark if it is `unvaried`."""
         return self.verdict + UNVARIED * self.unvaried
 
     @property
     def least_favourable(self) -> list[ClaimComparison]:
-        """All comparisons: the one that decides, then those outside, farthest first."""
+        """All comparisons: the decisive one, then those outside, farthest first."""
         return sorted(
             self.comparisons,
             key=lambda one: (one is not self.decisive, not lies_outside(one), -one.excess),
@@ -98,7 +101,7 @@ class Outcome:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """What the paper leaves open and the verdict depends on."""
+        """Unstated settings on which the verdict depends."""
         if self.verdict != DEPENDS:
             return ()
         decide = list(filter(lies_outside, self.comparisons)) or self.comparisons
@@ -107,17 +110,17 @@ class Outcome:
 
     @property
     def effect(self) -> float:
-        """The effect of the least favourable comparison."""
+        """Effect of the decisive comparison."""
         return self.decisive.effect if self.decisive else math.nan
 
     @property
     def trials(self) -> int:
-        """The smallest number of trials behind a comparison."""
+        """Smallest number of trials of a comparison."""
         return min((comparison.trials for comparison in self.comparisons), default=0)
 
     @property
     def reason(self) -> str:
-        """Why the data are inconclusive."""
+        """Reason why the data are inconclusive."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

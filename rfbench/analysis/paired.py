@@ -1,4 +1,4 @@
-"""Paired quantities: differences and quotients of two methods, trial by trial."""
+"""Paired quantities: differences and quotients of two methods per trial."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rfbench.papers.models import Part
 PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
-Curve = dict[int, list[int]]  # groups by M or d, ascending; one without a size stands at 0
+Curve = dict[int, list[int]]  # groups by M or d, ascending; the key is 0 without a size
 Values = NDArray[np.float64]
 
 
@@ -26,23 +26,24 @@ class Quantity:
     """A paired quantity with one value per trial."""
 
     values: Values  # shape (n_trials,): differences, or logarithms of quotients
-    x: int | None = None  # where on the axis; None where M follows, or the values are of all places
-    other_x: int | None = None  # of the other method, where that is elsewhere
-    seconds: float = math.nan  # the time at which two methods are compared
-    joint: str = ""  # what the values of a claim's own function are: 'slope over d'
-    share: bool = False  # whether each value is 0 or 1
-    found: int = 1  # how many places of the axis this pair of methods has in all
-    dataset: str = ""  # the name in the rows
-    target: str = ""  # what the paper calls it
+    x: int | None = None  # place on the axis; None if M follows, or the values are for all places
+    other_x: int | None = None  # place of the other method, if it is different
+    seconds: float = math.nan  # time at which two methods are compared
+    joint: str = ""  # description of the values of a claim's own function, such as 'slope over d'
+    share: bool = False  # True if each value is 0 or 1
+    found: int = 1  # number of places of the axis that this pair of methods has
+    dataset: str = ""  # name in the rows
+    target: str = ""  # name in the paper
     against: str = ""  # the other method
 
 
 class Trials:
-    """The trials of some groups side by side: one line per pair, one column per group.
+    """The trials of several groups as a table: one line per pair, one column per group.
 
     Parameters
     ----------
     collection : Collection
+        All rows.
     groups : array of int
         Lines of `Collection.groups`.
     """
@@ -54,7 +55,7 @@ class Trials:
         self._tables: dict[str, Values] = {}
 
     def of_method(self, method: str) -> list[int]:
-        """Return the columns of a method, see `Collection.of_method`."""
+        """Return the positions of the columns of a method."""
         return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
 
     def at(self, method: str, size: float, metric: str) -> Values:
@@ -67,8 +68,8 @@ class Trials:
     def table(self, metric: str) -> Values:
         """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
 
-        ``error`` and ``accuracy`` are in percent. Times are CPU seconds; wall times stand in for a
-        group whose CPU times were not measured.
+        ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall times for a group
+        whose CPU times were not measured.
         """
         if metric not in self._tables:
             column = PERCENT_COLUMNS.get(metric, metric)
@@ -87,10 +88,10 @@ class Trials:
 
 @dataclass(frozen=True)
 class Pairing:
-    """What a part of a claim compares on one data set: its trials, on its scale.
+    """Trials and scale of a part of a claim on one data set.
 
-    Values are arrays with one place per pair of `trials`, NaN where it is missing. `target` is the
-    data set as the paper calls it.
+    Values are arrays with one entry per pair of `trials`, NaN if it is missing. `target` is the
+    paper's name of the data set.
     """
 
     part: Part
@@ -99,7 +100,7 @@ class Pairing:
     target: str
 
     def curve(self, method: str) -> Curve:
-        """Sort the columns of a method along the axis, of rows with the settings of the part."""
+        """Return the columns of a method at each place on the axis, with the part's settings."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
@@ -120,8 +121,8 @@ class Pairing:
     def difference(self, columns: Sequence[int], other_columns: Sequence[int] | None) -> Values:
         """Return the values of the experiments that have the most trials in common.
 
-        Methods that no experiment ran together are paired across experiments. Without the columns
-        of another method the values are those of `columns` alone.
+        Methods that no experiment ran together are paired across experiments. If `other_columns` is
+        None, the result is the values of `columns`.
         """
         table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
@@ -136,7 +137,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the differences along the axis, where there are any."""
+        """Return the differences along the axis, without places that have no value."""
         every = {
             x: self.difference(columns, None if other_curve is None else other_curve.get(x, []))
             for x, columns in curve.items()
@@ -148,7 +149,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last of several steps along the axis less the first, called `joint`."""
+    """Return the last of several steps along the axis minus the first, called `joint`."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
@@ -164,19 +165,22 @@ def pair_part(
 ) -> list[Quantity]:
     """Return the paired quantities of a part of a claim on one data set.
 
-    Trials are paired where seed, data, split and number of training rows agree; of several
-    experiments that ran both, the one with the most trials counts. Times are CPU seconds:
-    other work on the machine lengthens wall times. They are of one machine, that of most groups:
-    those of others do not count.
+    Trials are paired if seed, data, split and number of training rows agree. If several experiments
+    ran both methods, the one with the most trials counts. Times are CPU seconds, because other
+    processes lengthen wall times. Only times of the machine of most groups count.
 
     Parameters
     ----------
+    part : Part
+        Part of the claim.
+    collection : Collection
+        All rows.
     groups : array of int
         Lines of `Collection.groups` with one name of a data set.
     paper, target : str
-        The paper, and what it calls the data set.
+        The paper, and its name of the data set.
     own : callable, optional
-        What the claim's own function makes of two methods, see
+        The claim's own function of two methods, see
         `rfbench.analysis.claims.find_own_function`.
     """
     if not len(groups):
@@ -184,7 +188,7 @@ def pair_part(
     if part.of_times:
         machines = collection.fact("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
-        groups = groups[machines == names[counts.argmax()]]  # of as many, the first by name
+        groups = groups[machines == names[counts.argmax()]]  # the first machine by name if tied
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing.curve(part.method)
     if not curve:
@@ -200,12 +204,12 @@ def pair_part(
 
 
 def is_time(metric: str) -> bool:
-    """Whether a metric is a time."""
+    """Return True if a metric is a time."""
     return metric.startswith("t_")
 
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Take the differences along the axis, and of them what `Part.at` asks for."""
+    """Return the differences along the axis, at the places in `Part.at`."""
     steps = pairing.steps(curve, other_curve)
     xs = list(steps)
     chosen = {
@@ -218,7 +222,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Compare each method at its size of the smallest mean test error."""
+    """Compare the methods, each at its size with the smallest mean test error."""
     trials = pairing.trials
     errors = trials.collection.means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 
@@ -237,11 +241,11 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
 def compare_at_equal_time(
     pairing: Pairing, own_curve: Curve, other_curve: Curve | None
 ) -> list[Quantity]:
-    """Compare with the other's value at the mean total time of each of our sizes.
+    """Compare each of our sizes with the other method at the same mean total time.
 
-    The other's values are interpolated, trial by trial, over the logarithm of its mean times;
-    times outside the range that it was run at are not compared. Both come from one experiment:
-    that which gives the most comparisons.
+    The other method's values are interpolated per trial over the logarithm of its mean times. Times
+    outside its range are not compared. Both methods come from one experiment, the one with the most
+    comparisons.
     """
     experiments = pairing.trials.facts["experiment"]
     best: list[Quantity] = []

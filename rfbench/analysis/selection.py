@@ -1,4 +1,4 @@
-"""Which groups of trials bear on which item and data set of a paper."""
+"""Groups of trials that belong to an item and data set of a paper."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# Difference of the numbers of rows, relative to the paper's, up to which the rows count as its own.
-# Chosen without a measurement: published copies of a data set differ by a few rows. Doubled, a copy
-# without one row in 25 would pass for the paper's.
+# Relative difference in the number of rows up to which the rows count as the paper's own. Chosen
+# without a measurement: published copies of a data set differ by a few rows. Doubled, a copy
+# without one row in 25 would count as the paper's.
 ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """The groups that bear on the papers, found by item, data set and protocol.
+    """Groups that belong to each item, data set and protocol of a paper.
 
-    Smoke runs, rows of a sweep, stale rows and results that name no paper do not bear on any.
+    Smoke runs, rows of a sweep, stale rows and results without a paper do not belong to any paper.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -35,8 +35,8 @@ class Selection:
     def bearing(self) -> pd.DataFrame:
         """One line per group, item and data set of the paper, in the order of the folders.
 
-        The columns of `Collection.groups` and ``group``, ``item``, ``target`` (what the paper
-        calls the data set), ``stand_in`` (whether it is a subset or replacement of it).
+        The columns are the columns of `Collection.groups`, and ``group``, ``item``, ``target`` (the
+        paper's name of the data set) and ``stand_in`` (True for a subset or substitute).
         """
         groups = self.collection.groups
         if groups.empty:
@@ -61,7 +61,7 @@ class Selection:
         return {key: groups[lines] for key, lines in places.items()}
 
     def protocols(self, paper: str, items: Sequence[str]) -> list[str]:
-        """List the protocols under which any of the items was run, the usual ones first."""
+        """Return the protocols under which any of the items was run, the usual ones first."""
         seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
         return [*usual, *sorted(seen - set(usual))]
@@ -69,9 +69,9 @@ class Selection:
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
     ) -> NDArray[np.intp]:
-        """Return the groups that bear on a data set as a paper calls it, each once.
+        """Return the groups that belong to a data set (with the paper's name), each once.
 
-        With `stand_in` those on a subset or replacement of it instead.
+        With `stand_in`, return the groups on a subset or substitute of it instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         groups = [self._places[key] for key in keys if key in self._places]
@@ -91,7 +91,7 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield item, the paper's name of the data set, and whether the data only stand in for it."""
+    """Yield item, the paper's name of the data set, and True if the data are only a substitute."""
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue
@@ -101,10 +101,10 @@ def _targets(
 
 
 def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Say whether rows are other than the paper's.
+    """Return True if rows are a subset of the paper's, or other rows.
 
-    A subset has ``[N rows]`` in its name (but for data sets that the paper itself sampled), or
-    other numbers of training and test rows than the paper (by more than 2 %). NaN: not known.
+    A subset has ``[N rows]`` in its name, except for data sets that the paper itself sampled. Other
+    rows differ by more than 2 % in the number of training or test rows. NaN means not known.
     """
     if "all" in source.rows:
         return not math.isnan(sampled) and sampled != source.rows["all"]
@@ -112,7 +112,7 @@ def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test:
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        abs(seen - number) > ROWS_TOLERANCE * number  # exact at the edge, as a quotient is not
+        abs(seen - number) > ROWS_TOLERANCE * number  # exact at the limit, unlike a quotient
         for seen, number in pairs
         if number and math.isfinite(seen)
     )

@@ -14,20 +14,20 @@ from rfbench.errors import ResultsError
 
 @dataclass(frozen=True)
 class Test:
-    """The outcome of a test of paired values.
+    """Result of a test of paired values.
 
     Attributes
     ----------
     n : int
-        Trials.
+        Number of trials.
     effect : float
         Mean of the differences.
     statistic, p : float
-        NaN where the test is not defined.
+        Test statistic and p-value; NaN if the test is not defined.
     note : str
-        Why it is not defined; empty otherwise.
+        Reason why it is not defined, else empty.
     error : float
-        The standard error of `effect`; NaN without a spread.
+        Standard error of `effect`; NaN without a spread.
     """
 
     __test__ = False
@@ -50,19 +50,24 @@ class Test:
 
 
 def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
-    """Test, on both sides, whether the mean difference of paired values is zero.
+    """Test, on both sides, if the mean difference of paired values is zero.
 
-    Where every trial splits the same rows anew, it speaks about those rows, over new splits and
-    new draws of the features; where the split is given, about new draws alone. It says nothing
-    about other rows. Given the rows, trials are independent and alike, so its level is the nominal
-    one up to the shape of their distribution: `tests/analysis/test_level.py` has it by simulation.
-    Nadeau and Bengio's correction for overlapping training rows, meant for new rows, rejects equal
-    methods in less than one of a thousand cases here.
+    If every trial splits the same rows again, the test is about these rows, over new splits and new
+    draws of the features. If the split is given, it is about new draws alone. It is not about new
+    rows. Given the rows, trials are independent and identically distributed, so the level is the
+    nominal one up to the shape of their distribution; `tests/analysis/test_level.py` checks it by
+    simulation. Nadeau and Bengio's correction for overlapping training rows is for new rows: it
+    rejects equal methods in less than one of a thousand cases here.
 
     Parameters
     ----------
     a, b : array of shape (n,)
-        One value per trial; `b` may be a single number. Trials with a NaN are left out.
+        One value per trial; `b` may be a single number. Trials with a NaN are dropped.
+
+    Returns
+    -------
+    Test
+        Result of the test.
     """
     from scipy.special import stdtr
 
@@ -87,7 +92,7 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Return Holm's adjusted p-values, in the order given; NaN stay NaN and do not count."""
+    """Return Holm's adjusted p-values, in the given order; NaN are ignored and stay NaN."""
     values = np.asarray(p, dtype=np.float64)
     adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # NaN come last
     order = order[: np.isfinite(values).sum()]

@@ -1,4 +1,4 @@
-"""From single trials to one line per method and setting: means, spreads, ranges."""
+"""Summaries of trials, one line per method and setting: means, spreads, ranges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 BASELINE = "rks"
-# By a measure of which more is better, the error that says the same.
+# Error that corresponds to a measure for which larger is better.
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 DASH = "\N{EN DASH}"
@@ -31,9 +31,9 @@ RANGED_COLUMNS = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 
 def find_axis(results: Results) -> str:
-    """Name what the experiment varies: ``'d'``, ``'M'``, or a swept setting.
+    """Return the name of the setting that varies: ``'d'``, ``'M'``, or a swept setting.
 
-    ``'variant'`` stands for settings that have no number of their own.
+    The name is ``'variant'`` for settings without a number.
     """
     rows = results.rows
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
@@ -48,7 +48,7 @@ def find_axis(results: Results) -> str:
 
 
 def _setting(variant: str) -> tuple[str, float | None]:
-    """Read ``'solver.k=2'`` as ``('k', 2.0)``; the value is None where it is no number."""
+    """Parse ``'solver.k=2'`` as ``('k', 2.0)``; the value is None if it is not a number."""
     key, _, value = variant.partition("=")
     name = key.rpartition(".")[2].strip()
     try:
@@ -58,18 +58,18 @@ def _setting(variant: str) -> tuple[str, float | None]:
 
 
 def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
-    """Say for each data set which metric is shown.
+    """Return the metric to show for each data set.
 
-    The given one; else the configuration's; else misclassification, relative squared error or
-    kernel error, the first that has values.
+    It is the given metric, else the configuration's. Otherwise it is the first of
+    misclassification, relative squared error and kernel error that has values.
 
-    Raises ResultsError if the metric is not a known one.
+    Raises ResultsError if the metric is not known.
     """
     wanted = metric or results.config.get("metric")
     if wanted and wanted not in METRICS:
         raise ResultsError(
-            f"There is no metric '{wanted}'.",
-            f"Known are {', '.join(METRICS)}.",
+            f"Unknown metric '{wanted}'.",
+            f"Known metrics: {', '.join(METRICS)}.",
             f"Name one of them.{suggest_nearest(wanted, list(METRICS))}",
         )
     datasets = sorted(results.rows["dataset"].unique())
@@ -81,7 +81,7 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
 
 
 def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
-    """Aggregate the trials, one line per data set, method and value of what is varied.
+    """Aggregate the trials, one line per data set, method and value of the varied setting.
 
     Parameters
     ----------
@@ -94,14 +94,18 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Sorted by data set, method and ``x``. Columns: what the lines are grouped by
-        (`rfbench.analysis.frame.IDENTITY`; ``M`` only where it does not follow another method's
-        number of features); ``method``, the label, with whatever else is needed to tell two lines
-        apart; ``x``; ``metric``; its ``mean``, standard deviation ``sd``, standard error ``se``
-        (NaN for a single trial); ``trials``, the number of values behind them, and ``failed``, the
-        rows without one; smallest and largest M, columns, kept, bandwidth, n_train and n_test; mean
-        and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`, seconds);
-        the median scale-free penalty.
+        Sorted by data set, method and ``x``. Columns:
+
+        - The columns of the groups (`rfbench.analysis.frame.IDENTITY`); ``M`` only if it does not
+          follow another method's number of features.
+        - ``method``: the label, with the settings that distinguish two lines.
+        - ``x``, ``metric``, its ``mean``, standard deviation ``sd`` and standard error ``se`` (NaN
+          for a single trial).
+        - ``trials``: number of values, and ``failed``: number of rows without a value.
+        - Smallest and largest M, columns, kept, bandwidth, n_train and n_test.
+        - Mean and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`,
+          seconds).
+        - Median of the scale-free penalty.
     """
     return summarise_collection(frame.build_collection([results]), results, metric).drop(
         columns="group", errors="ignore"
@@ -111,7 +115,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarise_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return `summarise` of results that a collection holds, and ``group``, the line there."""
+    """Return `summarise` for results in a collection, with ``group``, the line in its groups."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
@@ -137,7 +141,7 @@ def summarise_collection(
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """Add ``x``; a method that what is swept does not concern gets a line at each value."""
+    """Add ``x``; a method that the sweep does not concern gets a line at each value."""
     values = table["variant"]
     if varied == "variant":
         table = table.assign(x=values.replace("", DASH))
@@ -151,10 +155,10 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 
 def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
-    """Return the numbers of some groups over the finite values of rows that ended well."""
+    """Return statistics of groups over the finite values of successful rows."""
     rows = drop_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
-    # By trial: in any other order sums round otherwise.
+    # Sorted by trial: in any other order, sums would be rounded differently.
     order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]
     ranges, times = ["M", *RANGED_COLUMNS], list(dict.fromkeys((*TIME_COLUMNS, *SUMS)))
     group = rows["group"].to_numpy()[order]
@@ -166,7 +170,7 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
         values[~(ok & np.isfinite(values))] = np.nan
         return values
 
-    # Column by column, so that rows are never there twice.
+    # One column at a time, so that rows are not copied as a whole.
     needed = dict.fromkeys([*ranges, *times, "alpha_scale_free"])
     columns = {name: finite(name) for name in needed}
     columns["value"] = np.full(len(order), np.nan)

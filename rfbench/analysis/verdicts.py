@@ -1,4 +1,4 @@
-"""The rules of the verdicts, with their constants: nothing else decides one."""
+"""Rules of the verdicts, with all their constants."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ if TYPE_CHECKING:
     from rfbench.analysis.comparisons import ClaimComparison
 
 # The usual level of a test. Halved, 278 of the 549 judged numbers are undecided, doubled 185 (238
-# as it is).
+# with this level).
 ALPHA = 0.05
-# Chosen without a measurement: what counts as the same number, or nearly (CLOSE_POINTS).
-# AGREES_RATIO and CLOSE_RATIO bound the quotient of numbers that are not percentages, ours to
-# theirs or theirs to ours. Of the 549 numbers that are judged, 79 agree, 126 are close, 238 are
-# undecided and 106 differ. With all four bounds halved these are 15, 64, 337 and 133; doubled, 205,
-# 137, 122 and 85.
+# Chosen without a measurement: limits for numbers that agree, or are close (CLOSE_POINTS).
+# AGREES_RATIO and CLOSE_RATIO are limits for the quotient of numbers that are not percentages, in
+# either direction. Of the 549 numbers that are judged, 79 agree, 126 are close, 238 are undecided
+# and 106 differ. With all four limits halved these are 15, 64, 337 and 133; doubled, 205, 137, 122
+# and 85.
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 AGREES_RATIO = 1.05
 CLOSE_RATIO = 1.1
-# Points. Most papers print two decimals of a percentage, and half a unit of the last one is lost.
-# Where a number has other decimals, its own half digit is given.
+# In points. Most papers print two decimals of a percentage, and half a unit of the last decimal is
+# lost. Other numbers have their own half digit.
 HALF_A_DIGIT = 0.005
-# Points above the share of the majority class, and R^2 (LEARNT), from which on something was
-# learnt. Chosen without a measurement. Doubled, more sizes of a curve would be remarked as at
-# chance; no verdict would change.
+# Points above the share of the majority class, and R^2 (LEARNT), from which on a method is better
+# than a constant. Chosen without a measurement. Doubled, more sizes of a curve would be marked as
+# at chance; no verdict would change.
 CHANCE_POINTS = 1.0
 LEARNT = 0.05
-# Relative spectral error of plain features, times the root of their number. Where all entries off
-# the diagonal are k, it is about (1 - k^2) / sqrt(2) by definition: 0.05 is reached at k = 0.964.
+# Relative spectral error of plain features, times the root of their number. If all entries off the
+# diagonal are k, it is about (1 - k^2) / sqrt(2) by definition: 0.05 is reached at k = 0.964.
 # Doubled, it is reached at k = 0.927.
 CONSTANT_KERNEL = 0.05
-# With fewer trials not even a one-sided sign test is significant: 1/2^4 is more than ALPHA, and
+# With fewer trials, not even a one-sided sign test is significant: 1/2^4 is more than ALPHA, and
 # 1/2^5 is less. Doubled, claims with five to nine trials would be inconclusive.
 MIN_TRIALS = 5
-# The usual power of a test (Cohen 1988). With half the risk, 0.9, the papers' own
-# spread is too wide for 343 of the 2,854 comparisons instead of 316; with twice the risk for 272.
+# The usual power of a test (Cohen 1988). With half the risk, 0.9, the papers' own spread is too
+# wide for 343 of the 2,854 comparisons instead of 316; with twice the risk for 272.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
 REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
-NOT_CLEAR = "not clear"  # of a claim
+NOT_CLEAR = "not clear"  # verdict on a claim
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-UNVARIED = ", not varied"  # the mark of a verdict that rests on readings that were not varied
+UNVARIED = ", not varied"  # mark of a verdict on readings that were not varied
 JUDGED = (
     HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
     IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
@@ -61,19 +61,24 @@ def judge_numbers(
 ) -> NDArray[np.str_]:
     """Return the verdicts on numbers, from the intervals of their differences to ours.
 
-    That the 90 % interval lies within bounds is two one-sided tests at 5 %; that it lies beyond a
-    bound is one. So none of them is said more than once in twenty times at a true difference that
-    is its bound, and more trials of the same mean never take a verdict back.
+    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %, an interval
+    beyond a limit to one such test. If the true difference equals a limit, each verdict is given in
+    at most one of twenty cases. More trials with the same mean never revoke a verdict.
 
     Parameters
     ----------
     distance : array
-        Between measured means and published numbers: in points, or the logarithm of the quotient
-        measured / published.
+        Difference between measured means and published numbers: in points, or the logarithm of the
+        quotient measured / published.
     half_width : array
-        See `compute_half_widths`; NaN where it is not known.
+        Half widths from `compute_half_widths`; NaN if not known.
     relative : array of bool
-        Which distances are logarithms.
+        True for distances that are logarithms.
+
+    Returns
+    -------
+    array of str
+        One verdict per number.
     """
     import numpy as np  # the help of `rfbench verify` needs the constants alone
 
@@ -93,17 +98,24 @@ def compute_half_widths(
 ) -> NDArray[np.float64]:
     """Return half the width of the 90 % intervals of differences of two means, in their unit.
 
-    Welch's degrees of freedom, or ours alone where the paper does not state its trials. A number
-    without a spread counts as one trial that scatters as ours do. Half a unit of the last printed
-    digit is added. NaN where we have fewer than two trials. Errors and half a digit, divided by
-    their means, give the intervals of the logarithm of the quotient, to first order.
+    The degrees of freedom are Welch's, or ours alone if the paper does not state its trials. A
+    number without a spread counts as one trial with our spread. Half a unit of the last printed
+    digit is added. The result is NaN for fewer than two of our trials. If errors and half a digit
+    are divided by their means, the result is for the logarithm of the quotient, to first order.
 
     Parameters
     ----------
     published_error, error : array
-        Standard errors of the means.
+        Standard errors of the means; NaN in `published_error` if the paper states no spread.
     published_trials, trials : array
-        Their numbers of trials; NaN, as in `published_error`, where the paper does not say.
+        Numbers of trials; NaN in `published_trials` if the paper does not state it.
+    half_digit : array
+        Half a unit of the last printed digit.
+
+    Returns
+    -------
+    array of float
+        Half widths.
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -116,7 +128,7 @@ def compute_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    with np.errstate(invalid="ignore"):  # where neither side varies
+    with np.errstate(invalid="ignore"):  # neither side may vary
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
@@ -128,18 +140,23 @@ def is_too_noisy(
     half_digit: ArrayLike = HALF_A_DIGIT,
     relative: ArrayLike = False,
 ) -> NDArray[np.bool_]:
-    """Say which numbers cannot be expected to agree, because the paper's own spread is too wide.
+    """Return a mask of the numbers that cannot be expected to agree, because of the paper's spread.
 
-    With ever more trials of ours the interval is the paper's own. Where both true means are equal
-    it then lies within the bounds of agreement in less than `POWER` of the cases. The difference
-    that was measured plays no part: the others can be decided, whatever came of them.
+    With infinitely many trials of ours, the interval is the paper's own. A number is too noisy if
+    this interval is inside the limits of agreement in less than `POWER` of the cases, if both true
+    means are equal. The measured difference is not used.
 
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `compute_half_widths`; without a standard error it is not known: the answer is no.
+        See `compute_half_widths`; a number without a standard error is not too noisy.
     relative : array of bool
         See `judge_numbers`.
+
+    Returns
+    -------
+    array of bool
+        True for numbers that are too noisy.
     """
     import numpy as np
     from scipy.special import ndtri
@@ -153,32 +170,32 @@ def is_too_noisy(
 
 
 def lies_inside(comparison: ClaimComparison) -> bool:
-    """Whether a comparison is significantly within its bounds, by itself.
+    """Return True if a comparison is significantly within its bounds, by itself.
 
-    That all of a claim's are is an intersection-union test, which needs no correction: where one
-    lies on a bound, all of them are reached with a probability of at most `ALPHA`.
+    All comparisons of a claim together are an intersection-union test, which needs no correction:
+    if one is on a bound, all tests reject with a probability of at most `ALPHA`.
     """
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
-    """Whether a comparison is significantly outside its bounds, corrected over the whole claim."""
+    """Return True if a comparison is significantly outside its bounds, corrected over the claim."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side(comparison: ClaimComparison) -> str:
-    """Return on which side of its bounds a comparison lies: inside, outside or open."""
+    """Return the side of its bounds on which a comparison is: inside, outside or open."""
     if lies_inside(comparison):
         return "inside"
     return "outside" if lies_outside(comparison) else "open"
 
 
 def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
-    """Return the verdict on a claim; the parameters are those of `Outcome`.
+    """Return the verdict on a claim, given its comparisons and its `tested` of `wanted` data sets.
 
-    One rule for both outcomes: what depends on settings that the paper leaves open neither fails
-    nor holds. A claim fails by any comparison that is outside and does not depend on them, and
-    holds by all comparisons together.
+    A comparison that depends on settings that the paper leaves open makes a claim neither fail nor
+    hold. A claim fails if any comparison is outside and does not depend on such settings. It holds
+    if all comparisons are inside.
     """
     if not comparisons:
         return CANNOT

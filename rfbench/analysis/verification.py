@@ -1,4 +1,4 @@
-"""The published numbers and the claims of the papers, held against results folders."""
+"""Comparison of the published numbers and claims of papers with results folders."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from rfbench.results.manifest import read_if_sound
 
 @dataclass(frozen=True)
 class Verification:
-    """The findings of `verify`: the numbers of `compare_published`, and the claims."""
+    """Result of `verify`: the numbers of `compare_published`, and the outcomes of claims."""
 
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: tuple[authors_rows.AuthorsRuns, ...] = ()
-    paths: tuple[Path, ...] = ()  # where the results were looked for
-    unprinted: Effect = return_no_effect  # what a slice knows of keys that papers do not print
+    paths: tuple[Path, ...] = ()  # paths in which results were searched
+    unprinted: Effect = return_no_effect  # effect ranges over unstated settings, from a slice
 
     @property
     def own(self) -> pd.DataFrame:
-        """The numbers on the papers' own data, stand-ins left out."""
+        """Numbers on the papers' own data, without substitutes."""
         return self.numbers[~self.numbers["stand_in"]]
 
     def of_claim(self, name: str) -> list[Outcome]:
-        """Return the outcomes of a claim, by its id or by ``paper/id``.
+        """Return the outcomes of a claim, given its id or ``paper/id``.
 
-        Raises ResultsError if there is no such claim.
+        Raises ResultsError if the claim does not exist.
         """
         named = [o for o in self.outcomes if name in (o.claim.id, "/".join(o.claim.key))]
         if not named:
@@ -52,10 +52,10 @@ class Verification:
 
 
 def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
-    """Return the results folders at or below the paths that a claim rests on, and its paper.
+    """Return the results folders at or below the paths with the rows of a claim, and its paper.
 
-    All of them, and no paper, where several papers or none have a claim of this name.
-    Raises ResultsError: a path is not there.
+    If several papers or none have a claim with this name, all folders and None are returned. Raises
+    ResultsError if a path does not exist.
     """
     found = reader.find(paths)
     of = {c.paper for c in papers.list_claims() if name in (c.id, "/".join(c.key))}
@@ -78,18 +78,18 @@ def verify(
     *,
     needed: bool = False,
 ) -> Verification:
-    """Hold the numbers and claims, of one paper or all, against the results at or below the paths.
+    """Compare numbers and claims, of one paper or all, with the results at or below the paths.
 
-    Rows that no configuration asks for play no part, see `rfbench.analysis.frame.collect`.
+    Stale rows are ignored, see `rfbench.analysis.frame.collect`.
 
-    Raises ResultsError if a path is not there, or there is no such paper; where they are `needed`,
-    also if no results at all can be read.
+    Raises ResultsError if a path or the paper does not exist, or, with `needed`, if no results can
+    be read.
     """
     folders = tuple(map(Path, paths))
     collection = collect(folders, today)
     if needed and not collection.experiments:
         raise ResultsError(
-            "There are no results to report on.",
+            "No results found.",
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
@@ -100,7 +100,7 @@ def verify(
 def build_verification(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> Verification:
-    """Hold the published numbers and the claims against what was read."""
+    """Compare the published numbers and the claims with loaded results."""
     numbers = compare_published(selection, paper)
     outcomes = claims.evaluate(selection, paper, unprinted)
     differences = _differences(numbers)
@@ -114,7 +114,7 @@ def build_verification(
 
 
 def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
-    """Return by how much numbers differ, those that do; of several sizes the largest."""
+    """Return the absolute differences of the numbers that differ, the largest over sizes."""
     differ = numbers[numbers["verdict"] == verdicts.DIFFERS]
     plain, size = differ["unit"] == PLAIN, differ["difference"].abs()
     size = size.where(~plain, 100 * size / differ["published"])
@@ -126,7 +126,7 @@ def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
 def _differing(
     differences: Mapping[Any, float], outcome: Outcome
 ) -> tuple[tuple[str, float, Unit], ...]:
-    """Return `Outcome.differing`: an order of errors says less where the errors are others."""
+    """Return `Outcome.differing`: numbers that differ weaken a claim about their order."""
     largest: dict[tuple[str, Unit], float] = {}
     units: tuple[Unit, ...] = ("points", "%")
     for comparison in outcome.comparisons:

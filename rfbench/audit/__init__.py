@@ -1,1 +1,1 @@
-"""Which of the choices that a paper leaves open bring its numbers out."""
+"""Audits: which of the settings that a paper does not state reproduce its numbers."""

@@ -1,4 +1,4 @@
-"""The choices that a paper leaves open."""
+"""Open choices: settings that a paper does not state."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rfbench.errors import ConfigError
 
 
 def list_choices(target: Target, gaps: bool = False) -> Choices:
-    """Return the choices that are open for a target, by name; see `papers.list_open_choices`.
+    """Return the open choices of a target by name, see `papers.list_open_choices`.
 
-    An empty list removes a choice. With `gaps`, only those that fill a gap of the text: none
-    contradicts it.
+    A choice without options is dropped. With `gaps`, only choices that fill a gap of the text are
+    returned; these do not contradict the text.
     """
     choices = papers.list_open_choices(target.paper, target.items, target.dataset)
     names = set(papers.list_gaps(target.paper) if gaps else choices)
@@ -24,10 +24,10 @@ def list_choices(target: Target, gaps: bool = False) -> Choices:
 
 
 def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
-    """Read ``KEY=VALUES`` as the name of a choice and its options.
+    """Parse ``KEY=VALUES`` into the name of a choice and its options.
 
-    Where the key is one of the `named` choices and the values are names of its options, they are
-    picked from it. ConfigError if there is no key or no value.
+    If the key is one of the `named` choices and all values are names of its options, these options
+    are selected. Raises ConfigError if there is no key or no value.
     """
     key, sign, values = text.partition("=")
     key = key.strip()
@@ -49,14 +49,14 @@ def _options(name: str, options: Any) -> Options:
 
 
 def format_value(value: Any) -> str:
-    """Write a value as in a configuration."""
+    """Return a value as it is written in a configuration."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def select_options(options: Options, samplers: Sequence[str]) -> Options:
-    """Return options without the settings of samplers that are not there; they may all go.
+    """Return options without the settings of absent samplers; options without settings are dropped.
 
-    Of options that are then the same the first stays.
+    The first of several equal options is kept.
     """
     left: Options = {}
     for name, settings in options.items():

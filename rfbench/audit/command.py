@@ -1,4 +1,4 @@
-"""`rfbench audit`: the open choices under which a published row reproduces."""
+"""Command `rfbench audit`: vary open choices, and compare with a published row."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @make_setting_option(
     "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the listed ones", option="--vary"
 )
-@make_setting_option("overrides", "KEY.PATH=VALUE", "Fix a key, which is then no open choice")
+@make_setting_option("overrides", "KEY.PATH=VALUE", "Fix a key, so that it is not varied")
 @click.option(
     "--most",
     type=POSITIVE_INTEGER,
@@ -61,21 +61,22 @@ def audit(
     most: int,
     options: RunOptions,
 ) -> None:
-    """Try the choices that a paper leaves open against a row of its table.
+    """Vary the settings that a paper leaves open, and compare with a row of its table.
 
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
-    CONFIG with 2 trials, or --trials, and ranked by its distance to the published numbers: half of
-    them choose, the other half confirm. It reports how many combinations were tried. The halves
-    are not independent: an audit of other data of the paper is stronger. With --gaps nothing is
-    chosen: it reports the range of each number over unstated details, or of each comparison of a
-    claim. An interrupted audit is not ranked; the same command resumes.
+    CONFIG with 2 trials, or --trials. Combinations are ranked by their distance to the published
+    numbers: half of the numbers select, the other half confirm. The halves are not independent: an
+    audit of other data of the paper is stronger evidence. The report includes the number of
+    combinations. With --gaps nothing is selected: the report has the range of each number over
+    unstated details, or of each comparison of a claim. An interrupted audit is not ranked; the same
+    command resumes it.
 
     \b
     Examples:
-      rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
-      rfbench audit CONFIG --target PAPER/ITEM/DATASET --gaps
-      rfbench audit CONFIG --target PAPER/CLAIM/DATASET --gaps
-      rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
+        rfbench audit CONFIG --target PAPER/ITEM/DATASET --set M=56,112,224
+        rfbench audit CONFIG --target PAPER/ITEM/DATASET --gaps
+        rfbench audit CONFIG --target PAPER/CLAIM/DATASET --gaps
+        rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
     from rfbench.audit.plan import Question, plan
     from rfbench.audit.target import find
@@ -84,9 +85,9 @@ def audit(
 
     if options.only:
         raise ConfigError(
-            "--only is not for an audit.",
-            "It would leave combinations without their numbers.",
-            "Vary less, or fix M and others with --set.",
+            "--only cannot be used in an audit.",
+            "Some combinations would have no numbers.",
+            "Vary fewer choices, or fix M and other keys with --set.",
         )
     asked = Question(
         config,
@@ -113,7 +114,7 @@ def audit(
 
 
 def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
-    """Run and rank one audit; Exit with 1 if it was interrupted or a trial failed."""
+    """Run and rank one audit; exit with code 1 if it was interrupted or a trial failed."""
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank
@@ -122,7 +123,7 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
     work = running.plan_with_messages(planned, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
-        echo("ranked: nothing, because the numbers of a smoke run mean nothing")
+        echo("not ranked, because the numbers of a smoke run have no meaning")
     elif summary.interrupted or summary.left:
         echo("interrupted: not ranked")
     elif summary.found + summary.done:
@@ -130,9 +131,9 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
         files = page.save(audit, table, work.folder)
         echo("\n" + page.render(work.folder, audit.asked.command))
         if incomplete := len(audit.experiments) - len(table):
-            echo(f"not ranked: {incomplete} combinations that lack a number")
+            echo(f"not ranked: {incomplete} combinations without all numbers")
         for path in files:
             echo(f"written: {path}")
-    running.say_trials(summary, f"{summary.found} were there")
+    running.say_trials(summary, f"{summary.found} measured before")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

@@ -1,4 +1,4 @@
-"""What an audit found: its table, and the page that is made of it."""
+"""Result of an audit: its table, and the page that is rendered from it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rfbench.pages.words import number, signed
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-NEAREST = 10  # combinations on a page; doubled, the table fills two screens
+NEAREST = 10  # number of combinations on a page; doubled, the table fills two screens
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
     "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",
@@ -43,9 +43,9 @@ RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "
 
 
 def find_command(folder: Path) -> str:
-    """Return the command of `rfbench audit` that the page of an audit's folder names.
+    """Return the command of `rfbench audit` in the page of an audit's folder.
 
-    Raises ResultsError if there is no such page, or it names none.
+    Raises ResultsError if there is no page, or no command in it.
     """
     file = folder / PAGE
     text = files.read(file).decode("utf-8", "replace") if file.is_file() else ""
@@ -59,14 +59,14 @@ def find_command(folder: Path) -> str:
 
 
 def render(folder: Path, command: str) -> str:
-    """Write what the table of an audit's folder says: neither rows nor data are needed.
+    """Return the page of an audit for the table in its folder; neither rows nor data are needed.
 
-    Raises ResultsError if there is no such table.
+    Raises ResultsError if there is no table.
     """
     tables = read_all([folder])
     if not tables:
         raise ResultsError(
-            f"{folder / AUDIT_FILE} is not there, or is no table of an audit.",
+            f"{folder / AUDIT_FILE} is missing, or is not a table of an audit.",
             "",
             "Run the audit again.",
         )
@@ -95,7 +95,7 @@ def render(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return per comparison its bounds, our reading, and the ends of its range over the gaps."""
+    """Return for each comparison its bounds, our reading, and its range over the gaps."""
     here, rows = select_gaps(kept), []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -126,7 +126,7 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return per number what is printed, our reading, and the paired differences over the gaps."""
+    """Return for each number the published value, our reading, and its range over the gaps."""
     numbers = papers.list_published()
     return [
         [
@@ -145,15 +145,15 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
 
 
 def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
-    """Write ``audit.csv`` and ``audit.md`` into a folder and return their paths.
+    """Write ``audit.csv`` and ``audit.md`` into a folder, and return their paths.
 
-    ResultsError if no combination has all its cells, WriteError if there is no room or no
-    permission.
+    Raises ResultsError if no combination has all its cells, WriteError if the disk is full or
+    writing is not permitted.
     """
     if table.empty:
         raise ResultsError(
             f"No combination has every number of {audit.target}.",
-            f"{len(audit.experiments)} lack at least one: their trials failed or were not run.",
+            f"{len(audit.experiments)} combinations lack a number: trials failed or were not run.",
             "Run it again with --dry-run, which counts them.",
         )
     content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
@@ -164,21 +164,21 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
 def write_page(folder: Path, command: str) -> Path:
     """Write ``audit.md`` from ``audit.csv``.
 
-    Raises ResultsError if there is no such table, WriteError if the page cannot be written.
+    Raises ResultsError if the table is missing, WriteError if the page cannot be written.
     """
     files.replace(folder / PAGE, render(folder, command).encode())
     return folder / PAGE
 
 
 def remake(paths: Sequence[Path]) -> list[Path]:
-    """Write the page of each audit below some folders from its table.
+    """Write the page of each audit below `paths` from its table.
 
-    Raises ResultsError if there is no such folder, or a page names no command.
+    Raises ResultsError if a folder is missing, or a page contains no command.
     """
     for path in paths:
         if not path.is_dir():
             raise ResultsError(
-                f"{path} is not there.", "", "Name a folder that `rfbench audit` wrote."
+                f"{path} does not exist.", "", "Name a folder that `rfbench audit` wrote."
             )
     folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
     return [write_page(folder, find_command(folder)) for folder in folders]

@@ -1,4 +1,4 @@
-"""Combinations by their distance to the published row."""
+"""Ranking of an audit's combinations by their distance to the published row."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from rfbench.results.maintenance import read_whole_rows
 
 
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
-    """Hold every combination against the target, from the folder that the trials were run into.
+    """Compare every combination with the target, from the results folder of the trials.
 
-    The lines are those of `tabulate_combinations`, or of a claim those of `tabulate_effects`; a
-    combination that lacks a number, not run yet or failed, has none.
+    The lines are described in `tabulate_combinations`, or in `tabulate_effects` for a claim. A
+    combination without all numbers has no line.
     """
     if audit.target.claim:
         return tabulate_effects(audit, audit.target.claim, results)
@@ -46,18 +46,25 @@ def rank(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return one line per combination that has all numbers, the nearest first, else in their order.
+    """Return one line per combination that has all numbers, the nearest first.
 
-    `in_folder` combinations have trials in the folder, those of earlier audits too. Those that are
-    read by another metric share their trials: so they may seem fewer than this audit has.
+    `in_folder` is the number of combinations with trials in the folder, including earlier audits.
+    Combinations that differ only in the metric share their trials, so `in_folder` may be smaller
+    than the number of combinations of this audit.
 
-    The index is the combination. Columns: ``place`` (from 1; those that are equally near share
-    one), the option of each choice, ``rms_choosing`` and ``rms_confirming`` (root mean square
-    differences of the halves in points, or in percent of numbers without a unit; NaN where there
-    is none), ``largest_difference`` of all, ``cells``, ``trials`` (the smallest number behind a
-    cell), ``tried``, ``stand_in``, ``as_configured`` (whether the line is the configuration
-    itself) and, per number, ``measured METHOD SIZE METRIC``, ``paired`` and ``half`` of the same
-    (see `add_paired_differences`), and ``protocol``, that of the configuration.
+    The index is the combination. Columns:
+
+    - ``place``: rank from 1. Ties share a place.
+    - One column per choice: the name of its option.
+    - ``rms_choosing`` and ``rms_confirming``: root mean square difference of each half, in points,
+      or in percent for numbers without a unit. NaN if the half is empty.
+    - ``largest_difference``: largest difference of all numbers.
+    - ``cells``: number of numbers. ``trials``: smallest number of trials of a cell.
+    - ``tried``: number of combinations. ``stand_in``: True for a substitute data set.
+    - ``as_configured``: True if the line is the configuration itself.
+    - ``measured METHOD SIZE METRIC`` per number, and ``paired`` and ``half`` of the same, see
+      `add_paired_differences`.
+    - ``protocol``: protocol of the configuration.
     """
     numbers = audit.target.numbers
 
@@ -70,7 +77,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     table = audit.grid.loc[gaps.index]
     table.insert(0, "place", 0)
     for name, half in zip(("rms_choosing", "rms_confirming"), audit.target.halves(), strict=True):
-        # NaN of none, or with one that is not known
+        # NaN for an empty half, or if a number is missing
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)
@@ -95,9 +102,9 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
 def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
     """Return a line per combination and published number that was measured.
 
-    `combination` and `number` are places in the audit's grid and in the target's numbers; the other
-    columns are those of `compare_published`. To `rfbench.analysis` each combination is a protocol
-    of its own; so one trial may serve several of them.
+    `combination` and `number` are positions in the audit's grid and in the target's numbers; the
+    remaining columns are documented in `compare_published`. `rfbench.analysis` treats each
+    combination as a protocol of its own, so one trial may belong to several combinations.
     """
     target, collection = audit.target, _by_combination(audit, results)
     cells = compare_published(Selection(collection), target.paper)
@@ -107,13 +114,13 @@ def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
     cells = cells.assign(
         number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
-    cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data come first
+    cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data are sorted first
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
     return add_paired_differences(cells, collection, audit.as_it_stands)
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
-    """Return the rows of each combination under a protocol of its own, its number."""
+    """Return the rows of each combination, with the number of the combination as protocol."""
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):
@@ -128,12 +135,12 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
 
 
 def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
-    """Return one line per combination under which a claim's comparisons were measured.
+    """Return one line per combination for which a claim's comparisons were measured.
 
-    The columns are those of `tabulate_combinations`, with a comparison of the claim in the place
-    of a number: ``measured NAME``, its effect (of quotients the logarithm); ``paired NAME``, its
-    mean difference to the configuration itself, over trials if both have as many; ``half NAME``,
-    half of the 90 % interval of that.
+    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of numbers.
+    ``measured NAME`` is the effect (a logarithm for quotients). ``paired NAME`` is its mean
+    difference from the unchanged configuration, over trials if both have equally many. ``half
+    NAME`` is half the width of the 90 % interval of this difference.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [
@@ -168,10 +175,10 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
 def add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the differences of cells to those of one combination, trial by trial.
+    """Add the differences between each cell and the cell of one combination, per trial.
 
-    ``paired``, the mean over the trials on the same splits and draws, in the number's unit, NaN
-    without such trials; ``half``, half the width of its 90 % interval, NaN of a single one.
+    ``paired`` is the mean over the trials on the same splits and draws, in the number's unit; NaN
+    without such trials. ``half`` is half the width of its 90 % interval; NaN for a single trial.
     """
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
@@ -190,13 +197,14 @@ def add_paired_differences(
 
 
 def count_tried(folder: Path) -> int:
-    """Return the number of combinations whose trials a folder holds; 0 without a table.
+    """Return the number of combinations with trials in a folder; 0 without a table.
 
-    They differ in what they set for the audit, or in what was set for all of one audit: then the
-    same label has several settings.
+    Combinations differ in the settings that one audit varies, or in settings that are fixed for a
+    whole audit. In the second case the same label has several settings.
     """
     try:
-        # As written: in `Results` a row names no setting of another sampler.
+        # Unprocessed rows are used, because in `Results` a row contains no setting of another
+        # sampler.
         rows = pd.DataFrame(read_whole_rows(folder))
     except ResultsError:
         return 0

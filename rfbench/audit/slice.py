@@ -1,4 +1,4 @@
-"""What the core asks of audits, see `rfbench.slices`."""
+"""Hooks of the `audit` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Name the command."""
+    """Return the import path of the command."""
     return {"audit": "rfbench.audit.command:audit"}
 
 
 def unprinted(paths: Iterable[str | Path]) -> Effect:
-    """Return what the audits say that lie among or beside some results."""
+    """Return the ranges from the audits in or next to `paths`."""
     from rfbench.audit.unprinted import read_near
 
     return read_near(paths)
@@ -33,14 +33,14 @@ def numbers(verification: Verification) -> AddedColumn:
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Return the finding for the front page; the audits have their pages already."""
+    """Return the finding for the front page; the pages of audits exist already."""
     from rfbench.pages.additions import Addition
 
     return Addition(findings=findings(verification))
 
 
 def findings(verification: Verification) -> list[Statement]:
-    """Write the finding that the audits carry."""
+    """Return the finding of the audits."""
     from rfbench.audit.unprinted import build_finding
     from rfbench.pages.findings import render_statements
 
@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Write by paper what came nearest in its audits, with links relative to a folder."""
+    """Return the nearest combinations of the audits per paper, with links relative to `out`."""
     from rfbench.audit.unprinted import collect_ranges
     from rfbench.pages.templates import render
 
@@ -66,6 +66,6 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def modes() -> dict[str, tuple[str, str]]:
-    """Name the option of `rfbench report` that makes the pages of audits."""
+    """Return the option of `rfbench report` that writes the pages of audits."""
     text = "Write only the pages of the audits below RESULTS, from their tables."
     return {"audits": (text, "rfbench.audit.page:remake")}

@@ -1,4 +1,4 @@
-"""The audits among the results: what came nearest, how far that carries, and what gaps decide."""
+"""Tables of audits among the results: nearest combinations, and ranges over unstated settings."""
 
 from __future__ import annotations
 
@@ -21,73 +21,74 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Of the same trials less the configuration itself: the mean, and half of its 90 % interval.
+# Differences between paired trials and the unchanged configuration: the mean, and half the width of
+# its 90 % interval.
 PAIRED, HALF = "paired ", "half "
-DISTANCE = "%.6g"  # in a table; what is then equal is a tie
+DISTANCE = "%.6g"  # number format in a table; equal strings are ties
 PLACE_COLUMNS = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
-PROTOCOL_COLUMN = "protocol"  # of the configuration
+PROTOCOL_COLUMN = "protocol"  # protocol of the configuration
 
 
 class NumberRange(NamedTuple):
-    """What a published number comes to over the keys that its paper does not print.
+    """Range of a published number over the settings that its paper does not state.
 
-    The paired differences to the reading, on the same splits and draws of the same run, are in the
-    paper's unit. The reading's own, 0, is among them.
+    The range consists of paired differences from our reading, on the same splits and draws of the
+    same run, in the paper's unit. It includes the reading's own difference, 0.
     """
 
-    number: int  # its place in `rfbench.papers.list_published`
-    low: float  # the smallest mean difference, with half of its 90 % interval over the trials
+    number: int  # position in `rfbench.papers.list_published`
+    low: float  # smallest mean difference, with half of its 90 % interval over the trials
     half_low: float
-    high: float  # the largest
+    high: float  # largest mean difference
     half_high: float
     combinations: int
     trials: int
-    varied: list[str]  # names of choices
-    page: Path  # that says more
+    varied: list[str]  # names of the varied choices
+    page: Path  # page of the audit
 
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote: its file, and what its folder is called by."""
+    """A table that `rfbench audit` wrote, with the facts in the name of its folder."""
 
     file: Path
     table: pd.DataFrame
 
     @property
     def kind(self) -> str:
-        """``audit``, or ``gaps`` where only what the paper does not print was varied."""
+        """``audit``, or ``gaps`` if only unstated settings were varied."""
         return self.file.parent.name.partition("_")[0]
 
     @cached_property
     def place(self) -> tuple[str, str, str, str]:
-        """The paper, its items (``+`` between them), the data set, and methods if only some.
+        """Paper, items (joined by ``+``), data set, and methods if only some were measured.
 
-        Of a claim: the paper, the claim's id, the data set, and the run.
+        For a claim: paper, the claim's id, data set, and run.
         """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
 
     @property
     def claim(self) -> Claim | None:
-        """The claim that was audited; None of published numbers."""
+        """Claim that was audited; None for published numbers."""
         return next((claim for claim in papers.list_claims() if claim.key == self.place[:2]), None)
 
     @property
     def page(self) -> Path:
-        """The Markdown file beside the table."""
+        """Markdown file next to the table."""
         return self.file.with_name("audit.md")
 
     @cached_property
     def nearest(self) -> pd.DataFrame:
-        """The lines that share the first place."""
+        """Lines that share the first place."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
     @property
     def choices(self) -> list[str]:
-        """The columns that are choices."""
+        """Columns that are choices."""
         names = map(str, self.table)
         return [
             c for c in names if c not in (*PLACE_COLUMNS, PROTOCOL_COLUMN) and not _of_a_number(c)
@@ -95,7 +96,7 @@ class AuditTable:
 
 
 def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
-    """Add to some paths the folder of audits that lies beside each, if there is one."""
+    """Return `paths` and the folders ``audits`` next to them."""
     given = list(map(Path, paths))
     beside = (path.parent / "audits" for path in given)
     return [*given, *(folder for folder in beside if folder.is_dir())]
@@ -104,7 +105,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
 def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
     """Read every ``audit.csv`` at or below the paths.
 
-    What is no such table, or lies in a folder that was renamed, is passed over.
+    Other tables, and tables in renamed folders, are skipped.
     """
     files = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
     named = (file for file in sorted(files.values()) if file.parent.name.count("_") >= 3)
@@ -131,22 +132,22 @@ def _of_a_number(column: str) -> bool:
 
 
 def get_number_column(number: Published) -> str:
-    """Return what the column of a number is called, after `MEASURED_PREFIX`."""
+    """Return the name of a number's column, without `MEASURED_PREFIX`."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 
 def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
-    """Return one more than the number of smaller distances, for each."""
+    """Return the rank of each distance: one more than the number of smaller distances."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
 
 
 def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
-    """Return the range of each published number, by its place, that audits have one of.
+    """Return the range of each published number that was audited, by its position.
 
-    Of an audit of the reading (`printed`) those combinations count that differ from it in gaps of
-    the text alone (`rfbench.papers.list_gaps`) and have trials on the same splits; of several
-    audits of a number, the one with the most of them.
+    In an audit of our reading (`printed`), a combination counts if it differs from the reading only
+    in gaps of the text (`rfbench.papers.list_gaps`) and has trials on the same splits. If a number
+    has several audits, the one with the most combinations is used.
     """
     found: dict[int, NumberRange] = {}
     for audit in every:
@@ -169,14 +170,14 @@ def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
 
 
 def measure_distance(published: float, low: float, high: float) -> float:
-    """Return how far a published number lies outside a range: 0 within it."""
+    """Return the distance between a published number and a range; 0 inside the range."""
     return max(low - published, published - high, 0.0)
 
 
 def select_gaps(audit: AuditTable) -> pd.DataFrame:
-    """Return the lines that differ from the reading in gaps of the text alone.
+    """Return the lines that differ from our reading in gaps of the text alone.
 
-    None where the configuration is not the reading, or was not measured itself.
+    The result is empty if the configuration is not our reading, or was not measured.
     """
     own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
     of_reading = PROTOCOL_COLUMN in audit.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
@@ -188,17 +189,18 @@ def select_gaps(audit: AuditTable) -> pd.DataFrame:
 
 
 def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
-    """Name the choices that differ among some lines of an audit."""
+    """Return the names of the choices that differ between the given lines of an audit."""
     return [name for name in audit.choices if lines[name].nunique() > 1]
 
 
 def compute_effect_range(
     every: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
-    """Return by how much the effect of a claim's comparison changes; None if it was not varied.
+    """Return the range of the effect of a claim's comparison; None if it was not audited.
 
-    From the audits of the claim itself; else from those of numbers that have both methods at the
-    size. Of several the one that leaves the fewest keys fixed, then with the most combinations.
+    The range is from audits of the claim, or from audits of numbers that have both methods at the
+    size. Among several audits, the one with the fewest fixed keys is used, then the one with the
+    most combinations.
     """
     own = [
         audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
@@ -235,9 +237,9 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range over the gaps of a column, or of one less another, from the reading.
+    """Return the range of a column, or of the difference of two columns, relative to our reading.
 
-    Of quotients the logarithms are subtracted.
+    With `ratio`, the logarithms of the columns are used.
     """
     here = select_gaps(audit)
     if not set(names) <= set(here):

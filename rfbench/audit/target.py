@@ -1,4 +1,4 @@
-"""The published row that an audit aims at."""
+"""Target of an audit: a published row, or a claim."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TARGET_GRAMMAR = (
 
 @dataclass(frozen=True)
 class Target:
-    """What an audit measures on a data set (the paper's name of it).
+    """Published numbers, or comparisons of a claim, on one data set (with the paper's name).
 
-    Published numbers, but times, by method and size; or the comparisons of a claim.
+    Each number has a method and a size. Times are not included.
     """
 
     paper: str
@@ -33,17 +33,18 @@ class Target:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that have numbers, or that the claim compares."""
+        """Methods that have numbers, or that the claim compares."""
         if self.claim:
             here = [part for part in self.claim.parts if self.dataset in part.datasets]
             return list(dict.fromkeys(m for part in here for m in (part.method, *part.against)))
         return list(dict.fromkeys(number.method for number in self.numbers))
 
     def folder(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
-        """Return the name of the folder of an audit; with the methods if only some are measured.
+        """Return the name of the folder of an audit; it contains the methods if some are missing.
 
-        Two configurations may have the methods of one row between them, and each its audit. Two
-        runs may have the items of one claim between them: its folder is named by the run.
+        Two configurations may each measure a part of the methods of a row, with an audit each. Two
+        runs may each measure a part of the items of a claim, so the run is part of the folder's
+        name.
         """
         if self.claim:
             return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
@@ -56,12 +57,12 @@ class Target:
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
                 f"The configuration measures {dataset}, the target is {self.dataset}.",
-                f"For that one it takes {' or '.join([source.dataset, *source.stand_ins])}.",
-                "Take a configuration on these data, or another --target.",
+                f"The target needs {' or '.join([source.dataset, *source.stand_ins])}.",
+                "Use a configuration on these data, or another --target.",
             )
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
-        """Return the target with the numbers of these methods at these sizes, or at any."""
+        """Return the target with the numbers of these methods and sizes; None means all sizes."""
         if self.claim:
             return self
         fits = [
@@ -73,10 +74,10 @@ class Target:
         return replace(self, numbers=tuple(fits))
 
     def halves(self) -> tuple[list[int], list[int]]:
-        """Return the positions of the numbers that choose, and of those that confirm.
+        """Return the positions of the numbers that select, and of the numbers that confirm.
 
-        Like the fields of a chessboard over methods and sizes, so that every method and every
-        size has its share in both; a single number only chooses.
+        The two halves alternate over methods and sizes like the fields of a chessboard, so that
+        each method and each size is in both halves. A single number is in the first half.
         """
         sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
         parity = [
@@ -88,10 +89,10 @@ class Target:
 
 
 def find(text: str) -> Target:
-    """Return the target that ``PAPER/ITEM/DATASET`` names; a claim is named by its id.
+    """Return the target for ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET``.
 
-    Raises ConfigError if there is no such paper, item or data set, or nothing but times was
-    published there.
+    Raises ConfigError if the paper, item or data set does not exist, or if only times were
+    published.
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):

@@ -1,4 +1,4 @@
-"""What the audits among the results add to the numbers and claims of papers."""
+"""Results of the audits that are added to the numbers and claims of papers."""
 
 from __future__ import annotations
 
@@ -39,13 +39,17 @@ EXPLANATION = Markdown(
 
 
 class Unprinted:
-    """What audits say of the keys that papers do not print.
+    """Ranges of published numbers and claims over settings that papers do not state.
 
     Parameters
     ----------
     every : sequence of AuditTable
+        Tables of the audits.
 
-    A call adds to a comparison of a claim the range of its effect, and what it depends on.
+    Notes
+    -----
+    A call adds to a comparison of a claim the range of its effect, and the settings on which the
+    effect depends.
     """
 
     def __init__(self, every: Sequence[AuditTable]) -> None:
@@ -53,21 +57,20 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> dict[int, NumberRange]:
-        """The ranges of published numbers, see `rfbench.audit.tables.compute_ranges`."""
+        """Range of each published number over unstated settings, by position."""
         return compute_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:
-        """Return the comparison with the range of its effect, if that is known."""
+        """Return the comparison with the range of its effect, if it is known."""
         return with_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
 
 
 def with_range(
     claim: Claim, comparison: ClaimComparison, span: EffectRange | None
 ) -> ClaimComparison:
-    """Add to a comparison the range of its effect, and what the effect depends on.
+    """Add to a comparison the range of its effect, and the settings on which it depends.
 
-    It depends on what was varied if it is on both sides of a bound within that range, on whichever
-    side the reading is.
+    The effect depends on the varied settings if a bound of the claim is inside the range.
     """
     if span is None:
         return comparison
@@ -84,18 +87,18 @@ def with_range(
 
 
 def read_near(paths: Iterable[str | Path]) -> Unprinted:
-    """Return what the audits among or beside some results say."""
+    """Return the ranges from the audits in or next to `paths`."""
     return Unprinted(read_all(add_audit_folders(paths)))
 
 
 def collect_ranges(verification: Verification) -> Unprinted:
-    """Return what the audits say that were read with a verification; nothing if none were."""
+    """Return the ranges that were read with a verification; empty if there are none."""
     known = verification.unprinted
     return known if isinstance(known, Unprinted) else Unprinted(())
 
 
 def build_finding(verification: Verification) -> Finding | None:
-    """Return by how much numbers move with what their papers do not print."""
+    """Return the finding on the ranges of numbers over unstated settings."""
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
@@ -124,7 +127,7 @@ def build_finding(verification: Verification) -> Finding | None:
 
 
 class Varied(NamedTuple):
-    """What was varied of the settings that a paper does not state, and what was not."""
+    """Range over the unstated settings of a paper, and the settings that were not varied."""
 
     range: NumberRange | None
     fixed: list[str]
@@ -160,7 +163,7 @@ def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
 
 
 def format_range(found: NumberRange, reading: Line) -> str:
-    """Write the paired differences to a reading, and how far it stays off the published number."""
+    """Return the paired differences as text, with the distance to the published number."""
     low = f"{signed(found.low)} ± {number(found.half_low, 2)}"
     high = f"{signed(found.high)} ± {number(found.half_high, 2)}"
     ends = reading["measured"] + found.low, reading["measured"] + found.high

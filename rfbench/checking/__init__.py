@@ -1,15 +1,16 @@
-"""Does a map of random features have the kernel that it claims, and keep what it promises?
+"""Tests of feature maps: of the kernel that a map claims, and of the promises of every map.
 
     from rfbench.checking import check_map
 
     def test_antithetic():
         check_map(Antithetic, kernel="gaussian")
 
-- `check_map` raises `CheckFailed` if not; `check` returns all that was found. They take a sampler,
-  a transformer of scikit-learn's interface, or a function ``f(X, M, seed)``.
-- `rfbench test` prints it; `results/maps.md` has it for every map of rfbench and those of others.
+- `check_map` raises `CheckFailed` if a test fails. `check` returns all findings. Both accept a
+  sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
+- `rfbench test` prints the findings. `results/maps.md` lists them for every map of rfbench and for
+  maps of other packages.
 
-Everything is imported when it is first asked for.
+The module `run` is imported on first use.
 """
 
 import importlib

@@ -1,10 +1,10 @@
-"""Is the product of a map's features the kernel? Its bias and its error over seeds.
+"""Bias and error of a feature map's kernel estimates over seeds.
 
 Bias is relative to the error of one draw, the standard deviation over seeds. The number of seeds is
-fixed beforehand: with it a bias of a tenth of that error, at one pair of rows, is found with
-probability `POWER`, and a map without any bias is refused with probability `LEVEL` at most
-(t tests, Bonferroni over the pairs). Before that number there is one look, which can only refuse,
-and only beyond `CERTAIN_Z` standard errors: what it adds to the level is below 1e-10.
+fixed beforehand. With it, a bias of a tenth of that error at one pair of rows is detected with
+probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at most (t tests,
+Bonferroni over the pairs). One earlier look can only reject a map, and only beyond `CERTAIN_Z`
+standard errors. It increases the level by less than 1e-10.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ from rfbench.checking.closed_forms import Softmax
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
-"""From rows, M and a seed to features, or to features and what their products lack (a number)."""
+"""Function of rows, M and a seed. It returns features, or features and a constant to add to their
+products.
+"""
 
 
 class CheckFailed(AssertionError):
-    """A promise that is not kept; the message is a sentence that says what came instead."""
+    """Exception for a promise that is not kept; the message describes the actual result."""
 
 
 class MapClaim(NamedTuple):
-    """A map, the kernel that it claims, and two M at which it is measured."""
+    """A map, the kernel that it claims, and two values of M at which it is measured."""
 
     name: str
     draw: Draw
@@ -41,44 +43,46 @@ class MapClaim(NamedTuple):
     sizes: tuple[int, int] = (16, 256)
 
 
-# Chosen: one right map in a thousand is refused, and a bias of a tenth of the error of one draw is
-# found nine times in ten. Halved, SEEN needs four times the seeds, and LEVEL a tenth more.
+# Chosen: one correct map in a thousand is rejected, and a bias of a tenth of the error of one draw
+# is detected nine times in ten. Halved, SEEN needs four times the seeds, and LEVEL a tenth more.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Pairs of rows at which the bias is tested, the number that `choose_pairs` makes by definition:
-# four directions and the data at three distances each, and two rows with themselves.
+# Number of pairs at which the bias is tested, by definition of `choose_pairs`: four directions and
+# the data at three distances each, and two rows with themselves.
 TESTS = 17
-# Seeds that find a bias of `SEEN` errors of one draw at one of the pairs: 2,808, by definition of
-# the power of the normal test.
+# Number of seeds that detect a bias of `SEEN` errors of one draw at one of the pairs: 2,808. It
+# follows by definition from the power of the normal test.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# Standard errors at the first look. A t variable of 199 degrees of freedom exceeds 8 with a
-# probability of 6e-14; halved to 4, the look would add 1.5e-3 over all pairs, more than
-# the level.
+# Standard errors for a rejection at the first look. A t variable with 199 degrees of freedom
+# exceeds 8 with a probability of 6e-14; halved to 4, the look would add 1.5e-3 over all pairs, more
+# than the level.
 CERTAIN_Z = 8.0
-# Of CPU, chosen without a measurement. Halved, slow maps are measured with fewer seeds, and a
-# smaller bias is missed; the page says how much would be seen.
+# CPU seconds, chosen without a measurement. Halved, slow maps are measured with fewer seeds, and a
+# smaller bias is missed; the output contains the detectable bias.
 MAX_SECONDS = 60.0
-# Seeds of the first look, and of the larger M. Chosen without a measurement: FIRST_LOOK is a
-# fourteenth of all seeds, so that a wrong map ends early; of 20 values a root mean square has a
-# relative standard error of about 4 % over the 17 pairs. Doubled, the check of the rate takes twice
-# as long.
+# Number of seeds of the first look, and for the larger M. Chosen without a measurement: FIRST_LOOK
+# is a fourteenth of all seeds, so that a wrong map ends early. A root mean square of 20 values has
+# a relative standard error of about 4 % over the 17 pairs. Doubled, the check of the rate needs
+# twice as long.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Of a kernel, where nothing is said. Its square and its inverse are far from it, so that a map that
-# divides by the wrong one of them is found: at 1 it would pass, and at twice 3 the features hardly
+# Default bandwidth of a kernel. It differs much from its square and its inverse, so a map that
+# divides by the wrong one is detected: with 1 it would pass, and with twice 3 the features hardly
 # vary.
 BANDWIDTH = 3.0
-# Of pairs, in bandwidths: a Gaussian kernel is .88, .61 and .14 there. Doubled, the last is 3e-4,
-# where every map is right.
+# Distances of pairs, in bandwidths: a Gaussian kernel is .88, .61 and .14 there. Doubled, the last
+# value is 3e-4, where every map is right.
 DISTANCES = (0.5, 1.0, 2.0)
-# Columns of the rows. Twice as many cost more in maps that form d x d matrices; with one or two,
-# maps whose rows of frequencies are orthogonal differ too little from independent ones.
+# Number of columns of the rows. Twice as many are slower for maps that form d x d matrices. With
+# one or two columns, orthogonal frequencies differ too little from independent ones.
 N_INPUTS = 5
-TESTED = slice(0, TESTS)  # by definition all but the pair further out, which is for the error alone
+# by definition all pairs except the last one, which is used for the error only
+TESTED = slice(0, TESTS)
 
 
 class Pairs(NamedTuple):
-    """The rows that a map is fitted on, real ones first, and the pairs of rows that end them.
+    """Rows on which a map is fitted, and the pairs of rows at their end.
 
-    `left` and `right` have the shape (pairs, d); `rows` are some of real data, then both of these.
+    `left` and `right` have the shape (pairs, d). `rows` contains rows of real data, then `left` and
+    `right`.
     """
 
     names: Sequence[str]
@@ -87,16 +91,16 @@ class Pairs(NamedTuple):
     rows: Array
 
     def kernel(self, kernel: Kernel) -> Array:
-        """Return k(x, y) of each pair."""
+        """Return k(x, y) for each pair."""
         return np.diag(kernel(self.left, self.right)).copy()
 
 
 def choose_pairs(bandwidth: float) -> Pairs:
-    """Return the pairs on which every map is measured.
+    """Return the pairs at which every map is measured.
 
-    They lie around a point .3 bandwidths from the origin on all-ones, because features of x + y,
-    such as an offset that is missing or positive features, do not show at the origin. The last one
-    is a pair at distance 1, a bandwidth further out.
+    The pairs are around a point .3 bandwidths from the origin in the all-ones direction, because
+    features of x + y, such as a missing offset or positive features, are not visible at the origin.
+    The last pair has distance 1 and is one bandwidth further from the origin.
     """
     generator = np.random.default_rng(17)
     real = np.asarray(load_wine().data[:, :N_INPUTS])
@@ -131,28 +135,31 @@ def choose_pairs(bandwidth: float) -> Pairs:
 
 @dataclass
 class Measurement:
-    """What was measured of one map.
+    """Measurements of one map.
 
     Attributes
     ----------
     kernel : Kernel
+        Kernel that the map claims.
     M : int
-        The number that the map was asked for; it has `columns`.
+        Requested number of features; the map returned `columns` columns.
     pairs : Pairs
+        Pairs of rows.
     estimates : array of shape (seeds, pairs)
+        Kernel estimates.
     rate : float
-        p of an error that falls as M^p; NaN where it was not measured.
+        Exponent p of an error that falls as M^p; NaN if it was not measured.
     seconds : float
-        Of CPU.
+        CPU time.
     exact, bias, spread, error, z, squared : arrays of shape (pairs,)
-        The kernel; the mean over seeds less it; the error of one draw; the standard error of the
-        bias; the bias in standard errors; the mean squared error.
+        Kernel, mean over seeds minus kernel, error of one draw, standard error of the
+        bias, bias divided by its standard error, and mean squared error.
     limit : float
-        The score beyond which a map is refused.
+        Score beyond which a map is rejected.
     largest_z, biased : float, bool
-        The largest score, and whether it lies beyond: then the mean over seeds is not the kernel.
+        Largest score; True if it is beyond the limit, so the mean is not the kernel.
     shown : int
-        The number of the pair with the largest bias, among those beyond `CERTAIN_Z` if any is.
+        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if any is.
     """
 
     kernel: Kernel
@@ -164,12 +171,13 @@ class Measurement:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        """Compute what follows from the estimates."""
+        """Compute the statistics of the estimates."""
         self.seeds = len(self.estimates)
         self.exact = self.pairs.kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
-        # What does not vary has a small number; a mean is rounded as float32 is.
+        # The lower bounds avoid a division by 0 for constant estimates; a mean has the precision of
+        # float32.
         self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error
@@ -183,27 +191,27 @@ class Measurement:
 
     @property
     def falls(self) -> bool:
-        """Whether the error falls with M, at least about half as fast as 1 / sqrt(M)."""
+        """True if the error falls with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
 
     @property
     def seen(self) -> float:
-        """The bias, in errors of one draw, that these seeds find with probability `POWER`."""
+        """Bias, in errors of one draw, that these seeds detect with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
     @cached_property
     def relative_error(self) -> float:
-        """Mean squared error over that of independent draws of the same form and columns.
+        """Mean squared error divided by the error of independent draws of the same form.
 
-        NaN where independent draws are not known, or have no error either.
+        NaN if the error of independent draws is not known, or is 0 in both cases.
         """
         return float(self.squared[TESTED].sum() / compute_independent_error(self)[TESTED].sum())
 
     @property
     def further_out(self) -> float:
-        """Root mean square error a bandwidth further out, over that of the same pair.
+        """Root mean square error one bandwidth further out, divided by the error of the same pair.
 
-        NaN where the kernel depends on where rows lie.
+        NaN if the kernel depends on the location of the rows.
         """
         if self.kernel.feature != "wave" or isinstance(self.kernel, Softmax):
             return math.nan
@@ -213,10 +221,10 @@ class Measurement:
 
 
 def compute_independent_error(measured: Measurement) -> Array:
-    """Return the mean squared error of independent draws at each pair; NaN if not known.
+    """Return the mean squared error of independent draws at each pair; NaN if it is not known.
 
-    Of waves these are pairs of cosine and sine where z(x)'z(x) does not vary, else cosines with an
-    offset; of the softmax kernel, positive features.
+    The independent features are positive features for the softmax kernel. For waves they are pairs
+    of cosine and sine if z(x)'z(x) is constant, else cosines with an offset.
     """
     kernel, pairs = measured.kernel, measured.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
@@ -244,10 +252,11 @@ def measure(
     Parameters
     ----------
     claim : MapClaim
+        The map, its kernel and the values of M.
     most : int, optional
-        Seeds at most, in place of those that the power asks for: the level stays, the power falls.
+        Largest number of seeds, instead of `N_SEEDS`. The level is unchanged, the power is lower.
     seconds : float
-        Of CPU, after which no further seed is drawn.
+        CPU time after which no further seed is drawn.
     """
     start = time.process_time()
     _, draw, kernel, sizes = claim
@@ -261,8 +270,8 @@ def measure(
         Z = np.asarray(Z, np.float64)
         if Z.ndim != 2 or len(Z) != len(pairs.rows) or not np.isfinite(Z).all():
             raise CheckFailed(
-                f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are no matrix of so "
-                f"many finite rows, but of shape {Z.shape}"
+                f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are not a finite "
+                f"matrix with one line per row; their shape is {Z.shape}"
             )
         columns, n = Z.shape[1], len(pairs.names)
         return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)

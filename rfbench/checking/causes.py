@@ -1,8 +1,8 @@
-"""What usually causes a bias: each fault has a mean of its own, and the one that fits is named.
+"""Usual causes of a bias: each fault has its own mean, and the fault that fits is reported.
 
-The signature of a fault is what the products of a map's features average to if it has that fault,
-at the pairs and with the M that were measured: in closed form where the frequencies only have
-another length, by simulating the wrong frequencies where they have another law.
+The signature of a fault is the mean of the products of a map's features if the map has the fault,
+at the measured pairs and M. It has a closed form if only the length of the frequencies is wrong.
+If their distribution is wrong, it is simulated.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import SoftmaxRegularised, find_kernel
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
-# Share of the bias that a signature may leave. Chosen without a measurement: causes are named in
-# tests/checking, for a wrong map of each kind. Doubled, a cause that fits badly may be named;
+# Share of the bias that a signature may leave unexplained. Chosen without a measurement:
+# tests/checking has a wrong map for each cause. Doubled, a cause that fits badly may be reported;
 # halved, noise of the seeds hides the right one.
 EXPLAINED = 0.15
-# Frequencies, whose mean has a standard error of 1 / sqrt(2 x 12,000), below 1 %: small beside
-# EXPLAINED. Halved, it is 1.4 times as large.
+# Number of frequencies, whose mean has a standard error of 1 / sqrt(2 x 12,000), below 1 %: small
+# compared with EXPLAINED. Halved, it is 1.4 times as large.
 SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, how to mend it, and the mean that it gives at each pair."""
+    """A fault, its correction, and the mean of the features' products at each pair."""
 
     what: str
     mend: str
@@ -37,7 +37,7 @@ class Cause(NamedTuple):
 
 CONSTANT_SEED = (
     "a constant seed: the features are the same for every seed",
-    "Draw from the seed that is given; if nothing is drawn, this bias is the method's own.",
+    "Draw from the seed that is given; if nothing is drawn, the method itself has this bias.",
 )
 
 
@@ -55,7 +55,7 @@ def unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Arra
 
 
 def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw d quasi-random points of m coordinates, and take them for m points of d."""
+    """Draw d quasi-random points of m coordinates, and use them as m points of d coordinates."""
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
     draws = [engine.random(points)[:d].T for engine in engines]
@@ -63,7 +63,7 @@ def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Ar
 
 
 def whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw frequencies with exactly the mean and the covariance of their law."""
+    """Draw frequencies with exactly the mean and the covariance of their distribution."""
     W = generator.standard_normal((times, m, d))
     W -= W.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(W.transpose(0, 2, 1) @ W / m)
@@ -94,15 +94,15 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
     ),
     whitened: (
         "moments matched: the frequencies of a draw are shifted or whitened",
-        "Say that the method has a bias, or draw without matching.",
+        "Declare that the method is biased, or draw without matching.",
     ),
 }
 
 
 def find_cause(found: Measurement) -> Cause | None:
-    """Return the cause whose signature explains a bias best; None if none does.
+    """Return the cause whose signature explains a bias best; None if no signature fits.
 
-    One fits that leaves a small share of the bias, or no more than chance does.
+    A signature fits if the unexplained share of the bias is small, or not larger than by chance.
     """
     if not found.biased:
         return None
@@ -122,12 +122,12 @@ def find_cause(found: Measurement) -> Cause | None:
 
 
 def _sizes(found: Measurement) -> list[int]:
-    """Return what may be its number of frequencies."""
+    """Return the possible numbers of frequencies, in decreasing order."""
     return sorted({found.M, found.columns, found.columns // 2} - {0}, reverse=True)
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes of a mean that is the kernel scaled, or of another bandwidth."""
+    """Yield the causes with a scaled kernel or a different bandwidth as their mean."""
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
@@ -155,13 +155,13 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
             yield Cause(what, mend, pairs.kernel(find_kernel(kernel.name, s * factor)))
             if isinstance(kernel, SoftmaxRegularised):
                 yield Cause(what, mend, np.diag(kernel.of_length(pairs.left, pairs.right, factor)))
-            elif kernel.name in ("gaussian", "softmax"):  # as positive features have it
+            elif kernel.name in ("gaussian", "softmax"):  # positive features
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
 
 
 def _simulated(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes of frequencies of another law, as waves and as positive features."""
+    """Yield the causes with a wrong frequency distribution, as waves and positive features."""
     kernel, pairs, sizes = found.kernel, found.pairs, _sizes(found)
     softmax, d = kernel.name == "softmax", pairs.rows.shape[1]
     if not softmax and (not isinstance(kernel, GaussianMeasure) or isinstance(kernel, ArcCosine)):

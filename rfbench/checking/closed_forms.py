@@ -1,4 +1,4 @@
-"""Kernels that other people's maps claim and rfbench's samplers do not serve."""
+"""Kernels that maps of other packages claim, and that rfbench's samplers do not support."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rfbench.registry import KERNELS
 
 
 class Matern(Kernel):
-    """Matern kernels of order nu; frequencies have a multivariate t law of 2 nu degrees."""
+    """Matern kernels of order nu; frequencies are multivariate t with 2 nu degrees of freedom."""
 
     nu: float
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        from sklearn.gaussian_process import kernels  # a second to import
+        from sklearn.gaussian_process import kernels  # importing this needs a second
 
         return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(to_float64(X), to_float64(Y)))
 
@@ -31,21 +31,21 @@ class Matern(Kernel):
 
 
 class Matern32(Matern):
-    """(1 + r) exp(-r), r = sqrt(3) |x - y| / s."""
+    """Matern kernel of order 3/2: (1 + r) exp(-r), r = sqrt(3) |x - y| / s."""
 
     name = "matern32"
     nu = 1.5
 
 
 class Matern52(Matern):
-    """(1 + r + r^2 / 3) exp(-r), r = sqrt(5) |x - y| / s."""
+    """Matern kernel of order 5/2: (1 + r + r^2 / 3) exp(-r), r = sqrt(5) |x - y| / s."""
 
     name = "matern52"
     nu = 2.5
 
 
 class Softmax(Kernel):
-    """exp(x'y / s^2), which attention without its denominator is."""
+    """Softmax kernel exp(x'y / s^2): attention without its denominator."""
 
     name = "softmax"
 
@@ -59,10 +59,10 @@ class Softmax(Kernel):
 
 
 class SoftmaxRegularised(Softmax):
-    """The softmax kernel with frequencies of the fixed length sqrt(d), SMREG of Performers.
+    """Softmax kernel with frequencies of the fixed length sqrt(d), SMREG of Performers.
 
-    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) over w uniform on the sphere of radius sqrt(d), with
-    x and y in bandwidths: the mean is 0F1(d / 2; d |x + y|^2 / 4).
+    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with
+    x and y in bandwidths; the mean is 0F1(d / 2; d |x + y|^2 / 4).
     """
 
     name = "softmax-regularised"
@@ -72,7 +72,7 @@ class SoftmaxRegularised(Softmax):
         return self.of_length(X, Y, 1.0)
 
     def of_length(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
-        """Return what features average to whose frequencies are shorter by a factor."""
+        """Return the mean of features whose frequencies are shorter by a factor."""
         from scipy.special import hyp0f1
 
         left, right = to_float64(X) / self.bandwidth, to_float64(Y) / self.bandwidth
@@ -89,7 +89,7 @@ class SoftmaxRegularised(Softmax):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """(gamma x'y + coef0)^degree, with scikit-learn's names and defaults."""
+    """Polynomial kernel (gamma x'y + coef0)^degree, with scikit-learn's names and defaults."""
 
     gamma: float = 1.0
     degree: int = 2
@@ -110,7 +110,7 @@ OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
 def find_kernel(name: str, bandwidth: float, **parameters: float) -> Kernel:
-    """Return a kernel of rfbench or of this file; a polynomial has `parameters`."""
+    """Return a kernel of rfbench or of this module; `parameters` are for the polynomial kernel."""
     name = KERNELS.published(name)
     if name in KERNELS:
         return make(name, bandwidth)

@@ -1,4 +1,4 @@
-"""`rfbench test`: does a map have the kernel that it claims?"""
+"""Command `rfbench test`: test a map against the kernel that it claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @make_setting_option(
     "parameters",
     "NAME=VALUE",
-    "A parameter of TARGET, say gamma",
+    "A parameter of TARGET, such as gamma",
     option="--parameter",
     type=parse_parameter,
 )
@@ -38,18 +38,18 @@ def test(
 
     TARGET is a name of `rfbench list samplers`, FILE.PY:NAME or package.module.Name: a sampler, a
     transformer of scikit-learn's interface, or a function f(X, M, seed) that returns the features
-    of rows. It measures bias and error over some 2,800 seeds, in at most 60 s of CPU per kernel,
-    and checks what every map promises: same seed, pickling, sparse rows, float32. The answer comes
-    first, with the likely cause of a bias. Exit code 1 if anything is wrong.
-    rfbench.checking.check_map does the same in your own tests.
+    of rows. The test measures bias and error over about 2,800 seeds, in at most 60 s of CPU per
+    kernel. It checks the promises of every map: same seed, pickling, sparse rows, float32. The
+    result comes first, with the likely cause of a bias. Exit code 1 if a check fails.
+    Use rfbench.checking.check_map for the same checks in your own tests.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 
     \b
     Examples:
-      rfbench test mine.py:Antithetic --allow-imports
-      rfbench test mine.py:Pooled --parameter pool_size=30 --allow-imports
-      rfbench test sklearn.kernel_approximation.RBFSampler --parameter gamma=0.1
+        rfbench test mine.py:Antithetic --allow-imports
+        rfbench test mine.py:Pooled --parameter pool_size=30 --allow-imports
+        rfbench test sklearn.kernel_approximation.RBFSampler --parameter gamma=0.1
     """
     from rfbench import plugins
     from rfbench.checking.run import check

@@ -1,4 +1,4 @@
-"""What is published of maps: a row per map and kernel, and the page that is made of them."""
+"""Published measurements of maps: one row per map and kernel, and the page with these rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MAPS_HEAD = (
 
 
 def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
-    """Measure a map, and return its row; `facts` are those that are not measured."""
+    """Measure a map, and return its row; `facts` are the columns that are not measured."""
     found = measure(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause(found)
     return {
@@ -66,7 +66,7 @@ def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None)
 
 
 def read(file: Path) -> pd.DataFrame:
-    """Read published rows; texts that are absent are empty."""
+    """Read published rows; missing texts become empty strings."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     table = table.reindex(columns=list(MAP_COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
     filled: pd.DataFrame = table.fillna(dict.fromkeys(TEXTS, ""))
@@ -79,13 +79,13 @@ def count_faults(others: pd.DataFrame) -> pd.DataFrame:
 
 
 def faults(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the biased ones of these, the first of those of one package with one fault."""
+    """Return the biased maps, only the first one per package and fault."""
     biased = count_faults(others)[count_faults(others)["verdict"] == BIASED]
     return biased.drop_duplicates(["code", "said"])
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows in the place of those of the same code, and keep the others."""
+    """Write rows; they replace the old rows with the same code, and all other rows are kept."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read(file)
@@ -97,7 +97,7 @@ def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def find_folder(paths: Iterable[str | Path]) -> Path | None:
-    """Return the folder with the rows, among or beside some results, or those published there."""
+    """Return the folder of map measurements in or next to one of `paths`, or None."""
     for path in map(Path, paths):
         for folder in (path / NAME, path / "published" / NAME, path.parent / NAME):
             if (folder / "others.csv").is_file():
@@ -106,7 +106,7 @@ def find_folder(paths: Iterable[str | Path]) -> Path | None:
 
 
 def render_page(folder: Path) -> str:
-    """Write the page from the rows in a folder."""
+    """Return the page for the rows in a folder."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
     claiming = count_faults(others)
     wrong, right = (
@@ -141,7 +141,7 @@ def render_page(folder: Path) -> str:
 
 
 def _by_size(rows: pd.DataFrame) -> Grid:
-    """Lay out the largest score and bias of maps by the number of features."""
+    """Return the table of the largest score and bias per map and number of features."""
     head = ("code", "map", "kernel", "M", "seeds", "bias / error of one draw", "largest z", "")
     return Grid(
         head,

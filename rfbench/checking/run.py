@@ -1,4 +1,4 @@
-"""Checking a map: the kernel that it claims, what is promised of every map, and both in words."""
+"""Checking a map: its kernel, its promises, and a description of both."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from rfbench.checking.samplers import Promise, find_fault, make_subject, run_che
 
 PAIRS_HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
-FEATURES = "Return a line of finite numbers for each of some 100 rows, for M = 16 and 256."
+FEATURES = "Return a line of finite numbers for each of about 100 rows, for M = 16 and 256."
 
 
 @dataclass
 class Report:
-    """What was found of a map.
+    """Findings about a map.
 
     Attributes
     ----------
     promises : list of Promise
-        What is promised of every map, kept or not.
+        Promises of every map, kept or not.
     measured : list of (MapClaim, Measurement)
-        The kernels that it claims, those that it has not first.
+        Kernels that the map claims; the kernels that it does not have come first.
     why_not : str
-        Why no kernel was measured.
+        Reason if no kernel was measured.
     reading : str
-        How the bandwidth is read from a parameter.
+        How the bandwidth is derived from a parameter.
     """
 
     promises: list[Promise]
@@ -40,12 +40,12 @@ class Report:
 
     @property
     def broken(self) -> list[Promise]:
-        """The promises that are not kept."""
+        """Promises that are not kept."""
         return [promise for promise in self.promises if promise.fault]
 
     @property
     def wrong(self) -> list[tuple[MapClaim, Measurement]]:
-        """The kernels that it claims and does not have."""
+        """Kernels that the map claims and does not have."""
         return [each for each in self.measured if each[1].biased or not each[1].falls]
 
 
@@ -65,19 +65,24 @@ def check(
         A sampler, a transformer of scikit-learn's interface, or a function ``f(X, M, seed)`` that
         returns the features of rows.
     kernel : str, optional
-        The kernel that it has to have. Default: of a sampler each that it serves, else the
-        Gaussian one.
+        Kernel to check. The default is each kernel that a sampler supports, else the Gaussian
+        kernel.
     bandwidth : float, optional
-        Of the kernel. Default: what the parameters say, or 3.
+        Bandwidth of the kernel. The default is derived from `parameters`, else 3.
     parameters : mapping, optional
-        What it is built with, beside the number of features and the seed.
+        Parameters other than the number of features and the seed.
     seconds : float
-        Of CPU, for each kernel.
+        CPU time per kernel.
+
+    Returns
+    -------
+    Report
+        All findings.
 
     Raises
     ------
     MethodError
-        It is no map.
+        If `thing` is not a map.
     """
     subject = make_subject(thing, parameters, kernel)
     with warnings.catch_warnings():
@@ -102,8 +107,8 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
     Raises
     ------
     CheckFailed
-        It has not the kernel that it claims, or a promise is not kept. The message says what came
-        instead, and what to do.
+        If the map does not have the kernel that it claims, or does not keep a promise. The message
+        has the actual result and the correction.
     """
     report = check(thing, *args, **kwargs)
     failed = [str(promise) for promise in report.broken]
@@ -113,7 +118,7 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def answer(claim: MapClaim, found: Measurement) -> str:
-    """Return one sentence: is it this kernel?"""
+    """Return a sentence with the result for one kernel."""
     i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
     if found.biased:
         return (
@@ -127,20 +132,20 @@ def answer(claim: MapClaim, found: Measurement) -> str:
 
 
 def list_causes(found: Measurement) -> list[str]:
-    """Return what usually causes such a bias, and how to mend it; nothing without a bias."""
+    """Return the likely cause of a bias and its correction; empty without a bias."""
     if not found.biased:
         return []
     cause = find_cause(found)
     fits = [f"cause: {cause.what}", f"to do: {cause.mend}"] if cause else []
-    return fits or ["cause: none of the usual ones fits"]
+    return fits or ["cause: no usual cause fits"]
 
 
 def describe_measurement(found: Measurement) -> list[str]:
-    """Return what was measured beside the bias, one sentence per line."""
+    """Return the measurements other than the bias, one sentence per line."""
     lines = {
         f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
-        f"mean squared error: {found.relative_error:.2f} times that of independent draws "
-        "with as many columns": found.relative_error,
+        f"mean squared error: {found.relative_error:.2f} times the error of independent "
+        "draws with as many columns": found.relative_error,
         f"the error falls as M^{found.rate:.2f}": found.rate,
         f"a bandwidth further out the error is {found.further_out:.2f} times as "
         "large": found.further_out,
@@ -149,7 +154,7 @@ def describe_measurement(found: Measurement) -> list[str]:
 
 
 def tabulate_pairs(found: Measurement) -> list[list[str]]:
-    """Return a line per pair of rows, see `PAIRS_HEAD`."""
+    """Return a line per pair of rows, with the columns of `PAIRS_HEAD`."""
     columns = (found.exact, found.bias, found.spread, found.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]

@@ -1,8 +1,8 @@
-"""What is promised of every map: samplers, transformers, and functions f(X, M, seed).
+"""Promises of every map: of samplers, transformers, and functions f(X, M, seed).
 
-A check is a function of a subject (what is tested, and how it is built) that raises `CheckFailed`
-where the promise is not kept. Its name is the promise in short; its docstring is the promise, and
-what to do where it is not kept.
+A check is a function of a subject (a map with its options). It raises `CheckFailed` if the
+promise is not kept. Its name is a short form of the promise. Its docstring explains the promise and
+is printed as advice if the promise is not kept.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
-# Rows, columns and seeds of the checks, which any other values could be: with twice as many rows
-# every check takes about twice as long. About half of CHECK_TARGET is 1: the norm of five normal
-# variables has the median 2.1. NEW_ROWS are not among those of the fit.
+# Rows, columns and seeds of the checks. Any other values would do: with twice as many rows, every
+# check needs about twice as long. About half of CHECK_TARGET is 1: the norm of five normal
+# variables has the median 2.1. NEW_ROWS are not in the training rows.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
 for _rows in (CHECK_ROWS, NEW_ROWS):
-    _rows.setflags(write=False)  # what writes into its rows is an error that names the line
+    _rows.setflags(write=False)  # writing into these rows raises an error at the line that does so
 MAPS = ("offset", "paired")
 WIDTHS = ("bandwidth", "length_scale", "lengthscale", "sigma", "gamma")
 POLYNOMIAL = ("gamma", "degree", "coef0")
@@ -46,16 +46,16 @@ POLYNOMIAL = ("gamma", "degree", "coef0")
 
 @dataclass(frozen=True)
 class MapSubject:
-    """A map, how it is built, and in what it differs from others.
+    """A map with its options and its special properties.
 
     Attributes
     ----------
     thing : a sampler, a transformer, or a function f(X, M, seed)
-    options : what it is built with beside the number of features and the seed
-    kernels_served : names of the kernels that it claims; a sampler must refuse all others
-    float32_tolerance : absolute
-    kernel_sizes : two numbers of components, at which its estimates of a kernel are measured
-    unbiased : whether these options leave its estimates without bias, if the class says so
+    options : parameters other than the number of features and the seed
+    kernels_served : names of the kernels that it claims; a sampler must reject all other kernels
+    float32_tolerance : absolute tolerance for features of float32 rows
+    kernel_sizes : two numbers of components for the measurement of kernel estimates
+    unbiased : False if the estimates are biased with these options
     """
 
     thing: Any
@@ -67,38 +67,39 @@ class MapSubject:
 
     @property
     def own(self) -> bool:
-        """Whether it is a sampler of rfbench's interface."""
+        """True if the map is a sampler with rfbench's interface."""
         return isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What is promised of it."""
+        """Checks that apply to this map."""
         if self.own:
             return OF_EVERY_MAP + SAMPLER_CHECKS
-        # A function has nothing to clone or to pickle.
+        # A function cannot be cloned or pickled.
         return tuple(
             c for c in OF_EVERY_MAP if c != clones_and_copies or self.method.is_transformer
         )
 
     @property
     def claims_none(self) -> str:
-        """Why no kernel is claimed; empty if one is."""
+        """Reason if the map claims no kernel, else an empty string."""
         if self.own and not self.thing.approximates_kernel:
-            return "it says that it estimates no kernel (approximates_kernel)"
+            return "it declares that it estimates no kernel (approximates_kernel)"
         if self.own and not (self.thing.unbiased and self.unbiased):
-            return "it says that its estimates have a bias (unbiased)"
+            return "it declares that its estimates are biased (unbiased)"
         return ""
 
     @cached_property
     def method(self) -> Method:
-        """The same as `rfbench run` and `rank` use it."""
+        """The map as `rfbench run` and `rfbench rank` use it."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
-        """Return the parameter that says a bandwidth, if none is given, and the bandwidth.
+        """Return the parameter that sets the bandwidth, unless it is given, and the bandwidth.
 
-        It is the one that was stated, as in a configuration; else the one of `WIDTHS` that the map
-        takes, with its measured exponent. Without one, rows are in bandwidths.
+        The parameter is the one that the user declared, as in a configuration; else the map's
+        parameter in `WIDTHS`, with its measured exponent. If the map has none, rows are given in
+        bandwidths.
         """
         method = self.method
         if not self.own and method.formula is not None:
@@ -114,18 +115,20 @@ class MapSubject:
 
     @cached_property
     def _width_name(self) -> str | None:
-        """The one of `WIDTHS` that it takes, None if there is none; MethodError if several."""
+        """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if it has none."""
         names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
-            why = "Which one is the bandwidth is not guessed."
-            raise MethodError(f"{self.method.name} takes {' and '.join(names)}.", why, TO_STATE)
+            why = "The bandwidth could be any of them."
+            raise MethodError(
+                f"{self.method.name} has the parameters {' and '.join(names)}.", why, TO_STATE
+            )
         return names[0] if names else None
 
     def _reading(self, name: str, kernel: str) -> tuple[float, float]:
-        """Return f and p of a parameter f * s^p: the f of scikit-learn, and the p that is measured.
+        """Return f and p of a parameter f * s^p: the factor f of scikit-learn, and the measured p.
 
-        Without a measurement the name tells p.
+        Without a measurement, p is derived from the name.
         """
         usual = (-2.0 if "gaussian" in kernel else -1.0) if name == "gamma" else 1.0
         power = self._power or usual
@@ -133,20 +136,20 @@ class MapSubject:
 
     @cached_property
     def _power(self) -> float | None:
-        """The p of the parameter as it is measured; None if it cannot be, or is no convention."""
+        """Measured exponent p of the parameter; None if not measurable or not plausible."""
         name = self._width_name
-        if self.own or name is None:  # the bandwidth of a sampler is that of the kernel
+        if self.own or name is None:  # the bandwidth of a sampler is the kernel's bandwidth
             return None
         try:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
-        except Exception:  # what it raises is told by the promises
+        except Exception:  # the promises report this error
             return None
-        # Roots of s are no convention: the bandwidth is squared by mistake.
+        # An exponent below 1 is not a convention: the map squares the bandwidth by mistake.
         return power if abs(power) >= 1 else None
 
     @property
     def reading(self) -> str:
-        """How the bandwidth is read from a parameter; empty if the exponent is not measured."""
+        """Sentence on how the bandwidth is derived; empty if the exponent is not measured."""
         kernel = self.kernels_served[0]
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
             return ""
@@ -154,7 +157,7 @@ class MapSubject:
         return f"{self._width_name} is read as {factor:g} * s^{power:g}; the exponent is measured"
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
-        """Build an object with fit and transform, with those of the usual names that it takes."""
+        """Build an object with fit and transform, with M and the seed if it has such parameters."""
         options = {**self.width(self.kernels_served[0])[0], **options}
         if not self.own:
             return self.method.make(M, seed, **options)
@@ -163,7 +166,7 @@ class MapSubject:
         return self.thing(**{**usual, **self.options, **options})
 
     def fit(self, made: Any, X: Any = CHECK_ROWS, y: Any = CHECK_TARGET) -> Any:
-        """Fit what was built, with the target only if it says that it looks at it."""
+        """Fit an object; pass the target only if the object declares that it uses it."""
         return made.fit(X, *((y,) if uses_target(made) else ()))
 
     def features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
@@ -171,7 +174,7 @@ class MapSubject:
         return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new)))
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
-        """Return the kernels that it claims, or one of them, of a sampler in each of its maps."""
+        """Return the claims for `kernel`, or for each kernel; for samplers, for each map form."""
         return [
             self._claim(name, each, bandwidth)
             for each in ([KERNELS.published(kernel)] if kernel else self.kernels_served)
@@ -202,13 +205,13 @@ class MapSubject:
 def make_subject(
     thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
 ) -> MapSubject:
-    """Return a map as a subject, of a sampler as its declaration says.
+    """Return a map as a subject; for a sampler, kernels and options come from its declaration.
 
     Raises
     ------
     MethodError
-        It is neither a sampler, a transformer nor a function, a sampler refuses the kernel, or a
-        bandwidth is no number above 0.
+        If `thing` is not a sampler, a transformer or a function, if a sampler does not support the
+        kernel, or if a bandwidth is not a positive number.
     """
     kernels = [kernel or "gaussian"]
     for name, given in (options or {}).items():
@@ -225,12 +228,12 @@ def make_subject(
         declared = getattr(thing, "declaration", None)
         differs = {**(declared.contract if declared else {}), **differs}
     subject = MapSubject(thing, options or {}, **{"kernels_served": kernels, **differs})
-    subject.method  # noqa: B018 - it refuses what is no map
+    subject.method  # noqa: B018 - raises MethodError if it is not a map
     return subject
 
 
 class Promise(NamedTuple):
-    """One promise, what helps where it is not kept, and why it is not; empty where it is."""
+    """A promise, the advice if it is not kept, and the fault; the fault is empty if it is kept."""
 
     name: str
     help: str
@@ -243,8 +246,8 @@ class Promise(NamedTuple):
 def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
     """Run checks on a subject.
 
-    The first is one plain use. Where it fails, each other would by the same exception, and none is
-    run.
+    The first check is one plain use. If it fails, the remaining checks are not run, because they
+    would fail with the same exception.
     """
     promises: list[Promise] = []
     for check in checks:
@@ -257,7 +260,7 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
 
 
 def find_fault(call: Callable[[], Any]) -> str:
-    """Return what a call raises, in a sentence; empty if it raises nothing."""
+    """Return the exception of a call as a sentence; empty if there is no exception."""
     try:
         call()
     except CheckFailed as error:
@@ -270,13 +273,13 @@ def find_fault(call: Callable[[], Any]) -> str:
 
 
 def expect(kept: Any, sentence: str) -> None:
-    """Raise CheckFailed with a sentence unless what is promised is true."""
+    """Raise CheckFailed with a sentence unless `kept` is true."""
     if not kept:
         raise CheckFailed(sentence)
 
 
 def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> None:
-    """Raise CheckFailed unless two arrays are the same, or nearly (absolutely) with a tolerance."""
+    """Raise CheckFailed unless two arrays are equal within an absolute tolerance."""
     got, expected = np.asarray(got), np.asarray(expected)
     same = partial(assert_allclose, atol=tolerance) if tolerance else assert_array_equal
     try:
@@ -288,7 +291,7 @@ def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> N
 
 
 def expect_finite(rows: Any) -> None:
-    """Raise CheckFailed with the columns that have NaN or infinity, if any has."""
+    """Raise CheckFailed with the numbers of the columns that have NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
     expect(not bad, f"of {rows.shape[1]} columns have NaN or infinity: {bad}")
 
@@ -296,7 +299,7 @@ def expect_finite(rows: Any) -> None:
 def features_are_a_matrix_of_finite_numbers(subject: MapSubject) -> None:
     """One line of finite numbers per row, shape (n, columns), is returned: correct this first.
 
-    Rows are read-only: copy them before you centre or scale.
+    Rows are read-only: copy them before you center or scale.
     """
     features = subject.features()
     right = features.ndim == 2 and len(features) == len(NEW_ROWS)
@@ -305,21 +308,21 @@ def features_are_a_matrix_of_finite_numbers(subject: MapSubject) -> None:
 
 
 def same_seed_same_features(subject: MapSubject) -> None:
-    """Draw from a generator made of the seed in `fit`, never from numpy's global one."""
+    """Draw from a generator with the given seed in `fit`, never from numpy's global one."""
     expect_same(subject.features(), subject.features(), "the features of two fits")
 
 
 def features_are_a_function_of_each_row(subject: MapSubject) -> None:
-    """Learn in `fit` whatever is a mean, a scale or a rank over rows."""
+    """Learn each mean, scale or rank over rows in `fit`."""
     few, all_rows = subject.features(new=NEW_ROWS[3:9]), subject.features()[3:9]
     expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
 
 
 def clones_and_copies(subject: MapSubject) -> None:
-    """It is cloned unfitted, and pickled fitted.
+    """The map is cloned unfitted, and pickled fitted.
 
-    Inherit sklearn.base.BaseEstimator, let the constructor only store its parameters, and keep no
-    lambdas or open files.
+    Inherit from sklearn.base.BaseEstimator, let the constructor only store its parameters, and do
+    not keep lambdas or open files.
     """
     fitted = subject.fit(clone(subject.make()))
     copy = pickle.loads(pickle.dumps(fitted))
@@ -328,9 +331,9 @@ def clones_and_copies(subject: MapSubject) -> None:
 
 
 def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
-    """Use products that take both; do not index X with a dense mask.
+    """Use products that accept sparse and dense rows; do not index X with a dense mask.
 
-    A map from elsewhere may refuse CSR rows, by an error of any kind.
+    A map of another package may refuse CSR rows by raising any exception.
     """
     rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (CHECK_ROWS, NEW_ROWS))
     for of in (sparse.csr_array, sparse.csr_matrix):
@@ -344,7 +347,7 @@ def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
 
 
 def float32_gives_nearly_the_features_of_float64(subject: MapSubject) -> None:
-    """Draw and decide in float64; a sampler lets `fit` convert the map."""
+    """Draw and decide in float64; in a sampler, `fit` converts the map."""
     narrow, new = CHECK_ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
     for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
         features = subject.features(rows, new)
@@ -363,10 +366,10 @@ def constant_columns_give_finite_features(subject: MapSubject) -> None:
 
 
 def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
-    """Each kernel has a column per frequency, or two in the paired map, or is refused.
+    """Each kernel has a column per frequency, or two in the paired map, or is rejected.
 
-    Name what `_draw` can make in `features_served`, or override `serves`; return as many
-    frequencies as `n_components` says.
+    List the features that `_draw` supports in `features_served`, or override `serves`; return as
+    many frequencies as `n_components`.
     """
     for kernel, each in KERNELS.items():
         for feature_map in MAPS:
@@ -374,7 +377,7 @@ def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
             if kernel not in subject.kernels_served:
                 fault = find_fault(subject.make(**words).check_parameters)
                 refused = fault.startswith("MethodError") and f"'{kernel}'" in fault
-                expect(refused, f"{kernel} is not refused: {fault or 'nothing is raised'}")
+                expect(refused, f"{kernel} is not rejected: {fault or 'nothing is raised'}")
                 continue
             pairs = feature_map == "paired" and each.feature == "wave"
             for M in (5, 16) if each.feature != "coordinate" else (5,):
@@ -396,7 +399,10 @@ def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
     if subject.thing.needs_target:
         expect(not same, "the features are the same with shuffled labels: the target is not used")
         fault = find_fault(lambda: subject.make().fit(CHECK_ROWS))
-        expect("requires y" in fault, f"no target is not refused: {fault or 'nothing is raised'}")
+        expect(
+            "requires y" in fault,
+            f"a fit without y is not rejected: {fault or 'nothing is raised'}",
+        )
     else:
         expect(same, "the features with a target are not those without one")
 

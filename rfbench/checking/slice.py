@@ -1,4 +1,4 @@
-"""What the core asks of checking, see `rfbench.slices`."""
+"""Hooks of the `checking` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Return where the command stands."""
+    """Return the import path of the command."""
     return {"test": "rfbench.checking.command:test"}
 
 
 def check(thing: Any, parameters: Mapping[str, Any]) -> str:
-    """Say in a line whether a class has the Gaussian kernel, and which promises it breaks."""
+    """Return a line with the test result for the Gaussian kernel and the broken promises."""
     from rfbench.checking.run import answer
     from rfbench.checking.run import check as found_of
     from rfbench.errors import MethodError
@@ -32,7 +32,7 @@ def check(thing: Any, parameters: Mapping[str, Any]) -> str:
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Write the page of all maps, where their rows are among the results."""
+    """Return the page of all maps if their rows are among the results."""
     from rfbench.checking import page
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link

@@ -1,1 +1,1 @@
-"""Which model to take for one table."""
+"""Model selection for one table within a time budget."""

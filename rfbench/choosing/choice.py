@@ -1,6 +1,7 @@
-"""From a table to the model to take, within a budget: a model file, and its card with the answer.
+"""Select a model for a table within a time budget, and write the model file and its card.
 
-The rounds say which models there are; only then are the best measured on the rows held out.
+The rounds (`rfbench.choosing.rounds`) compare models on the validation rows. Only the best model of
+each family is then measured on the held-out rows.
 """
 
 from __future__ import annotations
@@ -35,28 +36,31 @@ from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
-# Of the budget, kept for writing the files. Chosen without a measurement; doubled, 3 s of a minute.
+# Share of the budget that is reserved for writing the files. Chosen without a measurement; doubled,
+# it reserves 3 s of a minute.
 WRITING = 0.05
-# On a quiet machine all ends AFTER seconds after LATEST times the budget, by definition of the
-# bound in the README. The last ENDING seconds are for writing: doubled, they take 2 s from models.
+# On a quiet machine `choose` ends at most AFTER seconds after LATEST times the budget, by
+# definition of the bound in the README. The last ENDING seconds are reserved for writing; doubled,
+# models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual level of a test. Doubled, a table of noise gets a model twice as often.
+# The usual significance level. Doubled, a table of noise gets a model twice as often.
 SIGNIFICANT = 0.05
-# Of an average. Chosen without a measurement: each member is fitted again on all rows, so that
-# doubled MEMBERS take twice the time; with LEAST_WEIGHT doubled, a member of a tenth is left out.
+# Largest number of members of an average, and smallest weight of a member. Chosen without a
+# measurement. Each member is fitted again on all rows, so doubled MEMBERS need twice the time. With
+# LEAST_WEIGHT doubled, a member with a weight of 0.1 is dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
-# How much the weights' sum counts, relative to all rows: it is 1 to about 1e-6, its inverse square.
-# Doubled, nothing changes in the three digits that a weight keeps.
+# Weight of the equation "the weights sum to 1" relative to all rows. The sum is 1 up to about 1e-6,
+# the inverse square of SUM_TO_ONE. Doubled, it does not change the three stored digits of a weight.
 SUM_TO_ONE = 1e3
 
 
 class Choice(NamedTuple):
-    """What was chosen for a table, and what it is worth."""
+    """Model that was chosen for a table, and its measurements."""
 
     folder: Path
-    model: Model  # fitted on all rows, see `fit_last`
-    others: Mapping[str, Model]  # of each kind, not fitted
-    card: Mapping[str, Any]  # what model.json says, see `choose`
+    model: Model  # fitted, see `fit_last`
+    others: Mapping[str, Model]  # best model of each family, not fitted
+    card: Mapping[str, Any]  # content of model.json, see `choose`
 
 
 def choose(
@@ -79,41 +83,42 @@ def choose(
     Parameters
     ----------
     X, y
-        A file, read with its column `target`; or a DataFrame, array or sparse matrix with labels
-        (whole numbers, words) or numbers (floats).
+        A file, read with its column `target`; or a DataFrame, array or sparse matrix with class
+        labels (integers or strings) or numbers (floats).
     metric : str, optional
-        See `rfbench.choosing.losses.loss`; by default ``log-loss`` or ``rmse``.
+        Metric, see `rfbench.choosing.losses.loss`; by default ``log-loss`` or ``rmse``.
     budget : float
-        Seconds, for everything.
+        Time budget for everything, in seconds.
     started : float, optional
-        When the budget began, of `time.monotonic`: now by default.
+        Start of the budget as a value of `time.monotonic`; by default now.
     n_jobs : int, optional
-        Trials side by side, by default one per core.
+        Number of trials at once; by default one per core.
     allow_rows : bool
-        Whether the model may hold training rows (landmarks).
+        Whether the model may contain training rows (landmarks).
     out : path, optional
         Folder for the model and its page; by default ``results/choose``.
     seed : int
         Seed of the splits and of the methods.
     on_candidate : callable, optional
-        It gets each model that was measured.
+        Called with each measured candidate.
     on_assumption : callable, optional
-        It gets a sentence before anything is measured, if the target holds a few whole numbers:
-        whether they are taken as classes or as a quantity, and the option for the other one.
+        Called with a sentence before the first measurement, if the target contains only a few
+        different integers. The sentence names the task that is assumed (classification or
+        regression) and the option for the other task.
     **told : Any
-        What is known of the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
-        `drop`, `groups`, `time`, and how a file is read.
+        Facts about the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
+        `drop`, `groups`, `time`, and options for reading a file.
 
     Returns
     -------
     Choice
-        The fitted model, its candidates, and the answer as a sentence.
+        The fitted model, the other models, and the card.
 
     Raises
     ------
     RfbenchError
-        The table cannot be read or learnt from, a parameter is wrong, or `out` has files of another
-        command.
+        If the table cannot be read, no model can be learned from it, a parameter is wrong, or
+        `out` contains files of another command.
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
     with workplace.make_workplace(folder, allow_rows=allow_rows) as place:
@@ -139,7 +144,7 @@ def _chosen(
     seed: int,
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
-    """Return the choice of `choose`, whose files are in a folder."""
+    """Return the choice for a table; trials are written to `folder`."""
     workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
@@ -147,9 +152,10 @@ def _chosen(
         kind = "classes" if table.n_classes else "numbers"
         raise make_unknown_error(f"metric of {kind}", metric, known, ConfigError)
     whole = replace(table, metric=metric or known[0], seed=seed)
-    # One thread here, too: beside other work two of OpenMP wait for one another, for minutes.
+    # Use one thread here, too: while other processes run, two OpenMP threads can wait for each
+    # other for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of solvers that stop early, and overflows in trials
+        warnings.simplefilter("ignore")  # solvers that stop early and overflows in trials warn
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_time_left(budget, table.X.size)
         n_columns = compute_n_columns(seconds, len(splits[-1][0]))
@@ -161,7 +167,7 @@ def _chosen(
             try:
                 rounds.run()
                 average(rounds)
-            except KeyboardInterrupt:  # what was measured before it counts
+            except KeyboardInterrupt:  # keep the results so far
                 rounds.interrupted = True
             contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
             if CONSTANT not in contenders:
@@ -178,36 +184,38 @@ def _chosen(
     card: dict[str, Any] = {
         "data": table.name,
         "data_sha256": table.sha256,
-        "notes": table.notes,  # what the rows say of themselves
-        "assumed": table.assumed,  # how whole numbers of the target are taken; it is in the notes
-        "preparation": describe(model[0].notes_),  # what was done to the columns
+        "notes": table.notes,  # messages about the data
+        "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
+        "preparation": describe(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
         # Prepared columns for which there was no time: the model does not use them.
         "unused": [name for name in prepared if name not in used],
         "n_prepared": len(prepared),
         "metric": table.metric,
-        "classes": [str(label) for label in table.classes],  # none of a regression
+        "classes": [str(label) for label in table.classes],  # empty for a regression
         "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
-        "left_out": left_out,  # classes that a side of a split would lack, and their rows
+        # classes that are missing from a side of a split, and their numbers of rows
+        "left_out": left_out,
         "grouped": table.groups is not None,
-        "in_time": table.time is not None,  # the last rows were held out
+        "in_time": table.time is not None,  # the last rows are held out
         "rows": len(table.y),
         "n_train": len(rounds.train),  # training and validation rows
         "n_test": len(rounds.test),  # rows held out
-        "n_fitted": fitted,  # the rows that the model in the file was fitted on
-        # Without the candidates that the budget cut off, nobody knows if something can be learnt.
+        "n_fitted": fitted,  # number of rows on which the model in the file is fitted
+        # If the budget cut off candidates, the data may still be learnable.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
         "failed": rounds.failed,  # messages of the candidates that failed, by label
-        "overturned": overturned,  # the rows held out said otherwise than those that chose
+        "overturned": overturned,  # the held-out rows changed the choice of the validation rows
         "take": facts[taken.family],
-        "contenders": list(facts.values()),  # the best of each kind
+        "contenders": list(facts.values()),  # best candidate of each family
         "tried": len(rounds.candidates),
-        "stopped": rounds.stopped,  # time or memory cut off contenders
+        "stopped": rounds.stopped,  # time or memory stopped candidates
         "interrupted": rounds.interrupted,
         "budget": budget,
         "spent": monotonic() - started,
-        "cpu_share": rounds.clocks[1] / rounds.clocks[0],  # of a core, of each trial
+        # cores per trial: CPU time divided by wall time
+        "cpu_share": rounds.clocks[1] / rounds.clocks[0],
         "seed": seed,
     }
     card = {**save(model, folder, **card), **card}
@@ -219,10 +227,10 @@ def _chosen(
 
 
 def average(rounds: Rounds) -> None:
-    """Add averages by non-negative least squares: of features, and of them with the rest."""
+    """Add non-negative averages: of features, and of features and other families."""
     features = [c for c in rounds.candidates if c.family == FEATURES and not c.members]
     members = rounds.leading(features, MEMBERS)
-    # Every member is fitted again, and the best one is counted already.
+    # The members except the best one are fitted again; the fit of the best one is already counted.
     while len(members) > 1 and rounds.left(sum(c.seconds for c in members[1:])) < 0:
         members.pop()
     label = "features, average of"
@@ -236,17 +244,17 @@ def average(rounds: Rounds) -> None:
 
 
 def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
-    """Add an average of these, unless one of them has all the weight."""
+    """Add an average of `members`, unless one member has all the weight."""
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
     if min(len(members), len(np.unique(groups))) < 2:
         return
     y, K = table.y[held], table.n_classes
     target = np.eye(K)[y] if K else y[:, None]
-    every = np.stack([c.scores for c in members], axis=2)  # of shape (n, k, members)
+    every = np.stack([c.scores for c in members], axis=2)  # shape (n, k, members)
     weights = get_weights(every, target)
-    # Weights judged by the rows that they were fitted on look too good: so each half of the rows
-    # is averaged with the weights of the other one.
+    # On the rows on which they were fitted, the weights look too good. Each half of the rows is
+    # averaged with the weights of the other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
     scores = np.empty_like(members[0].scores)
     for half in (0, 1):
@@ -260,12 +268,14 @@ def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label
 def get_weights(scores: Array, target: Array) -> Array:
     """Return the weights of an average's members, by non-negative least squares.
 
-    Scores of shape (n, k, members), targets of shape (n, k). Weights under `LEAST_WEIGHT` are 0.
+    `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
+    are set to 0.
     """
     centre = target.mean(axis=0)
     stacked = (scores - centre[:, None]).reshape(-1, scores.shape[2])
-    # The weights add up to one, by a row that outweighs all others. Scaled to one afterwards
-    # they would be no optimum: what hardly varies, as a linear model of noise, can get any.
+    # An additional equation with a large weight makes the weights sum to 1. Normalizing them
+    # afterwards would not be optimal: a nearly constant member, such as a linear model of noise,
+    # could get any weight.
     heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
     weights, _ = optimize.nnls(
         np.vstack([stacked, np.full(scores.shape[2], heavy)]),
@@ -276,11 +286,12 @@ def get_weights(scores: Array, target: Array) -> Array:
 
 
 def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
-    """Measure the best of each kind on the rows held out.
+    """Measure the best candidate of each family on the held-out rows.
 
-    The constant and the linear model, whose work is bounded, have no deadline. The simplest of the
-    good models may take half of the time until `limit`, so that the other half is left for its
-    last fit. If it fails, the next one is measured. The others are, if they finish by `end`.
+    The constant and the linear model have no deadline, because their work is bounded. The simplest
+    of the good models may use half of the time until `limit`; the other half is reserved for its
+    last fit. If it fails, the next one is measured. The remaining models are measured if they
+    finish by `end`.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -320,18 +331,19 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
 
 
 def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
-    """Return the kind of the simplest model that is as good as the best on the validation rows."""
+    """Return the family of the simplest model that is as good as the best validation loss."""
     models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
     return rounds.best(models).family if models else CONSTANT
 
 
 def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool]:
-    """Return what to take, and whether the rows held out overturned it.
+    """Return the selected candidate, and True if the held-out rows changed the selection.
 
-    The simplest model that is as good as the best on the validation rows, unless another is
-    significantly better on the rows held out. The constant, if no model is significantly better
-    there than it, at 5 % over all of them (Bonferroni): of classes by the
-    log-loss, which shows it with fewer rows than errors do.
+    The simplest model that is as good as the best one on the validation rows is selected, unless
+    another model is significantly better on the held-out rows. The constant is selected if no model
+    is significantly better than the constant on the held-out rows, at 5 % over all models
+    (Bonferroni). Classifiers are compared with the constant by the log-loss, which detects a
+    difference with fewer rows than the error rate does.
     """
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
@@ -345,7 +357,7 @@ def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candida
 
 
 def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
-    """Return the facts of a contender on the rows held out."""
+    """Return the measurements of a contender on the held-out rows."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {m: rounds.loss(m, contender.scores, test).value for m in every if m != table.metric}
@@ -358,7 +370,7 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
         "family": contender.family,
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
-        "others": others,  # its losses in the other metrics, and of classes 1 - AUC
+        "others": others,  # losses in the other metrics, and 1 - AUC for classes
         "against_taken": compare_losses(contender.loss, taken.loss, table.metric)._asdict(),
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
@@ -369,10 +381,11 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
 def fit_model(
     rounds: Rounds, taken: Candidate, contenders: Mapping[str, Candidate], end: float
 ) -> tuple[Candidate, Model, int]:
-    """Return the contender whose last fit succeeds, its model, and the number of fitted rows.
+    """Return the first contender whose last fit succeeds, its model, and its number of fitted rows.
 
-    `taken` is tried first, then the others in the order of their loss, and the constant last. A
-    contender whose fit fails is recorded in `rounds.failed`. ConfigError if all fits fail.
+    `taken` is tried first, then the other contenders in the order of their loss, and the constant
+    last. A contender whose fit fails is recorded in `rounds.failed`. Raises ConfigError if all
+    fits fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([taken, *others]):
@@ -383,11 +396,11 @@ def fit_model(
 
 
 def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
-    """Return the model that is taken, with its intervals, and how many rows it was fitted on.
+    """Fit the selected model, and return it with its intervals and the number of fitted rows.
 
-    These are all rows; or else those that it was measured with, where there is no time, or where
-    the fit on more goes wrong, as of boosting of many classes: where it is significantly worse on
-    the rows held out, which it has seen.
+    The model is fitted on all rows if there is time. It is fitted on the training rows alone if
+    there is no time, or if the fit on all rows is significantly worse on the held-out rows, which
+    it has seen. This happens for boosting with many classes.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))

@@ -1,4 +1,4 @@
-"""`rfbench choose` and `rfbench predict`: which model to take for a file, and what it predicts."""
+"""Commands `rfbench choose`, which selects a model for a file, and `rfbench predict`."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from rfbench.escaping import as_csv
     "--budget",
     type=options.parse_duration,
     default="60s",
-    help="Time budget, such as 60s or 5m; default: 60s.",
+    help="Time budget, such as 60s or 5m (default: 60s).",
 )
 @click.option(
     "--jobs",
     "n_jobs",
     type=options.POSITIVE_INTEGER,
-    help="Number of trials at once; default: the number of cores.",
+    help="Number of trials at once (default: the number of cores).",
 )
 @click.option(
     "--no-rows", is_flag=True, help="Leave out models that contain training rows (landmarks)."
 )
 @click.option(
-    "--out", type=options.FOLDER_TYPE, help="Folder for the model; default: results/choose-FILE."
+    "--out", type=options.FOLDER_TYPE, help="Folder for the model (default: results/choose-FILE)."
 )
 @click.option(
     "--seed",
@@ -58,17 +58,17 @@ from rfbench.escaping import as_csv
 @options.AS_JSON
 @options.add_reading_options
 def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any) -> None:
-    """Say which model to take for FILE, and write it.
+    """Choose a model for FILE, and save it.
 
-    Fits a constant, a linear model, gradient boosting, features of kernels and averages of them
+    Fits a constant, a linear model, gradient boosting, kernel features and averages of them
     until the budget is used, then measures the best of each kind on held-out rows. The first line
-    says what to take. Written are model.joblib, for `rfbench predict`, and its card model.json.
-    Loading a model runs code that is in its file: it is as trusted as its sender.
+    of the output names the model to use. Writes model.joblib, for `rfbench predict`, and its card
+    model.json. Loading a model runs code in its file: trust it as far as you trust its sender.
 
     \b
     Examples:
-      rfbench choose prices.csv --target price
-      rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
+        rfbench choose prices.csv --target price
+        rfbench choose prices.csv --target price --budget 5m --drop id --metric mae
     """
     started = time.monotonic()
     from rfbench.choosing import choice as choosing
@@ -126,15 +126,15 @@ def predict(
     spreadsheet: bool,
     **reading: Any,
 ) -> None:
-    """Write what MODEL predicts of the rows of FILE.
+    """Write the predictions of MODEL for the rows of FILE.
 
-    Of classes with their probabilities, of numbers with an interval. Words that the training rows
-    did not have, and columns that are missing, are named. A model is a file that can run any code:
-    it is as trusted as its sender, and one that you did not make here asks for --allow-imports.
+    Writes class probabilities for a classifier and prediction intervals for a regressor. Notes
+    name missing columns, and categories that the training rows do not have. Loading a model file
+    can run any code. A model that you did not create on this machine requires --allow-imports.
 
     \b
     Example:
-      rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
+        rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
     from rfbench.choosing.model import load
     from rfbench.choosing.table import read_new_rows
@@ -149,7 +149,7 @@ def predict(
     ):
         echo(f"note: {line}", err=True)
     made = fitted.predictions(rows, level)
-    # A carriage return alone ends a line for readers, and the csv module does not quote it.
+    # A carriage return alone ends a line for many readers, and the csv module does not quote it.
     risky = any("\r" in str(label) for label in made["prediction"])
     quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
     text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))

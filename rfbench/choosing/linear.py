@@ -1,4 +1,4 @@
-"""The linear model of classes that `choose` tries: logistic regression with a searched penalty."""
+"""Linear classifier that `choose` tries: logistic regression with a selected penalty."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Like the nine penalties of ridge regression (see contenders.yaml): from hardly any fit to hardly
-# any penalty. Chosen without a measurement; with twice as many, every fit of the linear model takes
-# twice as long.
+# Nine values, as many as the penalties of ridge regression in contenders.yaml. They range from
+# hardly any fit to hardly any penalty. Chosen without a measurement; with twice as many, every fit
+# of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# Beyond so many rows x columns x classes a fit gets no iterations but those that take it so far: a
-# search of nine penalties in three folds then takes about ten seconds. No table of the suite is.
+# Above MOST_CELLS rows x columns x classes, the iterations of a fit are limited to CELL_ITERATIONS
+# divided by that product: a search of nine penalties in three folds then needs about ten seconds
+# on a table of this size. No table of the suite is larger.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # keeps the log-loss finite, as in scikit-learn
 
 
 class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression whose penalty is chosen by the log-loss on held-out folds.
+    """Logistic regression whose penalty is selected by the log-loss on held-out folds.
 
     Columns get mean 0 and standard deviation 1, except columns of zeros and ones: divided by its
     standard deviation, the indicator of a rare category would hardly be penalized.
@@ -39,20 +40,21 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_folds : int, default=3
         Number of stratified folds.
     max_iter : int, default=300
-        Iterations of the solver for each penalty. A fit of more than `MOST_CELLS` rows x columns x
-        classes gets at most `CELL_ITERATIONS` over their number, and three at least.
+        Number of iterations of the solver for each penalty. If rows x columns x classes is above
+        `MOST_CELLS`, a fit gets `CELL_ITERATIONS` divided by that product, and at least three.
     random_state : int, default=0
         Seed for shuffling the folds.
 
     Attributes
     ----------
     C_ : float
-        The inverse penalty with the smallest log-loss; the smallest one if several have it.
+        The inverse penalty with the smallest log-loss; the smallest one in case of a tie.
     losses_ : ndarray of shape (len(Cs),)
         Mean log-loss of each inverse penalty, in increasing order of `Cs`.
     classes_ : ndarray of shape (n_classes,)
+        Class labels.
     n_iter_ : ndarray of int
-        Iterations of the last fit.
+        Number of iterations of the last fit.
     """
 
     def __init__(
@@ -66,18 +68,24 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter, self.random_state = max_iter, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Choose the penalty and fit the model with it.
+        """Select the penalty, and fit the model with it.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Training rows.
         y : array-like of shape (n,)
             Labels of at least two classes.
+
+        Returns
+        -------
+        self : LogisticSearch
+            The fitted model.
 
         Raises
         ------
         ValueError
-            If there is one class only, or X has values that are not finite.
+            If there is only one class, or X contains values that are not finite.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -94,7 +102,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._most = min(self.max_iter, max(3, CELL_ITERATIONS // cells))
         values = sorted(self.Cs)
         with warnings.catch_warnings():
-            # A class with fewer rows than folds, and fits that stop at `max_iter`.
+            # A class may have fewer rows than folds, and fits may stop at `max_iter`.
             warnings.simplefilter("ignore")
             self.losses_ = self._fold_losses(Z, codes, values)
             self.C_ = float(values[int(np.argmin(self.losses_))])
@@ -114,9 +122,10 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             model = self._estimator()
             held_out += len(held)
-            for i, C in enumerate(values):  # each fit starts from the one with the larger penalty
+            # each fit starts from the solution with the next larger penalty
+            for i, C in enumerate(values):
                 model.set_params(C=C).fit(Z[fit], codes[fit])
-                # A class without rows in the fitted part has no probability there.
+                # A class without rows in the fitted part has the probability 0.
                 p = np.zeros((len(held), len(self.classes_)))
                 p[:, model.classes_] = model.predict_proba(Z[held])
                 own = np.maximum(p[np.arange(len(held)), codes[held]], LEAST_PROBABILITY)

@@ -1,9 +1,9 @@
-"""What a model is judged by, and by how much one model is better than another on the same rows.
+"""Losses of a model, and the comparison of two models on the same rows.
 
-Every metric is a loss: smaller is better. Its value is a smooth function of a sum over the rows, so
-that its error follows from the rows' influences (the delta method). Unbounded losses are compared
-by the signed ranks of the rows, which hold where a few rows outweigh all others. Where rows come in
-groups, those of a group are added up first.
+Every metric is a loss: smaller is better. Its value is a smooth function of a sum over the rows,
+so its standard error follows from the influence of each row (the delta method). Unbounded losses
+are compared by the signed ranks of the rows, which are valid even if a few rows outweigh all
+others. If rows have groups, the rows of each group are added up first.
 """
 
 from __future__ import annotations
@@ -19,44 +19,60 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# The p-value of signed ranks of n values is at least 2^(1 - n), by definition: 5e-4 of 12, which
-# decides over 40 comparisons at 5 %. With half as many it is .03, which decides nothing after a
-# correction.
+# The p-value of signed ranks of n values is at least 2^(1 - n), by definition. For 12 values this
+# is 5e-4, which is enough for 40 comparisons at 5 %. With half as many values it is .03, which is
+# not significant after a correction.
 LEAST_RANKED = 12
-HELD_OUT_LEVEL = 0.95  # of the intervals, as usual; halved, the misses make them a fifth wider
+# level of the intervals, as usual; if the share outside is halved, the intervals are a fifth wider
+HELD_OUT_LEVEL = 0.95
 
 
 class Loss(NamedTuple):
-    """The value of a metric on n rows, and what each row, or group of rows, adds to it."""
+    """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    values: Array  # whose mean is the value, and whose spread says its error
-    rows: Array  # the losses
+    values: Array  # their mean is the value, and their spread gives its standard error
+    rows: Array  # loss of each row or group
     n: int
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the value: other rows (groups) in the place of these."""
+        """Standard error of the value over samples of rows (or groups)."""
         return float(stats.sem(self.values)) if len(self.values) > 1 else float("inf")
 
 
 class Difference(NamedTuple):
-    """By how much the loss of one model exceeds that of another, on the same rows."""
+    """Difference between the losses of two models on the same rows."""
 
-    value: float  # the difference of the two losses
-    p: float  # of no difference, two-sided
-    low: float  # of the interval of 95 %, which contains zero exactly if p is at least .05
+    value: float
+    p: float  # two-sided p-value of no difference
+    # bounds of the 95 % interval, which contains zero if and only if p is at least .05
+    low: float
     high: float
-    centre: float  # the estimate that the interval is of: signed ranks have their own
-    verdict: str  # the first model is ``better``, ``worse`` or too ``near`` to call
+    centre: float  # the estimate that the interval belongs to; signed ranks have their own
+    # the first model is ``better`` or ``worse``; ``near`` if the difference is not significant
+    verdict: str
 
 
 def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None) -> Loss:
     """Return the loss of a model on n rows.
 
-    ``log-loss``: mean of -log of the probability of the right class; ``error``: share of wrong
-    classes, in %; ``rmse`` and ``mae``. The truth has shape (n,), of class codes 0 .. K-1 or
-    numbers, what is said (n, K) or (n,). `groups` are the numbers of the rows' groups.
+    Parameters
+    ----------
+    metric : str
+        ``log-loss``: mean of -log of the probability of the right class. ``error``: percentage of
+        wrong classes. ``rmse`` and ``mae``: root mean squared and mean absolute error.
+    truth : array of shape (n,)
+        Class codes 0 .. K-1, or numbers.
+    said : array of shape (n, K) or (n,)
+        Predicted class probabilities, or predicted numbers.
+    groups : array of shape (n,), optional
+        Group number of each row.
+
+    Returns
+    -------
+    Loss
+        The loss with the contribution of each row or group.
     """
     n = len(truth)
     if metric == "log-loss":
@@ -77,9 +93,9 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
 
 
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
-    """Return by how much the first loss exceeds the second, both of the same rows.
+    """Return the difference between the first and the second loss on the same rows.
 
-    The test, and the interval that answers the same question:
+    The metric decides the test, and the interval belongs to the test:
 
     - misclassification: McNemar's exact test, and the exact interval of the share of errors of the
       first model among the rows on which one of the two is wrong;
@@ -104,8 +120,10 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, centre = _compare_ranks(each * len(each) / first.n / scale)
     else:  # ranks would give a large group the weight of a small one
-        pairs: Any = stats.ttest_1samp(first.values - second.values, 0.0)
-        p, (low, high), centre = pairs.pvalue, pairs.confidence_interval(HELD_OUT_LEVEL), value
+        error = first._replace(values=first.values - second.values).standard_error
+        around = stats.t(len(each) - 1, value, error or SMALLEST)
+        p = 2 * min(around.cdf(0), around.sf(0))
+        (low, high), centre = around.interval(HELD_OUT_LEVEL), value
     agree = p < 1 - HELD_OUT_LEVEL and value * centre > 0
     verdict = "near" if not agree else "better" if value < 0 else "worse"
     return Difference(value, float(p), float(low), float(high), float(centre), verdict)

@@ -1,7 +1,7 @@
-"""The model that leaves the house: a pipeline, its file, and the card beside it.
+"""Model that `choose` saves: a pipeline, its file and its card.
 
-The card `model.json` says what can be known of a model without loading it. The model holds the same
-facts, so that a card that was edited is found out.
+The card `model.json` contains the facts that can be read without loading the model. The model
+stores the same facts, so that an edited card is detected.
 """
 
 from __future__ import annotations
@@ -27,23 +27,27 @@ from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
-# Of the intervals; a model file holds their widths. Twice as many levels cost a few bytes.
+# Levels of the intervals; a model file contains their widths. Twice as many levels cost a few
+# bytes.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Model(Pipeline):  # type: ignore[misc]
-    """A pipeline of scikit-learn that takes a DataFrame as it was read."""
+    """Pipeline of scikit-learn that accepts a DataFrame as it was read."""
 
-    half_widths_: dict[float, float]  # of a regression: of the interval of each level
-    reading_: Reading | None  # how the file was read that it was fitted on; None: rows in memory
-    card_: dict[str, Any]  # what its card says
+    # half the width of the interval per level; empty for a classifier
+    half_widths_: dict[float, float]
+    # options with which the training file was read; None for rows in memory
+    reading_: Reading | None
+    card_: dict[str, Any]  # content of its card
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
-        """Return the bounds of the target of each row, shape (n, 2).
+        """Return the bounds of the prediction interval of each row, shape (n, 2).
 
-        They hold with a probability of about `level` for rows that are drawn like those before:
-        split conformal prediction promises at least that of the model that gave the widths, and
-        this one was fitted again. DataError if there are none of this level, or none, of classes.
+        For rows from the distribution of the training rows, an interval contains the target with a
+        probability of about `level`. Split conformal prediction guarantees at least `level` for the
+        model that gave the widths; this model was fitted again. Raises DataError if the model has
+        no interval of this level; a classifier has none.
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))
@@ -53,9 +57,9 @@ class Model(Pipeline):  # type: ignore[misc]
         return np.column_stack([middle - half, middle + half])
 
     def predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-        """Return a line per row: the prediction, and probabilities or the bounds of an interval.
+        """Return the predictions, with class probabilities or the bounds of intervals.
 
-        Dates are written as such, rounded to the day if those of training are days.
+        Dates are formatted as dates, rounded to the day if the training dates are days.
         """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
@@ -69,8 +73,8 @@ class Model(Pipeline):  # type: ignore[misc]
 def compute_half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the interval of each of `LEVELS`, by split conformal prediction.
 
-    Of n rows that the model has not seen it is the k-th smallest absolute residual, k = the ceiling
-    of (n + 1) times the level; infinite where k > n. Vovk, Gammerman and Shafer, Algorithmic
+    For n rows that the model has not seen, it is the k-th smallest absolute residual with
+    k = ceil((n + 1) * level), and infinite if k > n. Vovk, Gammerman and Shafer, Algorithmic
     Learning in a Random World, 2005.
     """
     every = np.append(np.abs(residuals), np.inf)
@@ -79,9 +83,10 @@ def compute_half_widths(residuals: Array) -> dict[float, float]:
 
 
 def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
-    """Write a model and its card, which is returned.
+    """Write a model and its card; return the card.
 
-    The model's hash is remembered as one of this user. WriteError if a file cannot be written.
+    The hash of the model is remembered as created by this user. Raises WriteError if a file cannot
+    be written.
     """
     widths = {str(level): width for level, width in model.half_widths_.items()}
     reading = None if model.reading_ is None else vars(model.reading_)
@@ -100,10 +105,11 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
 
 
 def load(path: Path, *, allow_imports: bool = False) -> Model:
-    """Load a model. A file of this kind can run any code: it is as trusted as its sender.
+    """Load a model. A model file can run any code: trust it as far as you trust its sender.
 
-    Models that this user made on this machine are loaded as they are, others with `allow_imports`
-    only. DataError if it is not allowed, or cannot be loaded, or if its card is another one.
+    Models that this user created on this machine are loaded directly; other models require
+    `allow_imports`. Raises DataError if loading is not allowed or fails, or if the card does not
+    match the model.
     """
 
     def refused(what: str, why: str, todo: str = "") -> DataError:
@@ -111,14 +117,16 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
-        content = files.read(path)  # once: what is checked is what is loaded
+        content = files.read(path)  # read once: the checked bytes are the loaded bytes
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
-        what = "is no model with its card beside it."
+        what = "has no valid card model.json in the same folder, or cannot be read."
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise refused("is not the model of its card.", "Its hash is another one.")
+        raise refused(
+            "is not the model of its card.", "Its hash differs from the hash in the card."
+        )
     if not allow_imports and cache.load_cached(f"model|{sha256}") is None:
         why = "Loading a model runs code that is in its file: it is as trusted as its sender."
         if home.is_temporary():
@@ -127,9 +135,12 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
     try:
         model: Model = joblib.load(io.BytesIO(content))
         own = {**model.card_, "model_sha256": sha256}
-    except Exception as error:  # a file of another version makes them raise almost anything
+    except Exception as error:  # a file of a different version can raise almost any exception
         todo = "Install the versions that its card names, or run `rfbench choose` again."
         raise refused("cannot be loaded.", f"{type(error).__name__}: {error}.", todo) from error
     if own != card:
-        raise refused("has a card that was changed after it was made.", "It holds other facts.")
+        raise refused(
+            "has a card that was changed after it was written.",
+            "The model contains different facts.",
+        )
     return model

@@ -1,6 +1,7 @@
-"""The rounds within a budget: all contenders on few rows, the better ones on more and with more.
+"""Rounds within a time budget: all candidates on few rows, then the better ones on more rows.
 
-A contender is a trial of the core, in a child process with one thread that ends at the deadline.
+A candidate is measured by a trial of `rfbench.experiment`, in a child process with one thread that
+ends at the deadline.
 """
 
 from __future__ import annotations
@@ -42,121 +43,129 @@ from rfbench.results.store import Store
 from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
-KINDS = "constant", "linear", "features", "boosting", "blend"  # of model, the simplest first
+# families of models, the simplest first
+KINDS = "constant", "linear", "features", "boosting", "blend"
 CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
-# By the name of the core's scaling.
+# Scalers by the name of the scaling in a configuration.
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
-# A fit is taken to grow like M (M + LINEAR_M) (rows + SOLVED M): up to so many features the
-# kernel's values take longer than their products (measured); the products' system counts as more
-# rows. Of boosting much is for each tree, whatever the rows. OVERHEAD is seconds per trial. With
-# one of them doubled, contenders that would fit into the time are left out.
+# The time of a fit is assumed to grow like M (M + LINEAR_M) (rows + SOLVED M). Up to LINEAR_M
+# features, the kernel values need more time than their products (measured). The solution of the
+# linear system counts as SOLVED M more rows. The time of boosting is mostly per tree, so it counts
+# as BOOSTING_ROWS more rows. OVERHEAD is in seconds per trial. With one of these constants doubled,
+# candidates that would fit into the time are skipped.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-# Of the time, kept for a process that begins after one was killed; and times as long as they are
-# reckoned to take for the last fits (SPARE). Chosen without a measurement: doubled, RESTART takes 3
-# s more of a minute from the rounds.
+# RESTART: share of the time that is reserved for starting a process after one was killed. SPARE:
+# factor on the estimated time of the last fits. Chosen without a measurement: doubled, RESTART
+# removes 3 s of a minute from the rounds.
 RESTART = 0.05
 SPARE = 1.1
-# More features are tried while the loss falls below GAIN times it. CLOSE, NEAR and FAR are relative
-# to the smallest loss: as good; may be taken; is not followed. Chosen without a measurement. With
-# the distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
-# more time goes to small gains.
+# More features are tried if the loss falls below GAIN times the previous loss. The other constants
+# are limits relative to the smallest loss. CLOSE: the loss counts as equal. NEAR: the kernel gets a
+# learned metric. FAR: the candidate gets more landmarks. Chosen without a measurement. With the
+# distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
+# more time is used for small gains.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
-_FILE = Path(__file__).with_name("contenders.yaml")  # which says what is tried
+_FILE = Path(__file__).with_name("contenders.yaml")  # list of the candidates
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A contender at a size: what a trial measures, and once it is measured what it said."""
+    """Candidate of one size: the settings of a trial, and its results once it is measured."""
 
     label: str
-    family: str  # a constant above
-    estimator: str = ""  # import path; nothing of an average
+    family: str  # one of `KINDS`
+    estimator: str = ""  # import path; empty for an average
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    chosen: Mapping[str, Any] = field(default_factory=dict)  # of those, once it is measured
+    # selected parameters, once it is measured
+    chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
-    # The roots of the learnt metric whose rows it sees: that of each split, then their mean.
+    # Roots of the learned metric in which the rows are given: one for each split, then their mean.
     basis: tuple[Array, ...] = ()
-    members: Mapping[Candidate, float] = field(default_factory=dict)  # of an average: weights
-    scores: Any = None  # of the validation rows: numbers or probabilities, shape (n, k)
-    loss: Any = None  # a `rfbench.choosing.losses.Loss`
-    seconds: float = 0.0  # of a fit on the rows of one split
+    # weights of an average's members
+    members: Mapping[Candidate, float] = field(default_factory=dict)
+    scores: Any = None  # scores of the validation rows: numbers or probabilities, shape (n, k)
+    loss: Any = None  # `rfbench.choosing.losses.Loss`
+    seconds: float = 0.0  # time of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial
-    predicting: float = 0.0  # seconds of 1,000 rows, where it was measured on those held out
+    predicting: float = 0.0  # time for 1,000 held-out rows, once it is measured there
 
     @property
     def M(self) -> int:
-        """Features of kernels, of all members; 0 of other models."""
+        """Number of kernel features of all members; 0 for other models."""
         return sum(int(part.parameters.get("n_components", 0)) for part in self.parts)
 
     @property
     def parts(self) -> list[Candidate]:
-        """The models that are fitted: those of an average, or this one."""
+        """Fitted models: the members of an average, or this model."""
         return list(self.members) or [self]
 
     def work(self, rows: int) -> float:
-        """Return what a fit of so many rows takes, in proportion."""
-        # Work W ~ M (M + LINEAR_M) (n + SOLVED M): n M^2 for the products, n M for the kernel's
-        # values, M^3 for the system. Without the linear term small M would look cheaper than they
+        """Return the relative time of a fit on `rows` rows."""
+        # W ~ M (M + LINEAR_M) (n + SOLVED M): n M^2 for the products, n M for the kernel values,
+        # M^3 for the linear system. Without the linear term, small M would seem faster than they
         # are.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
         return float(rows * (self.M * (self.M + LINEAR_M) or 1))
 
     def at(self, label: str, **parameters: Any) -> Candidate:
-        """Return the same with other parameters, to be measured."""
+        """Return a candidate with other parameters that is not measured yet."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
 class Rounds:
-    """Candidates for one table, as many as the time allows."""
+    """Candidates for one table, measured in rounds until the time is used."""
 
     table: LabelledTable
-    splits: list[Sides]  # those that choose, then the training rows and those held out
-    deadline: float  # in the seconds of `time.monotonic`
-    folder: Path  # where `rfbench.choosing.workplace` lets it work
+    splits: list[Sides]  # splits for the selection, then the training and the held-out rows
+    deadline: float  # a value of `time.monotonic`
+    folder: Path  # folder from `rfbench.choosing.workplace`
     workers: int = 1
-    least_rows: int = 1  # that what a model holds stands for; of more it holds no landmarks
-    n_columns: int | None = None  # so many of the prepared columns are used; None: all
+    # Smallest number of training rows behind each stored value; above 1, landmarks are not used.
+    least_rows: int = 1
+    n_columns: int | None = None  # largest number of prepared columns, by default all
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)  # messages of candidates, by label
-    stopped: bool = False  # time or memory cut off a contender
+    failed: dict[str, str] = field(default_factory=dict)  # error messages per label
+    stopped: bool = False  # time or memory stopped a candidate
     interrupted: bool = False
     clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
-    planned: list[tuple[Any, Any]] = field(default_factory=list)  # experiments, with their trial
-    names: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of each split's columns
-    preparing: float = 0.0  # seconds of preparing a row
+    # experiments with their planned trials
+    planned: list[tuple[Any, Any]] = field(default_factory=list)
+    # names of the columns of each split
+    names: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    preparing: float = 0.0  # seconds per row
     _prepared: dict[int, Array] = field(default_factory=dict)
     _packs: dict[Any, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Tell the rows apart."""
+        """Split the rows into validation, training and held-out rows."""
         *chosen, (self.train, self.test) = self.splits
         self.held = np.concatenate([held for _, held in chosen])  # the validation rows
-        self.n = min(len(fit) for fit, _ in chosen)  # the rows of a split that are fitted
+        self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
     @cached_property
     def columns(self) -> PreparedColumns:
-        """The columns of each split and of the model: those of all training and validation rows.
+        """Columns of the model and of each split, from all training and validation rows.
 
-        DataError if there are none.
+        Raises DataError if no column can be used.
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
     @property
     def is_screened(self) -> bool:
-        """Whether each model chooses its columns, from the rows that it is fitted on alone."""
+        """True if each model selects its columns from its own training rows."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
-        """Write rows of a split for trials, so many to fit first, unless they are there."""
-        # A file of rows per fold, number of rows and metric, shared by all contenders: they are
-        # compared on the same rows.
+        """Write the rows of a split for trials, with `rows` rows to fit; return the folder."""
+        # All candidates share one folder per fold, number of rows and metric, so they are compared
+        # on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
         some = self.table.some(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
@@ -173,7 +182,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Prepare the rows of a split by what the fitted ones teach."""
+        """Prepare the rows of a split; the preparation is fitted on its training part."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -183,16 +192,16 @@ class Rounds:
         self.preparing = max(self.preparing, seconds)
 
     def _preparation(self) -> list[Any]:
-        """Return the steps that make rows of numbers of a table, not fitted."""
+        """Return the unfitted steps that turn a table into numeric rows."""
         steps: list[Any] = [("prepare", Preparation(self.least_rows, self.columns))]
         if self.is_screened:
             steps.append(("screen", ColumnScreen(self.n_columns, self.table.n_classes > 0)))
         return steps
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
-        # The last split has the rows held out: its trials are rows of the table of results, those
-        # before it choose and have the role `validation`. One role for both would average what
-        # chose with what measures.
+        # The last split contains the held-out rows: its trials are rows of the results table.
+        # Trials of the other splits get the role `validation`, because an average over both would
+        # mix selection and measurement.
         place, chooses = self._pack(setting, fold, rows), fold < len(self.splits) - 1
         role = VALIDATION if chooses else METHOD if setting.M else MODEL
         task = "classification" if self.table.n_classes else "regression"
@@ -216,7 +225,7 @@ class Rounds:
     def measured(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
-        """Measure settings on so many rows of a split; return row and arrays, or None, of each."""
+        """Run trials of candidates, each on `rows` rows of a split; return results or None."""
         answers: list[Any] = []
         planned, places = [], []
         for place, (setting, fold, rows) in enumerate(trials):
@@ -227,17 +236,17 @@ class Rounds:
         if not planned:
             return answers
         plan = plan_run(planned, self.folder)
-        # The manifest describes all rounds so far, and this one alone is run.
+        # The manifest describes all rounds so far, but only the current round is run.
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
-        # Each worker's share of the free memory: a trial that needs more fails as a row, instead of
-        # ending the search.
+        # Each worker gets an equal share of the free memory: a trial that needs more is stored as
+        # failed, and the search continues.
         memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
-        # Rows, not return values: a search that was stopped resumes from them.
+        # Results are read from the rows, so an interrupted search resumes from them.
         said = {row["trial_id"]: row for row in Store(self.folder).rows()}
         ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
@@ -250,9 +259,9 @@ class Rounds:
         return answers
 
     def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return what a trial says: its arrays, the scores among them, and how long it took."""
+        """Return the results of a trial: its arrays, among them the scores, and its times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
-        said["scores"] = said.get("probabilities", said["predictions"])  # of shape (n, k)
+        said["scores"] = said.get("probabilities", said["predictions"])  # shape (n, k)
         self.clocks += float(row["t_train"]), float(row["cpu_train"])
         fit = sum(float(row[t]) for t in ("t_pp", "t_features", "t_train"))
         return said | {"fit": fit, "said": float(row["t_test"])}
@@ -260,10 +269,10 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure those for which a share of the time that is left is enough; without one, all."""
+        """Measure the settings that fit into `share` of the remaining time; all if it is None."""
         folds, load, taken = len(self.splits) - 1, 0.0, []
-        # A contender starts only if its time fits into the round and leaves what the last fits
-        # need. One that is killed halfway has used time and answers nothing.
+        # A candidate starts only if its time fits into the round and leaves the time for the last
+        # fits. A candidate that is killed uses time without a result.
         end = None if share is None else monotonic() + share * self.left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
@@ -275,14 +284,14 @@ class Rounds:
                 self.stopped = True
         if self.interrupted or not taken:
             return []
-        # A child that is killed costs the start of another: only the first kernels, and boosting
-        # beside them, end before their time is needed.
+        # After a child is killed, a new one has to start. Only the first kernels, and boosting next
+        # to them, get a deadline before their time is needed.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
         said = iter(self.measured(trials, end))
-        # A contender counts only if every fold has an answer: a mean over some folds is of other
-        # rows than the rest.
+        # A candidate counts only if every fold has a result: a mean over fewer folds would be over
+        # different rows.
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
         made = []
         for setting, parts in every:
@@ -293,9 +302,9 @@ class Rounds:
 
     @contextmanager
     def failing(self, candidate: Candidate) -> Iterator[None]:
-        """Record an error of a candidate with its message, so that the other candidates go on.
+        """Record an error of a candidate with its message, so that the search continues.
 
-        MemoryError counts as an error of the candidate, too.
+        MemoryError also counts as an error of the candidate.
         """
         try:
             yield
@@ -305,17 +314,17 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Return a candidate of what the trials of all splits said."""
-        # The scores of all validation rows, each by the fit without it: the loss is one number over
-        # these rows, and losses of two contenders can be paired row by row.
+        """Return a candidate with the results of the trials of all splits."""
+        # The scores of all validation rows, each from the fit without that row. The loss is one
+        # number over these rows, and the losses of two candidates can be paired row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
-        # Each split chose its own bandwidth and penalty. The final model takes their geometric
-        # means, as both are scales: an arithmetic mean would follow the largest.
+        # Each split selected its own bandwidth and penalty. The final model uses their geometric
+        # means because both are scales: an arithmetic mean would follow the largest value.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
-            factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # of all splits
+            factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # over all splits
             own = {"factors": [factor], "alphas": [alpha], "link": link, "metric": "none"}
             fixed = replace(setting, chosen=own)
             seconds = float(np.mean([said["seconds"] for said in parts]))
@@ -324,12 +333,12 @@ class Rounds:
                     raise ValueError("The splits have other columns: no mean of their metrics.")
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
-        # From the rows that were fitted to all rows of a split, by the model of the work.
+        # Convert the time from the fitted rows to all rows of a split.
         seconds *= setting.work(self.n) / setting.work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add a candidate with its scores of the validation rows."""
+        """Add a candidate with its scores of the validation rows, and return it."""
         value = self.loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
@@ -338,33 +347,36 @@ class Rounds:
         return made
 
     def loss(self, metric: str, scores: Array, rows: Index) -> Loss:
-        """Return the loss of scores of some rows, shape (n, k)."""
+        """Return the loss of the scores of `rows`; scores have shape (n, k)."""
         groups = None if self.table.groups is None else self.table.groups[rows]
         said = scores if self.table.n_classes else scores[:, 0]
         return loss(metric, self.table.y[rows], said, groups)
 
     def left(self, more: float = 0.0) -> float:
-        """Return the seconds until the deadline, less those for the fits that follow.
+        """Return the seconds until the deadline, minus the time of the fits after the rounds.
 
-        They are of the best of each kind, side by side, then of one; `more` is of one planned.
+        These are parallel fits of the best candidate of each family, and then one more fit. `more`
+        is the time of a planned fit.
         """
-        # What has to be fitted once the rounds end: the best of each kind on all training rows,
-        # side by side, to be measured on the rows held out, then the chosen one on all. T = SPARE
-        # (n_train / n) (sum / workers + 4/3 longest): 4/3 is all rows over the three quarters that
-        # train. Without it the deadline would pass before a model is written.
+        # After the rounds, the best candidate of each family is fitted on all training rows, in
+        # parallel, and measured on the held-out rows. The selected one is then fitted on all rows.
+        # T = SPARE (n_train / n) (sum / workers + 4/3 longest): the factor 4/3 is all rows divided
+        # by the three quarters that are training rows. Without this reserve the deadline would pass
+        # before a model is written.
         kinds = [c.parts for c in self.best_of_families().values()]
         side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
         last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
         fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
-        # The rows of the last split, if they are not, then all rows and again those held out.
+        # Time to prepare the last split (unless it is prepared), all rows, and the held-out rows
+        # again.
         every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
         fits += self.preparing * ((1 + again) * every + len(self.test))
         return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
-        """Return the seconds of a trial on a split and of a fit on all its rows, as others tell."""
-        # From the largest contender of the family that was measured, scaled by the work. Without
-        # one nothing is known, and it is tried.
+        """Estimate the seconds of a trial on a split and of a fit on all its rows."""
+        # The time of the largest measured candidate of the family is scaled by the work. Without
+        # such a candidate the estimate is 0, and the candidate is tried.
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
@@ -377,14 +389,14 @@ class Rounds:
         return OVERHEAD + trial, rate * setting.work(self.n)
 
     def run(self) -> None:
-        """Go through the rounds until there is no time, or nothing left to try.
+        """Run the rounds until the time is used or all candidates are measured.
 
-        DataError if no column can be used.
+        Raises DataError if no column can be used.
         """
-        self.columns  # noqa: B018 - a table without columns is refused before anything is measured
+        self.columns  # noqa: B018 - raises DataError before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
         models = [Candidate(**model) for model in CONTENDERS["models"][kind]]
-        # The constant and the linear model have no deadline: so there is an answer in any case.
+        # The constant and the linear model have no deadline, so there is always a result.
         self.round(models[:2], self.few, share=None)
         self.round(models[2:], self.few, ROUND_SHARES["boosting"])
         made = self.round(self._kernels(), self.few, ROUND_SHARES["first"])
@@ -395,7 +407,7 @@ class Rounds:
         self._grow(small)
 
     def _kernels(self) -> list[Candidate]:
-        """Return features of each kernel and scaling at few landmarks."""
+        """Return features with few landmarks for each kernel and scaling."""
         M = min(CONTENDERS["sizes"]["few"], self.few)
         kind, own = "Nystroem", {**CONTENDERS["features"], "n_components": M}
         if self.least_rows > 1:
@@ -411,12 +423,12 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
-        """Learn metrics for the kernels near the best one, while they gain; the best one first."""
-        # Screened models have columns of their own, and no mean of their metrics.
+        """Learn metrics for the kernels near the best one, as long as the loss falls."""
+        # Screened models have different columns per split, so their metrics have no mean.
         if self.is_screened:
             return
-        # A metric takes as long as several kernels: only for kernels within NEAR of the best one,
-        # and not for further ones after a metric that gained nothing.
+        # A metric needs the time of several kernels: only kernels within NEAR of the best one get a
+        # metric, and the search stops after a metric without a gain.
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
@@ -428,8 +440,8 @@ class Rounds:
                 break
 
     def leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-        """Return the best candidates, one per scaling and kernel."""
-        # One per kernel and scaling: the best three would often be one kernel at three bandwidths.
+        """Return the `count` best candidates, at most one per scaling and kernel."""
+        # Without this rule, the best three would often be one kernel with three bandwidths.
         first: dict[Any, Candidate] = {}
         for each in sorted(candidates, key=lambda c: c.loss.value):
             first.setdefault((each.scaling, each.parameters["kernel"]), each)
@@ -442,17 +454,16 @@ class Rounds:
         return candidate.at(label, n_components=M, factors=factors, metric="none")
 
     def _grow(self, small: list[Candidate]) -> None:
-        """Take ever more landmarks for the best, first a middle number, as long as each gains."""
+        """Increase the number of landmarks of the best candidates as long as the loss falls."""
         sizes, alive = CONTENDERS["sizes"], self.leading(small, 4)
-        # Far behind with few landmarks, a kernel hardly ever leads with more: its time goes to the
-        # others.
+        # A kernel that is far from the best with few landmarks is hardly ever the best with more.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.leading(alive, 3)
-        # Twice the landmarks as long as the loss falls by GAIN: the work grows eightfold at most,
-        # and a kernel that no longer gains would only use up the time of those that do.
+        # Landmarks are doubled as long as the loss falls by GAIN. The work grows at most eightfold,
+        # and a kernel without a gain would use the time of kernels with one.
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             larger = [(c, self._larger(c, M)) for c, M in wanted if c.M < M <= sizes["most"]]
@@ -466,27 +477,27 @@ class Rounds:
         return {f: self.best([c for c in self.candidates if c.family == f]) for f in families}
 
     def best(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Return the simplest of the candidates within a hundredth of the best one's loss.
+        """Return the simplest of the candidates within 1 % of the smallest loss.
 
-        Misclassification is a number of rows: there those within half a standard error are close,
-        if their log-loss is within a hundredth of the smallest of them.
+        Misclassification is a number of rows: there, candidates within half a standard error are
+        close if their log-loss is within 1 % of the smallest log-loss among them.
         """
-        # The simplest model among those that cannot be told from the best: the smallest of many
-        # losses is small by chance, and larger models have more chances.
+        # The smallest of many losses is small by chance, and larger models have more chances. Hence
+        # the simplest model that is not clearly worse.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # A hundredth of an error of 1 % is less than a row: half a standard error, and the
-            # log-loss for what it cannot tell.
+            # 1 % of an error rate of 1 % is less than one row. Half a standard error is used, and
+            # the log-loss decides within it.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.loss("log-loss", c.scores, self.held).value for c in near}
         close = [c for c in value if value[c] <= CLOSE * min(value.values())]
-        # An average costs more at each prediction: it is taken where no single one is close.
+        # An average costs more per prediction: it is selected only if no single model is close.
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
     def model(self, candidate: Candidate) -> Model:
-        """Return a candidate as an estimator that takes a table as it was read, not fitted."""
+        """Return a candidate as an unfitted estimator that accepts a table as it was read."""
         named: list[Any] = []
         for part in candidate.parts:
             own = plugins.load_class(part.estimator)(**{**part.parameters, **part.chosen})
@@ -499,14 +510,14 @@ class Rounds:
         return Model([*self._preparation(), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
-        """Return what scales prepared rows, in the learnt metric of a split or in that of all."""
+        """Return the steps after the preparation: scaling, and the learned metric of a split."""
         steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
             steps.append(FunctionTransformer(partial(apply_metric, part.basis[fold])))
         return steps
 
     def clear(self) -> None:
-        """Remove the rows that trials were given, and where none may be left, all they said."""
+        """Remove the rows of trials, and their results if no rows may be stored."""
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
             files.remove_folder(self.folder / predictions.PREDICTIONS_KEY)

@@ -1,6 +1,6 @@
-"""Rows and columns of a wide table for which the budget has time, by the size of the table alone.
+"""Limits on the rows and columns of a wide table, computed from the budget and the table's size.
 
-A table of few cells is used as a whole, whatever the machine and its load are.
+A small table is used as a whole, whatever the speed and the load of the machine.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array
 
-# Cells that are read and prepared in no time that counts, and CPU seconds for each of the others:
-# 40 million numbers of a CSV took 9 s until they were a table whose columns are looked through.
+# Number of cells that are read and prepared in negligible time, and CPU seconds for each further
+# cell. Measured: 40 million numbers of a CSV file took 9 s until their columns were analyzed.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
-# Columns are limited by what boosting takes: for each column as much as for so many rows more.
-# Tables of up to LEAST_COLUMNS columns are never limited; the widest of the suite has 287.
+# The number of columns is limited by the time of boosting: each column costs as much as COLUMN_ROWS
+# additional rows. Tables of up to LEAST_COLUMNS columns are never limited; the widest
+# table of the suite has 287.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Columns that are kept, however little they agree with the target. Chosen without a
-# measurement; doubled, 20 columns are kept of a target that agrees with none.
+# Smallest number of columns that are used, however weak their association with the target. Chosen
+# without a measurement; doubled, 20 columns are used if none is associated.
 LEAST_KEPT = 10
 
 
 def compute_time_left(budget: float, n_cells: int) -> float:
-    """Return the seconds of a budget that are left once a table of so many cells is prepared."""
+    """Return the remaining seconds of a budget after `n_cells` cells are prepared."""
     return max(0.0, budget - CELL_SECONDS * max(0, n_cells - FREE_CELLS))
 
 
 def compute_n_columns(seconds: float, n_rows: int) -> int:
-    """Return how many columns of so many rows the models have time for."""
+    """Return the number of columns that models can use within `seconds`, for `n_rows` rows."""
     return max(LEAST_COLUMNS, int(CELLS_PER_SECOND * seconds / (n_rows + COLUMN_ROWS)))
 
 
@@ -46,29 +47,29 @@ def get_used_columns(pipeline: Pipeline) -> list[str]:
 
 
 class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Keep the columns that, each by itself, say most about the target.
+    """Select the columns that are most strongly associated with the target, each by itself.
 
-    A column is ranked by its squared correlation with a target of numbers, or by the share of its
-    variance that lies between the classes: sure independence screening, Fan and Lv, Journal of the
+    A column is ranked by its squared correlation with a numeric target, or by the share of its
+    variance that is between the classes: sure independence screening, Fan and Lv, Journal of the
     Royal Statistical Society B 70, 2008. It is fitted on training rows alone.
 
-    Of the first `n_columns` those are kept whose p-value (F test) is below
-    ``(n_columns / d) ** 3``, and at least 10. Most others agree with the target by chance in these
-    rows, and penalties that are chosen in the same rows would be too small: with five columns of
-    20,000 that matter, 250 rows and `n_columns` 1,017 the log loss is .16 for 10 columns, .67 for
-    54 (the square in place of the cube) and .87 for all 1,017.
+    Among the first `n_columns`, columns with a p-value (F test) below ``(n_columns / d) ** 3`` are
+    selected, and at least 10. Most other columns agree with the target by chance in these rows, and
+    penalties that are selected on the same rows would be too small. With five relevant columns of
+    20,000, 250 rows and `n_columns` 1,017, the log-loss is .16 for 10 columns, .67 for 54 (the
+    square instead of the cube) and .87 for all 1,017.
 
     Parameters
     ----------
     n_columns : int, optional
-        How many columns are kept at most; by default, and if there are no more, all of them.
+        Largest number of columns to select; by default all of them.
     has_classes : bool, default=False
         Whether the target holds classes.
 
     Attributes
     ----------
     kept_ : ndarray of int
-        Positions of the columns that are kept, in increasing order.
+        Positions of the selected columns, in increasing order.
 
     Examples
     --------
@@ -94,6 +95,6 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Array) -> Array:
-        """Return the columns that are kept."""
+        """Return the selected columns of X."""
         check_is_fitted(self)
         return X[:, self.kept_]

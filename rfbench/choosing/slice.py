@@ -1,13 +1,13 @@
-"""What the core asks of choosing, see `rfbench.slices`."""
+"""Hooks of the `choosing` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 
 
 def commands() -> dict[str, str]:
-    """Name the commands."""
+    """Return the import path of each command."""
     return {name: f"rfbench.choosing.command:{name}" for name in ("choose", "predict")}
 
 
 def public() -> dict[str, str]:
-    """Name what ``import rfbench`` offers."""
+    """Return the import path of each public name of ``import rfbench``."""
     return {"choose": "rfbench.choosing.choice:choose"}

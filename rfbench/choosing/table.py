@@ -1,4 +1,4 @@
-"""A table with its target, from a file or from memory, and how its rows are parted."""
+"""A table with its target, from a file or from memory, and its splits."""
 
 from __future__ import annotations
 
@@ -22,35 +22,37 @@ from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
-# Shares as usual (scikit-learn holds out a quarter). Of MOST_HELD_OUT rows an error of 20 % has a
-# standard error of .4 %; doubled, of .3 %, for twice the time of predicting. Three FOLDS take three
-# fits; doubled, six.
+# Shares as usual (scikit-learn holds out a quarter). An error of 20 % on MOST_HELD_OUT rows has a
+# standard error of .4 %; with twice the rows it is .3 %, for twice the time of predicting. Three
+# FOLDS need three fits; doubled, six.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-# Rows of a class that are kept where rows are sampled: one for each of three folds, and one held
-# out. Halved, a class may be missing in a fold.
+# Smallest number of rows of a class in a sample: one for each of three folds, and one held out.
+# Halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Training rows up to which there are folds. Chosen without a measurement: a fifth of 2,000 is 400
-# rows, of which an error of 20 % has a standard error of 2 %. Doubled, tables of 4,000 rows take
-# three times as long.
+# Largest number of training rows for which folds are used. Chosen without a measurement: a fifth of
+# 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %. Doubled, tables of 4,000
+# rows need three times as long.
 FOLDED_ROWS = 2_000
-# Training rows for each second of the budget, and bounds of them. Chosen without a measurement of
-# other values: doubled, each contender takes twice as long, and fewer are tried.
+# Training rows per second of the budget, and bounds of their number. Chosen without a measurement
+# of other values: doubled, each candidate needs twice as long, and fewer are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Rows that test something, and rows of a bin or word that may be known of secret rows. Chosen
-# without a measurement; halved, an error of 20 % is tested with one or two rows.
+# Smallest number of rows for a test, and smallest number of rows behind each bin or category that a
+# model without rows may store. Chosen without a measurement; halved, an error of 20 % is tested
+# with one or two rows.
 LEAST_ROWS = 10
-# By definition: a row to learn from, one to choose by and one to test with.
+# By definition: one row for training, one for validation and one for testing.
 LEAST_SIDES = 3
-# Rows, or different values, of which no order and no agreement is chance: 20 in order by chance are
-# 1 of 2e18. Halved, ten are 1 of 4e6.
+# Smallest number of rows, or of different values, for which an order or an agreement is not chance:
+# 20 rows are in order by chance in 1 of 2e18 cases. Halved, ten rows in 1 of 4e6.
 LEAST = 20
-# Words with fewer rows each are names of somebody or something. Chosen without a measurement;
-# doubled, towns with 15 rows each count as owners of their rows.
+# Categories with fewer rows each are treated as names of persons or things. Chosen without a
+# measurement; doubled, towns with 15 rows each would be treated as groups.
 ROWS_PER_NAME = 10
-# Share of rows from which on exact duplicates count. Chosen without a measurement: fewer change an
-# error by less than 1 %. Doubled, by less than 2 %.
+# Share of rows from which on exact duplicates count. Chosen without a measurement: fewer duplicates
+# change an error by less than 1 %. Doubled, by less than 2 %.
 COPIES = 0.01
-# That say whether a column tells the target: of wide tables fewer rows, which take a second or two.
+# Limits of the search for leaky columns: fewer rows are used for wide tables. Chosen so that the
+# search needs a second or two.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
 # Cells that are sorted at once, 8 MB: doubled, twice the memory and the same time.
 SORTED_CELLS = 1_000_000
@@ -58,44 +60,45 @@ _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
 )
-NO_COLUMN = "none"  # rows are held out at random, whatever they say
+NO_COLUMN = "none"  # rows are held out at random
 
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """Rows with a target, as they were read, and how they are parted."""
+    """Rows with a target, as read from the file, and the way in which they are split."""
 
-    X: pd.DataFrame  # of shape (n, columns): numbers, words, dates and gaps
+    X: pd.DataFrame  # shape (n, columns): numbers, strings, dates and missing values
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
-    classes: NDArray[Any]  # the labels in sorted order; none of a regression
-    groups: Index | None = None  # numbers of the groups
-    time: Array | None = None  # when the rows are: the last ones are held out
+    classes: NDArray[Any]  # sorted labels; empty for a regression
+    groups: Index | None = None  # group number of each row
+    time: Array | None = None  # time of each row: the last ones are held out
     metric: str = ""
     seed: int = 0
     name: str = "the rows"
-    sha256: str = ""  # of the file's content
-    notes: tuple[str, ...] = ()  # what was found out of the target, in sentences
-    assumed: str = ""  # those of these which say how something is taken, and the other option
-    is_asked: bool = True  # how rows are held out was given; else the rows say it
-    how: Reading | None = None  # of a file: by it new files are read
+    sha256: str = ""  # hash of the file's content
+    notes: tuple[str, ...] = ()  # findings about the target, as sentences
+    assumed: str = ""  # the notes that describe an assumption and the option for the alternative
+    is_asked: bool = True  # True if the user specified the split, else it is inferred
+    # options with which files are read
+    how: Reading | None = None
 
     @property
     def n_classes(self) -> int:
-        """0 of a regression."""
+        """Number of classes; 0 for a regression."""
         return len(self.classes)
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The target as it was read: numbers or labels."""
+        """Target as it was read: numbers or labels."""
         return self.classes[self.y] if self.n_classes else self.y
 
     @property
     def codes(self) -> Index:
-        """The class codes; of a regression all rows are of one class."""
+        """Class codes; a regression has a single class."""
         return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
 
     def take(self, rows: Index) -> LabelledTable:
-        """Return some of the rows, with the classes that they have."""
+        """Return a table with the given rows, and only the classes that occur in them."""
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
         classes, y = self.classes, self.y[rows]
@@ -105,10 +108,10 @@ class LabelledTable:
         return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
 
     def split(self, share: float, folds: int = 1) -> list[Sides]:
-        """Return numbers of rows to fit and to predict: one split, or so many folds.
+        """Return positions of rows to fit and to predict: one split, or `folds` folds.
 
-        Whole groups stay together, and each class has its share of either side. Rows with times are
-        predicted by earlier ones. ConfigError if there are none.
+        Whole groups stay together, and both sides have the same share of each class. Rows with
+        times are predicted from earlier rows. Raises ConfigError if there is no such split.
         """
         n = len(self.y)
         size = max(1, min(round(share * n), MOST_HELD_OUT))
@@ -118,8 +121,8 @@ class LabelledTable:
             parts = [s for s in every if len(s[1]) and len(np.unique(self.y[s[0]])) >= least]
             if not parts:
                 raise ConfigError(
-                    "The rows cannot be parted by time.",
-                    "Too many have the same time, or those of one class all come first.",
+                    "The rows cannot be split by time.",
+                    "Too many rows have the same time, or all rows of one class come first.",
                     "Name another column of times, or none.",
                 )
             return parts
@@ -128,14 +131,14 @@ class LabelledTable:
             codes = self.y if self.n_classes else None
             if (self.groups == self.groups[0]).all():
                 raise ConfigError(
-                    "The rows cannot be parted by their groups.",
-                    "Three are needed: to learn from, to choose by and to test with.",
+                    "The rows cannot be split by groups.",
+                    "Three groups are needed: for training, validation and testing.",
                     "Name another column of groups, or none.",
                 )
             numbers = assign_group_folds(self.groups, codes, count, self.seed)
         elif folds > 1:
             numbers = shuffle_within_classes(self.codes, self.seed) % folds
-        else:  # of each class its share and one at least
+        else:  # each class gets its share, and at least one row
             size = max(size, min(self.n_classes, n // 2))
             place = shuffle_within_classes(self.codes, self.seed)
             spread = np.where(place, (place + 0.5) / np.bincount(self.codes)[self.codes], 0.0)
@@ -145,9 +148,9 @@ class LabelledTable:
         return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
 
     def splits(self, budget: float) -> list[Sides]:
-        """Return the splits by which models are chosen, then the training rows and those held out.
+        """Return the splits for model selection, then the training rows and the held-out rows.
 
-        Of many rows these are a sample. One split chooses, or of few rows several folds.
+        Large tables are sampled. Selection uses several folds for few rows, else one split.
         """
         ((train, test),) = self.split(HELD_OUT)
         budget = compute_time_left(budget, self.X.size)
@@ -157,7 +160,7 @@ class LabelledTable:
         return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
 
     def some(self, rows: Index, size: int) -> Index:
-        """Return so many of the rows, of each class its share and a few at least."""
+        """Return a stratified sample of `size` rows with a few rows of each class at least."""
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
@@ -168,15 +171,30 @@ class LabelledTable:
 def split_without_rare_classes(
     table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
-    """Leave out the classes that a side of some split lacks: these cannot be learnt and checked.
+    """Return the splits of a table without the classes that a side of any split lacks.
 
-    Every fold has all classes where it is fitted; where it is judged, the folds together do. Those
-    of fewer rows than `least` are left out, too, and their names are secret. Returns the table, its
-    splits, the numbers of its rows in the table that was given, and how many rows the other classes
-    had that are left out. Rows are drawn at random if no split keeps the groups or the order in
-    time that the rows say, and nobody asked for. DataError if fewer than two classes are left, or
-    fewer than three rows of a regression; ConfigError if the groups or times that were asked for
-    have no split.
+    A class that a side lacks cannot be both learned and tested. Every fold has all classes in its
+    training part; the validation parts have all classes together. Classes with fewer than `least`
+    rows are also dropped, and their names are not disclosed. If the groups or times were inferred
+    from the rows and no split respects them, rows are split at random.
+
+    Returns
+    -------
+    table : LabelledTable
+        The table without the dropped classes.
+    splits : list of pairs of arrays
+        Splits of the table.
+    rows : array of int
+        Positions of its rows in the given table.
+    left_out : dict
+        Number of rows of each dropped class, without the classes below `least`.
+
+    Raises
+    ------
+    DataError
+        If fewer than two classes remain, or if the table has fewer than three rows.
+    ConfigError
+        If the groups or times that the user specified have no split.
     """
     try:
         return _split(table, budget, least)
@@ -184,7 +202,7 @@ def split_without_rare_classes(
         if table.is_asked or (table.groups is None and table.time is None):
             raise
         note = (
-            "No such split can be learnt from and checked: the rows are drawn at random after all, "
+            "No such split leaves enough rows to train and test: rows are held out at random, "
             "and the errors may be too small."
         )
         notes = (*table.notes, note)
@@ -199,7 +217,7 @@ def _split(
     if len(kept) < LEAST_SIDES:
         raise DataError(
             f"{table.name} has {len(kept)} rows with a target.",
-            "A row is needed to learn from, one to choose by and one to test with.",
+            "Three rows are needed: for training, validation and testing.",
             "Measure more rows.",
         )
     while True:
@@ -214,9 +232,9 @@ def _split(
             return table, splits, kept, left_out
         if there.sum() < 2:
             raise DataError(
-                f"Of {table.name}, fewer than two classes have rows on both sides of every split.",
-                "A class has to be learnt from some rows and checked on others.",
-                "Put rare classes together, or split otherwise (--groups, --time).",
+                f"{table.name}: fewer than two classes have rows on both sides of every split.",
+                "A class needs training rows and test rows.",
+                "Merge rare classes, or choose another split (--groups, --time).",
             )
         gone = every[~there & (counts >= least)]
         left_out |= {str(table.classes[code]): int(counts[code]) for code in gone}
@@ -225,7 +243,7 @@ def _split(
 
 
 def shuffle_within_classes(codes: Index, seed: int) -> Index:
-    """Return the places of the rows of each class in a random order of them, from 0 on."""
+    """Return the position of each row in a random order of the rows of its class, from 0."""
     order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
@@ -241,14 +259,36 @@ def make_table(
     time: Any = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Return a file, or rows in memory, as a table with its target; X and y as of `choose`.
+    """Return a file, or rows in memory, as a table with its target.
 
-    `target` is the column of a file to predict, `drop` names those to leave out, and `task` is
-    classification or regression, by default what the target says. `groups` say whose rows belong
-    together: whole groups are held out. `time` says when they are: the last ones are held out. Both
-    are columns of a file, or arrays; by default the rows say it, see `infer_split`, and 'none' is
-    at random. `reading` is that of `rfbench.datasets.files.read`. DataError if there is no such
-    file or column, or nothing can be learnt from it.
+    Parameters
+    ----------
+    X, y
+        See `rfbench.choosing.choice.choose`.
+    target : str or int, optional
+        Column of a file to predict.
+    task : str, optional
+        ``classification`` or ``regression``; by default inferred from the target.
+    drop : sequence of str or int
+        Columns to leave out.
+    groups : str, int or array, optional
+        Column of a file, or array, of groups. Whole groups are held out. By default inferred from
+        the rows, see `infer_split`; 'none' holds out rows at random.
+    time : str, int or array, optional
+        Column of a file, or array, of times. The last rows are held out. The default is the same
+        as for `groups`.
+    **reading : Any
+        Options of `rfbench.datasets.files.read`.
+
+    Returns
+    -------
+    LabelledTable
+        The table.
+
+    Raises
+    ------
+    DataError
+        If a file or column does not exist, or if no model can be learned from the table.
     """
     if not isinstance(X, str | Path):
         rows, told = columns.to_table("the rows", X, y)
@@ -272,11 +312,11 @@ def make_table(
 def read_new_rows(
     file: str | Path, model: Model, **options: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read rows to predict, with what was done in sentences; their target is not looked at.
+    """Read rows to predict; return them with notes about the reading. The target is not used.
 
-    `options` say what is known to be written in another way than in training. DataError if there
-    are no rows, or none of the model's columns, or if a column has values that training did not
-    have, and another reading of the same text has none there.
+    `options` override the options with which the training file was read. Raises DataError if there
+    are no rows or none of the model's columns, or if a column has values that training did not have
+    and a different separator or decimal sign avoids them.
     """
     path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
@@ -287,8 +327,8 @@ def read_new_rows(
         raise DataError(f"{file} has no rows.", "There is nothing to predict.", "Name another.")
     if not {*X.columns} & {*model.card_["columns"]}:
         raise DataError(
-            f"{file} has none of the columns that the model knows.",
-            f"These are {values.format_names(model.card_['columns'])}.",
+            f"{file} has none of the columns of the model.",
+            f"The model has the columns {values.format_names(model.card_['columns'])}.",
             "Name the file that belongs to the model, or correct its first line.",
         )
     if how is None or read.how.format not in files.TEXT or options:
@@ -306,13 +346,13 @@ def read_new_rows(
                     f"Column {column} of {path.name} is not as in training as it is read.",
                     f"With the separator {separator!r} and the decimal sign {decimal!r} it is.",
                     f"Add `--separator '{separator}' --decimal '{decimal}'` if that is right, else "
-                    f"those of training: `--decimal '{how.decimal}'`.",
+                    f"use the options of training: `--decimal '{how.decimal}'`.",
                 )
     return X, read.notes
 
 
 def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabelledTable:
-    """Leave out rows without target, group or time; tell the task, and how rows are held out."""
+    """Drop rows without target, group or time; infer the task and the split."""
     table.special = {
         key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
         for key, each in (("groups", groups), ("time", time))
@@ -326,7 +366,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     codes, words, kind = table.target_codes(task, ())
     name, X, y, notes = table.name, table.X, table.y, []
     if len(y) < LEAST_ROWS:
-        few = f"Only {len(y)} rows have a target: they test nothing, and the errors mean little."
+        few = f"Only {len(y)} rows have a target: too few for a test, and the errors mean little."
         table.notes.append(few)
         table.assumed.append(few)
     copies = _number_copies(X.assign(**{"\0target": y}))
@@ -353,7 +393,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
 
 
 def _number_copies(rows: pd.DataFrame) -> Index:
-    """Return a number for each row, the same for equal rows; numbers are compared as such."""
+    """Return a number per row that is equal for equal rows; numbers are compared as numbers."""
     hashes, others = {}, [*range(rows.shape[1])]
     for dtype, places in values.group_by_type(rows).items():
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -366,7 +406,7 @@ def _number_copies(rows: pd.DataFrame) -> Index:
 
 
 def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return a hash of the bits of each row; pandas takes many calls for each column."""
+    """Return a hash of the bits of each row. pandas would need many calls per column."""
     hashed = np.zeros(len(block), dtype=np.uint64)
     for column in block.T:
         hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
@@ -377,13 +417,14 @@ def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
-    """Return how rows are to be held out; None: at random.
+    """Infer the way in which rows are to be held out; None means at random.
 
-    By ``time`` if they are sorted by a date, else in ``groups``: those of a column that names whose
-    they are and repeats, or exact duplicates, of which `copies` are the numbers. Beside it are the
-    times or groups, called as their column is, and a sentence with the option that says otherwise.
+    Rows that are sorted by a date are split by ``time``. Otherwise rows are split in ``groups``: by
+    a column that identifies persons or things in several rows, or by exact duplicates, whose
+    numbers are `copies`. The result is the kind, the times or groups as a series with the name of
+    their column, and a sentence with the option that disables the split.
     """
-    # A column of numbers is no date, and says whose rows they are by its name alone.
+    # A numeric column is not a date, and it identifies groups only if its name suggests it.
     called = (name for name in X.columns if values.may_name_rows(name) or _OWNERS.fullmatch(name))
     telling = {*values.list_others(X), *called}
     kinds = {
@@ -408,14 +449,15 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # Of a few words each, equal rows are no copies: some column has to tell most rows apart.
+    # If all columns have few categories, equal rows are not duplicates: one column has to have
+    # different values in most rows.
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
         and any(2 * each.nunique() > once.sum() for _, each in (("", y[once]), *X[once].items()))
     ):
         sentence = (
-            f"{again:,} rows repeat another one exactly: such rows are held out together. "
+            f"{again:,} rows are exact duplicates: such rows are held out together. "
             "--groups none draws each by itself."
         )
         return "groups", pd.Series(copies), sentence
@@ -423,7 +465,7 @@ def infer_split(
 
 
 def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return whether a column is called like somebodies, and how many it names, in several rows."""
+    """Return True if the name suggests persons or things, and the number of repeated ones."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # numbers with units
@@ -437,9 +479,9 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
 
 
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
-    """Name the columns that determine the target: it follows from them, or has their order.
+    """Return a sentence for each column that determines the target: by its values or by its order.
 
-    Of rows that belong together, one is to be given: their values agree without any such rule.
+    `X` has one row per group, because the values of a group agree without any such rule.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -456,9 +498,9 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 
 
 def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which columns of numbers fulfil what `_tells` asks for, of all columns at once.
+    """Return a mask of the numeric columns that may determine the target, for all columns at once.
 
-    Few others do; whether these tell the target is looked at one by one.
+    `_tells` then checks each of these few columns.
     """
     order = np.argsort(y, kind="stable")
     X, y = X[order].T, y[order]
@@ -466,7 +508,7 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
     step = max(1, SORTED_CELLS // max(1, len(y)))
     for start in range(0, len(X), step):
         part = X[start : start + step]
-        order = np.argsort(part, axis=1, kind="stable")  # by the value, then by the target
+        order = np.argsort(part, axis=1, kind="stable")  # sorted by value, then by target
         values_, targets = np.take_along_axis(part, order, axis=1), y[order]
         left, right = values_[:, :-1], values_[:, 1:]
         there, equal = ~np.isnan(right), left == right
@@ -484,7 +526,7 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     kind = values.infer_kind(name, column)
     if kind == values.INDEX:
-        return False  # it is left out
+        return False  # an index is not used as a feature
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
         cells = pd.Series(values.to_days(name, column))
@@ -498,11 +540,11 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     y = y[there]
     codes = pd.factorize(cells[there], sort=True)[0]
     order, counted = np.argsort(codes, kind="stable"), np.bincount(codes)
-    starts = np.cumsum(counted) - counted  # of the rows of one value
+    starts = np.cumsum(counted) - counted  # first row of each value
     low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
     again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
-    rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that no constant explains
+    rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that a constant does not predict
     pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
@@ -515,11 +557,12 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 
 
 def remove_row_values(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes tell no value of a row."""
-    note = f"What the model knows of numbers, dates and words is that of {LEAST_ROWS} rows or more."
+    """Return a table whose target and notes do not disclose a value of a row."""
+    note = f"Stored numbers, dates and categories belong to {LEAST_ROWS} rows or more."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
-        # The names of rare classes are secret, too, in whatever sentence they stand.
+        # The names of rare classes are not disclosed either, so each note that names a class is
+        # dropped.
         notes = [each for each in notes if "class" not in each or "--" in each]
         return replace(table, notes=(*notes, f"{note} Classes of fewer rows are left out."))
     step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
@@ -528,7 +571,7 @@ def remove_row_values(table: LabelledTable) -> LabelledTable:
 
 
 def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:
-    """Return the labels of classes: whole numbers where they are written as such, else words."""
+    """Return the labels of classes: integers if all of them look like integers, else strings."""
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", word) for word in words):
         return np.array([int(word) for word in words])
     return np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)

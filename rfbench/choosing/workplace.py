@@ -1,7 +1,7 @@
-"""Where `choose` works: in a folder beside OUT, whose files take their places in OUT at the end.
+"""Working folder of `choose`: next to OUT, until its files are moved to OUT at the end.
 
-OUT may hold files of others. Those that `choose` names are replaced one by one, the card last; they
-are its own if there is a card. All else in OUT stays.
+OUT may contain other files. Only files with the names that `choose` uses are replaced, one by one,
+the card last. They belong to `choose` if there is a card.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from rfbench.results.schema import TRIAL_ID
 from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
-# In the order in which they are put into OUT: a row follows its predictions.
+# In the order in which they are moved to OUT: a row is moved after its predictions.
 NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
 RESULT_FILES = NAMED[:5]
 
 
 @contextmanager
 def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
-    """Give a folder to work in; at the end what is in it goes into `out`.
+    """Yield a working folder; move its files to `out` at the end.
 
-    The folder begins with what `out` has measured before, or with what a run left that was cut
-    off. Without `allow_rows` nothing that was measured stays in `out`.
+    The folder starts with the earlier measurements of `out`, or with the files of an interrupted
+    run. Without `allow_rows`, no measurement stays in `out`.
 
-    Raises ResultsError if `out` has files of another command, or another run is at work;
-    WriteError if a folder cannot be written.
+    Raises ResultsError if `out` has files of another command or another run is using it; WriteError
+    if a folder cannot be written.
     """
     target = out.resolve()
     above = target.parent / f".{target.name}.choosing"
@@ -59,19 +59,19 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
                     f"{out} cannot be written", f"What was made is in {place}."
                 ):
                     _publish(place, target, allow_rows)
-            finally:  # a run that was cut off goes on with the rows that it has
+            finally:  # an interrupted run resumes from its rows
                 if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
                     files.remove_folder(above)
     except BlockingIOError:
         raise ResultsError(
-            f"Another `rfbench choose` is at work on {out}.",
-            "Two writers would spoil each other's rows.",
+            f"Another `rfbench choose` is using {out}.",
+            "Two writers would corrupt the rows.",
             "Wait for it, or give another --out.",
         ) from None
 
 
 def check_own(out: Path) -> None:
-    """Raise ResultsError if `out` has files of the names of `choose` and no card of it."""
+    """Raise ResultsError if `out` has files with the names of `choose` but no card of it."""
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out} is not a folder.", "", "Give another folder with --out.")
     there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
@@ -96,7 +96,7 @@ def _content(file: Path) -> bytes:
 
 
 def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """Return the files of some names in a folder, relative to it; of a folder those of trials."""
+    """Return the named files in a folder, relative to it; for a subfolder, the files of trials."""
     found: list[Path] = []
     for name in names:
         if (folder / name).is_dir():
@@ -108,8 +108,8 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
-    """Put the files that were made into their places, the card last."""
-    if not allow_rows:  # of an earlier run that might leave rows
+    """Move the new files to their places, the card last."""
+    if not allow_rows:  # remove rows of an earlier run
         for trial_id in Store(target).done():
             files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)

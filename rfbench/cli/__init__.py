@@ -1,4 +1,4 @@
-"""The command line: parse, call, print."""
+"""Entry point of the command line, `rfbench`, and its handling of errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rfbench.compute import check_folder
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
 from rfbench.escaping import escape_controls, guard_warnings
 
-# The groups of `rfbench --help`. A slice that is absent has no commands, so its names are skipped.
+# Groups of `rfbench --help`. If an optional component is absent, its commands are skipped.
 COMMAND_GROUPS = {
     "Measure": ("run", "sweep", "merge", "replay"),
     "Show results": ("table", "plot", "report"),
@@ -36,18 +36,18 @@ COMMAND_GROUPS = {
     "Check methods, choose models": ("test", "rank", "choose", "predict"),
     "Data and configurations": ("list", "data", "new"),
 }
-NO_THREAD = "can't start new thread"  # Python's words for it
+NO_THREAD = "can't start new thread"  # message of Python
 
 
 class Commands(click.Group):
-    """A group of commands, those of the slices too, whose errors are sentences, not tracebacks."""
+    """Group of all commands, including slices' commands; errors are printed as sentences."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
+        """Return the names of all commands."""
         return sorted({*self.commands, *_of_slices()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; one of a slice is imported by now."""
+        """Return a command; import the command of a slice when it is first used."""
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
             self.add_command(pkgutil.resolve_name(places[cmd_name]))
         return super().get_command(ctx, cmd_name)
@@ -62,17 +62,17 @@ class Commands(click.Group):
                     formatter.write_dl(lines)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse words that no file or key can be called and no terminal can show."""
+        """Raise UsageError for arguments that are not UTF-8 or contain a null character."""
         for word in args:
             if re.search("[\0\ud800-\udfff]", word):
-                raise click.UsageError(f"The word {word!a} is not UTF-8 text.", ctx)
+                raise click.UsageError(f"The argument {word!a} is not UTF-8 text.", ctx)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an RfbenchError is printed and ends with exit code 2."""
+        """Run the command; print an RfbenchError and exit with its exit code, usually 2."""
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be any bytes
+            sys.stdout.reconfigure(errors="backslashreplace")  # file names may contain any bytes
         try:
             check_folder()
             result = super().invoke(ctx)
@@ -101,9 +101,9 @@ def _of_slices() -> dict[str, str]:
 
 
 def _lacks_a_thread(error: BaseException | None) -> bool:
-    """Tell whether an error comes from a thread that could not be started.
+    """Return True if an error comes from a thread that could not be started.
 
-    joblib raises an error of its own while it ends the threads that it has started before.
+    joblib raises its own error while it stops the threads that it has already started.
     """
     while error and str(error) != NO_THREAD:
         error = error.__context__
@@ -124,9 +124,9 @@ def _refused(error: Exception) -> RfbenchError:
             "Allow more memory (see `ulimit -v`), or install what is missing.",
         )
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # What is left to be written goes nowhere, not into a second error at the end.
+        # Discard the remaining output, which would raise a second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, FileNotFoundError) and not error.filename:  # of os.getcwd
+    if isinstance(error, FileNotFoundError) and not error.filename:  # raised by os.getcwd
         return WriteError("The current folder is no longer there.", "", "Change to one that is.")
     where = f": {error.filename}" if error.filename else ""
     what = f"The system refused: {error.strerror or error}{where}."
@@ -143,8 +143,8 @@ def _refused(error: Exception) -> RfbenchError:
 def main(debug: bool) -> None:
     """Measure random-feature methods for kernel learning the way their papers did.
 
-    A YAML file names a data set, samplers, a kernel and a solver; `run` measures what is missing,
-    writes one CSV row per trial, and makes the table and the figures from the CSV.
+    A YAML file names a data set, samplers, a kernel and a solver. `run` measures the missing
+    trials, writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
     guard_warnings()
     os.environ.update(platforms.blas_variables())

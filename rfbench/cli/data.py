@@ -1,4 +1,4 @@
-"""`rfbench data`: the data sets on this machine."""
+"""Command `rfbench data`: list, download and check data sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def data() -> None:
 @data.command("list")
 @AS_JSON
 def list_data(form: str) -> None:
-    """List every data set: task, size, whether it is on disk, licence."""
+    """List every data set: task, size, whether it is on disk, license."""
     from rfbench import datasets
 
     if form == "json":
@@ -40,7 +40,7 @@ def list_data(form: str) -> None:
         entry = datasets.find_entry(name)
         state = {"synthetic": "generated", "bundled": "built in"}.get(entry.kind)
         state = state or ("yes" if datasets.is_on_disk(name) else "no")
-        size = "as asked" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
+        size = "variable" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, state, entry.licence))
     print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
 
@@ -49,7 +49,7 @@ def list_data(form: str) -> None:
 @click.argument("names", nargs=-1, metavar="NAME")
 @click.option("--suite", metavar="NAME", help="All data sets of a collection, such as tables.")
 def fetch(names: tuple[str, ...], suite: str | None) -> None:
-    """Download data sets, or check those on disk, and print their paths.
+    """Download data sets, or check the files on disk, and print their paths.
 
     \b
     Examples:
@@ -73,7 +73,7 @@ def fetch(names: tuple[str, ...], suite: str | None) -> None:
 def verify(names: tuple[str, ...]) -> None:
     """Check the files of data sets (default: all) against their known hashes.
 
-    Exit code 1 if a file has another hash, or if a named data set is not on disk.
+    Exits with code 1 if the hash of a file differs, or if a named data set is not on disk.
     """
     from rfbench import datasets
 
@@ -86,7 +86,7 @@ def verify(names: tuple[str, ...]) -> None:
             digest = f"sha256 {check.sha256}" if check.sha256 else "not found"
             echo(f"{name:15} {check.member.name:32} {check.status:9} {digest}")
             if check.status == "unpinned":
-                echo(f"{'':15} {'':32} to pin it: write this hash into the catalogue")
+                echo(f"{'':15} {'':32} to pin it: write this hash into the catalog")
             if check.status == "mismatch":
                 known = f"sha256 {check.expected}" if check.expected else check.problem
                 echo(f"{'':15} {'':32} expected  {known}")

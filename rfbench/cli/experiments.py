@@ -1,4 +1,4 @@
-"""`rfbench run` and `rfbench sweep`."""
+"""Commands `rfbench run` and `rfbench sweep`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--offline",
     is_flag=True,
-    help="Download nothing; configurations without local data are left out and listed.",
+    help="Download nothing. Configurations without local data are skipped and listed.",
 )
 @run_options
 def run(
@@ -35,16 +35,16 @@ def run(
 ) -> None:
     """Run the missing trials of one or several configurations, given as files or names.
 
-    Trials that have a row in OUT/NAME/trials.csv are not repeated, so a run that was interrupted
-    resumes, and a larger --trials adds only the new ones.
+    Trials that have a row in OUT/NAME/trials.csv are not repeated. An interrupted run resumes, and
+    a larger --trials adds only the new trials.
 
     \b
     Examples:
-      rfbench run quickstart
-      rfbench run configs/*.yaml --offline --jobs 4
-      rfbench run configs/PAPER_ITEM.yaml --only dataset=eeg --only protocol=printed
-      rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
-      rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
+        rfbench run quickstart
+        rfbench run configs/*.yaml --offline --jobs 4
+        rfbench run configs/PAPER_ITEM.yaml --only dataset=eeg --only protocol=printed
+        rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
+        rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
     from rfbench import config
     from rfbench.cli.running import Work, carry_out
@@ -61,7 +61,7 @@ def run(
         if names.count(name) > 1:
             raise ConfigError(
                 f"Two runs are called {name}.",
-                "Their results would land in the same folder.",
+                "Their results would be written to the same folder.",
                 "Run them one by one with different --out, or rename one.",
             )
     if options.only:
@@ -72,9 +72,9 @@ def run(
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
-    """Leave out the experiments whose data cannot be had, and say which; offline none are fetched.
+    """Return the experiments whose data are available, and print the skipped ones.
 
-    Raises DataError: none is left.
+    Missing data are downloaded unless `offline`. Raises DataError if no experiment remains.
     """
     from rfbench import datasets
 
@@ -98,7 +98,7 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
-    """Leave out the experiments that have no trial for ``--only``."""
+    """Return the experiments that have a trial that matches ``--only``."""
     from rfbench.experiment.run_plan import filter_trials, list_trials_without_data
 
     of_all = [text for text in conditions if not text.startswith("trial=")]
@@ -124,16 +124,16 @@ def sweep(
 ) -> None:
     """Run a configuration over many values of M, or of any other key.
 
-    Without CONFIG it is the quickstart. The results land in a folder of their own, named after
-    what is swept. `50:1000` stands for 20 even steps (or every whole number, if those are fewer),
-    `50:1000:50` names the step, `log:50:1000:8` has equal ratios.
+    Without CONFIG the quickstart is used. The results are written to a separate folder, named after
+    the swept values. `50:1000` means 20 even steps (or all integers, if there are fewer),
+    `50:1000:50` sets the step, and `log:50:1000:8` gives 8 values with equal ratios.
 
     \b
     Examples:
-      rfbench sweep --M 50:1000
-      rfbench sweep configs/quickstart.yaml --M log:10:1000:7 --trials 3
-      rfbench sweep --M 200 --set samplers.eerf.pool_size=1000,2000,4000
-      rfbench sweep --M 100 --set bandwidth=2,4,8,16
+        rfbench sweep --M 50:1000
+        rfbench sweep configs/quickstart.yaml --M log:10:1000:7 --trials 3
+        rfbench sweep --M 200 --set samplers.eerf.pool_size=1000,2000,4000
+        rfbench sweep --M 100 --set bandwidth=2,4,8,16
     """
     from rfbench import config as configuration
     from rfbench import grids
@@ -143,7 +143,7 @@ def sweep(
     if not sizes and not settings:
         raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
     if len(runs) > 1:
-        raise click.UsageError("A sweep is of one run: name one with --run, or sweep twice.")
+        raise click.UsageError("A sweep varies one run. Name one run with --run, or sweep twice.")
     swept = [f"M={sizes}"] if sizes else []
     axes: sweeps.Choices = {}
     for text in settings:

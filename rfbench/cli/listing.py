@@ -1,4 +1,4 @@
-"""`rfbench list`: what there is, and all of one thing."""
+"""Command `rfbench list`: lists of methods, data sets and papers, and details of one entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
 
-# The columns of `rfbench list WHAT`, where they are not a name and what it is.
+# Column heads of `rfbench list WHAT`, if they are not name and description.
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
@@ -35,20 +35,20 @@ LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "col
 @click.argument("name", required=False)
 @AS_JSON
 def list_(what: str, name: str | None, form: str) -> None:
-    """List what there is, one line each; with NAME, all of one: its parameters, or its file.
+    """List the entries of a kind, one line each; with NAME, print the details of one entry.
 
     \b
     Examples:
-      rfbench list samplers
-      rfbench list samplers eerf
-      rfbench list configs quickstart
-      rfbench list papers
-      rfbench list columns
+        rfbench list samplers
+        rfbench list samplers eerf
+        rfbench list configs quickstart
+        rfbench list papers
+        rfbench list columns
     """
     things = _things(what)
     if not things:
         raise ConfigError(
-            f"There are no {what} here.",
+            f"No {what} found.",
             "This installation is incomplete.",
             "Install rfbench again, or name your own file to `rfbench run`.",
         )
@@ -64,8 +64,8 @@ def list_(what: str, name: str | None, form: str) -> None:
         name, label = _of_label(name), name
     if name not in things:
         raise ConfigError(
-            f"There is no '{name}' among the {what}.{suggest_nearest(name, list(things))}",
-            todo=f"`rfbench list {what}` has them all.",
+            f"Unknown name '{name}' for {what}.{suggest_nearest(name, list(things))}",
+            todo=f"`rfbench list {what}` lists all names.",
         )
     text = things[name][1]().rstrip("\n")
     if what == "samplers" and label in (labels := SAMPLERS[name].declaration.labels):
@@ -77,9 +77,9 @@ def list_(what: str, name: str | None, form: str) -> None:
 
 
 def _things(what: str) -> Things:
-    """Return by name what a list has beside it, and what says all of it.
+    """Return for each name its cells in the list, and a function that returns its details.
 
-    Runs of a file have nothing beside their name: the list has the file.
+    Runs of a file have no cells, because the list contains their file.
     """
     if what in ("samplers", "kernels"):
         registry: Mapping[str, type[Any]] = SAMPLERS if what == "samplers" else KERNELS
@@ -93,7 +93,8 @@ def _things(what: str) -> Things:
             for each in [list(tasks.values())]
         }
 
-    from rfbench import config, datasets, papers, shipped, yamlfile  # a second, and pandas
+    # importing these is slow: one second, with pandas
+    from rfbench import config, datasets, papers, shipped, yamlfile
     from rfbench.results import schema
 
     if what == "columns":
@@ -123,11 +124,12 @@ def _things(what: str) -> Things:
         about = f"{yamlfile.load(path).value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
         runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
-    return files | runs | files  # in the order of the files, which stand for a run of their name
+    # keep the order of the files; a file has priority over a run with its name
+    return files | runs | files
 
 
 def _facts(entry: Entry) -> str:
-    """Return what the catalogue has of a data set, line by line."""
+    """Return the catalog's facts about a data set, one line each."""
     facts = entry.model_dump(
         exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
     )
@@ -137,7 +139,7 @@ def _facts(entry: Entry) -> str:
 
 
 def _of_classes(*classes: type[Any]) -> str:
-    """Return of each class the parameters, with their defaults and rules, and its docstring."""
+    """Return the parameters of each class with defaults and rules, and its docstring."""
     from rfbench.parameters import describe_parameters
 
     texts = []
@@ -149,7 +151,7 @@ def _of_classes(*classes: type[Any]) -> str:
 
 
 def _of_label(name: str) -> str:
-    """Return the sampler that a comparison gives this label, or the published name of a name."""
+    """Return the sampler with this label or published name, or the name itself."""
     name = SAMPLERS.published(name)
     return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 

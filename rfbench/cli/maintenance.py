@@ -1,4 +1,4 @@
-"""`rfbench merge` and `replay`: results that exist already."""
+"""Commands `rfbench merge` and `rfbench replay`, which use existing results."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-MAX_LISTED_ROWS = 5  # of all that differ; doubled, a screen shows half as many folders
+# largest number of differing rows to print; doubled, a screen shows half as many folders
+MAX_LISTED_ROWS = 5
 
 
 @click.command(short_help="Add the rows of other results folders to a folder.")
 @click.argument("target", type=FOLDER_TYPE)
 @click.argument("others", nargs=-1, type=FOLDER_TYPE, required=True)
 def merge(target: Path, others: tuple[Path, ...]) -> None:
-    """Add the rows of OTHERS, from other machines say, that TARGET does not have.
+    """Add the rows of OTHERS that TARGET does not have, for example from other machines.
 
-    OTHERS are results folders, or folders above them.
+    OTHERS are results folders, or folders that contain results folders.
 
-    Trials that are in both are compared: exit code 1 if a metric differs by more than 1e-9
-    (features in float32: 1e-4), or if rows were refused, because they are of another version, of
-    other data, or in no plan. Data of another hash, trials of another configuration or protocol and
-    other versions of the libraries are an error.
+    Trials that are in both are compared. The exit code is 1 if a metric differs by more than 1e-9
+    (features in float32: 1e-4), or if rows were refused because of another version, other data, or
+    because no plan contains them. Different data hashes, configurations, protocols and library
+    versions are errors.
 
     \b
     Example:
-      rfbench merge results/quickstart laptop/results/quickstart
+        rfbench merge results/quickstart laptop/results/quickstart
     """
     from rfbench.results.maintenance import merge as join
 
@@ -42,7 +43,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     for why, count in result.refused.items():
         echo(f"{count} rows refused: {why}")
     if result.machines > 1:
-        echo(f"its rows are of {result.machines} machines: their times cannot be compared")
+        echo(f"rows come from {result.machines} machines: do not compare their times")
     if result.differ or result.refused:
         raise click.exceptions.Exit(1)
 
@@ -52,14 +53,15 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.argument("row")
 @ALLOW_IMPORTS
 def replay(results: Path, row: str, allow_imports: bool) -> None:
-    """Measure one ROW of RESULTS again and compare: a number from 1, or a trial_id.
+    """Measure one row of RESULTS again and compare. ROW is a number from 1, or a trial_id.
 
-    Exit code 1 if a metric differs by more than 1e-9 (features in float32: 1e-4), relative to 1 or
-    its size. Any hundred rows: `rfbench verify RESULTS --replay 100`.
+    The exit code is 1 if a metric differs by more than 1e-9 (features in float32: 1e-4), absolutely
+    for values below 1 and relatively above. For a hundred random rows, use
+    `rfbench verify RESULTS --replay 100`.
 
     \b
     Example:
-      rfbench replay results/quickstart 7
+        rfbench replay results/quickstart 7
     """
     from rfbench.experiment.replay import replay as repeat
     from rfbench.results.schema import METRICS
@@ -74,15 +76,15 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
             mark = "  differs" if metric in repeated.differences else ""
             echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
-        echo(f"status {then['status']} then, {now['status']} now: {now.get('message', '')}")
+        echo(f"status: {then['status']} before, {now['status']} now: {now.get('message', '')}")
     if repeated.differences:
-        echo("core of the BLAS: {} then, {} now".format(*repeated.cores))
+        echo("BLAS core: {} when measured, {} now".format(*repeated.cores))
     if not repeated.agrees:
         raise click.exceptions.Exit(1)
 
 
 def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: bool) -> None:
-    """Measure random rows again and print a line for each; exit code 1 unless all agree."""
+    """Measure random rows again, and print a line for each; exit with code 1 unless all agree."""
     from rfbench.experiment.replay import Passed, replay_any
     from rfbench.results import find
 
@@ -104,6 +106,6 @@ def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: b
             echo(f"     {row['status']} then, {each.again['status']} now")
     echo(f"{len(agree)} rows measured again: {sum(agree)} agree")
     for why, number in passed.most_common():
-        echo(f"{number} rows drawn and passed over: {why}")
+        echo(f"{number} rows were drawn and skipped: {why}")
     if not agree or not all(agree):
         raise click.exceptions.Exit(1)

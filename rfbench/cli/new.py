@@ -1,4 +1,4 @@
-"""`rfbench new`: a configuration for data of one's own."""
+"""Command `rfbench new`: write a configuration for your own data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rfbench.errors import ConfigError
 def write_example(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Write flats.csv and new.csv into the current folder, and end the command.
 
-    Raises ConfigError if one of these files exists with other content; then none is written.
+    Raises ConfigError if one of these files exists with different content; then nothing is written.
     """
     if not value:
         return
@@ -49,7 +49,7 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The configuration to write; default: FILE's name with .yaml.",
+    help="Configuration file to write (default: FILE's name with .yaml).",
 )
 @click.option(
     "--example",
@@ -67,9 +67,9 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
 
     \b
     Examples:
-      rfbench new --example                 # writes flats.csv and new.csv to try things on
-      rfbench new prices.csv --target price
-      rfbench new prices.csv --target price --out configs/prices.yaml
+        rfbench new --example                 # writes flats.csv and new.csv to try things on
+        rfbench new prices.csv --target price
+        rfbench new prices.csv --target price --out configs/prices.yaml
     """
     from pydantic import ValidationError
 
@@ -78,7 +78,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
 
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
-        raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
+        raise ConfigError(f"{path} exists already.", "", "Give another file with --out.")
     given = {"file": file, "target": target, **reading}
     value = {
         key: list(each) if isinstance(each, tuple) else each

@@ -1,4 +1,4 @@
-"""The options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Command = Callable[..., Any]
 READING_NAMES = ("separator", "decimal", "encoding", "header", "missing")
 FILE_TYPE = click.Path(path_type=Path)
 FOLDER_TYPE = click.Path(path_type=Path, file_okay=False)
-POSITIVE_INTEGER = click.IntRange(1)  # the least one, by definition
+POSITIVE_INTEGER = click.IntRange(1)  # the smallest one, by definition
 RUN_HELP = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
 
 
 def parse_column(text: str) -> str | int:
-    """Return a column as a configuration names it: by a name, or by its number."""
+    """Return a column as in a configuration: a name, or a position as an integer."""
     return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
 def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of a list with commas."""
+    """Return the names in a comma-separated list."""
     if isinstance(text, tuple):
         return text
     return tuple(filter(None, (name.strip() for name in text.split(","))))
@@ -41,7 +41,7 @@ def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
 def make_setting_option(
     name: str, description: str, help: str, option: str = "--set", type: Any = None
 ) -> Callable[..., Any]:
-    """Return an option `KEY=...` that may be repeated."""
+    """Return an option ``KEY=...`` that may be repeated."""
     help = f"{help}; may be repeated."
     return click.option(option, name, multiple=True, type=type, metavar=description, help=help)
 
@@ -61,7 +61,7 @@ TARGET_OPTION = click.option("--target", type=parse_column, help="Column to pred
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
-    help="Task; default: from the target. Up to 20 different whole numbers are classes.",
+    help="Task (default: from the target). Up to 20 different whole numbers are classes.",
 )
 DROP = click.option(
     "--drop", type=parse_column, multiple=True, help="Column to leave out; may be repeated."
@@ -70,16 +70,17 @@ GROUPS_OPTION = click.option(
     "--groups", type=parse_column, help="Column of groups. Whole groups are held out."
 )
 READING_OPTIONS = (
-    click.option("--separator", help="Separator of a CSV; default: detected."),
-    click.option("--decimal", help="Decimal sign of a CSV; default: detected."),
+    click.option("--separator", help="Separator of a CSV (default: detected)."),
+    click.option("--decimal", help="Decimal sign of a CSV (default: detected)."),
     click.option(
-        "--encoding", help="Encoding of a CSV: utf-8, utf-16, latin-1; default: detected."
+        "--encoding",
+        help="Encoding of a CSV: utf-8, utf-16, latin-1 (default: detected).",
     ),
     click.option(
         "--missing",
         multiple=True,
-        metavar="WORD",
-        help="Word that stands for a missing value; may be repeated.",
+        metavar="TEXT",
+        help="Text that marks a missing value; may be repeated.",
     ),
     click.option(
         "--header/--no-header",
@@ -112,7 +113,7 @@ AS_JSON = click.option(
 
 
 def find_results_folder() -> Path:
-    """Return where results are looked for when nothing is named: where runs write them."""
+    """Return the default folder of results: RFBENCH_OUT, or ``results``."""
     return Path(os.environ.get("RFBENCH_OUT") or RESULTS)
 
 
@@ -123,25 +124,23 @@ def _named_or_usual(
         return folders
     usual = find_results_folder()
     if not usual.exists():
-        raise click.UsageError(
-            f"Name a results folder. Without one it is {usual}, which is not here."
-        )
+        raise click.UsageError(f"Name a results folder. The default folder {usual} does not exist.")
     return (usual,)
 
 
-# -1: any number of them, by definition of click.
+# -1 means any number of arguments, by definition of click.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
 
 
 def parse_duration(text: str | float) -> float:
-    """Return the seconds, above 0, of a time: 60, 60s, 500ms, 5m, 2h or 1d."""
+    """Return a duration in seconds, above 0. The text is 60, 60s, 500ms, 5m, 2h or 1d."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
     unit = UNIT_SECONDS.get(match[2]) if match else None
     result = float(match[1]) * unit if match and unit else 0.0
     if not 0 < result < math.inf:
-        raise click.BadParameter(f"'{text}' is no time; write 60s, 5m or 1h.")
+        raise click.BadParameter(f"Invalid duration '{text}'; write for example 60s, 5m or 1h.")
     return result
 
 
@@ -155,20 +154,22 @@ def _option(*names: str, **kwargs: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Which trials a command runs, such as `rfbench run`, where and within what.
+    """Trials that a command such as `rfbench run` runs, with their limits and output folder.
 
     Each field is an option of the command line.
     """
 
     trials: int | None = _option(
-        "--trials", type=POSITIVE_INTEGER, help="Number of trials, in place of the file's."
+        "--trials",
+        type=POSITIVE_INTEGER,
+        help="Number of trials, instead of the file's.",
     )
     jobs: int | None = _option(
         "--jobs",
         type=POSITIVE_INTEGER,
         envvar="RFBENCH_JOBS",
-        help="Worker processes; default: one per usable core. Rows do not depend on it, except for "
-        "times, unless code of yours keeps state in its process.",
+        help="Number of worker processes (default: one per usable core). Only times depend on it, "
+        "unless your own code keeps state in its process.",
     )
     out: Path = field(metadata={"option": OUT})
     smoke: bool = _option(
@@ -227,16 +228,16 @@ class RunOptions:
 
     @property
     def overrides(self) -> list[str]:
-        """What they set of a configuration."""
+        """Overrides of the configuration from these options."""
         return [] if self.trials is None else [f"trials={self.trials}"]
 
     @property
     def base(self) -> Path:
-        """The folder of the results folders."""
+        """Folder that contains the results folders."""
         return self.out / "smoke" if self.smoke else self.out
 
     def limits(self, workers: int) -> Limits:
-        """Return the limits of one of so many workers; one of dask has them for itself."""
+        """Return the limits of one of `workers` local workers, or of a dask worker."""
         from rfbench.experiment.worker import Limits, compute_memory_share
 
         if self.executor == "local":
@@ -246,7 +247,7 @@ class RunOptions:
 
 
 def add_reading_options(command: Command) -> Command:
-    """Add the options of how a file is written; the command gets those that are given."""
+    """Add the options for reading a file to a command, which receives only the given ones."""
 
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
@@ -260,7 +261,7 @@ def add_reading_options(command: Command) -> Command:
 
 
 def run_options(command: Command) -> Command:
-    """Add the shared options to a command, which gets them as its `options`."""
+    """Add the shared options to a command, which receives them as `options`."""
 
     @functools.wraps(command)
     def with_options(**kwargs: Any) -> Any:
@@ -269,7 +270,7 @@ def run_options(command: Command) -> Command:
         options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
         limited = limit_temporarily(
             compute_memory_share(options.memory, 1)
-        )  # data of one's own are read here
+        )  # the user's own data are read here
         with limited:
             return command(**kwargs, options=options)
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, plain lines elsewhere."""
+"""Progress of a run: a bar on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import words
 
-# Silence after which a line is printed where there is no bar. Chosen without a measurement: halved,
-# a log of a night has twice the lines.
+# Seconds between two lines if there is no bar. Chosen without a measurement: halved, a log of a
+# night has twice the lines.
 PLAIN_SECONDS = 10.0
-# Trials before a forecast. The first one waits for workers, which takes 2.6 s (measured), longer
-# than a short trial: at 1 the forecast is several times too long. Doubled, it comes later.
+# Number of finished trials before a forecast. The first trial waits for the workers, which need 2.6
+# s to start (measured), more than a short trial: after 1 trial the forecast would be several times
+# too long. Doubled, it appears later.
 MIN_FINISHED = 3
 
 
@@ -29,7 +30,7 @@ MIN_FINISHED = 3
 def show_progress(
     name: str, total: int, found: int, first: str = ""
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show how many trials are done, the last one, their rate, the time left and the failures.
+    """Show the progress of a run: finished and failed trials, rate, remaining time and last trial.
 
     Parameters
     ----------
@@ -38,15 +39,15 @@ def show_progress(
     total : int
         Number of trials to run.
     found : int
-        Number of trials that have a row already.
+        Number of trials that already have a row.
     first : str, default=""
         Description of the first trial. It is printed once if no trial has finished after ten
-        seconds, so that a slow first trial is not taken for a program that hangs.
+        seconds, so that users see that the program is running.
 
     Yields
     ------
     callable
-        The function to call with the row of each finished trial.
+        Function to call with the row of each finished trial.
     """
     there = f" ({found} measured before)" if found else ""
     echo(f"{name}: {total} trials to run{there}", err=True)
@@ -57,7 +58,7 @@ def show_progress(
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[failed]}", style="red"),
-        # The one that is wrapped where the window is narrow: numbers stay whole.
+        # Only this column is wrapped in a narrow window: numbers are never split.
         TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
         console=Console(stderr=True),
         transient=True,
@@ -100,9 +101,9 @@ def show_progress(
 
 
 def _forecast(done: int, total: int, seconds: float) -> str:
-    """Say how fast trials end and how long the rest takes, once `MIN_FINISHED` have ended.
+    """Return the rate of trials and the remaining time, once `MIN_FINISHED` trials have ended.
 
-    The first ones wait for workers to start, and for loops to be compiled.
+    The first trials wait for workers to start and for loops to be compiled.
     """
     if done < MIN_FINISHED:
         return ""
@@ -111,6 +112,6 @@ def _forecast(done: int, total: int, seconds: float) -> str:
 
 
 def name_trial(row: dict[str, Any]) -> str:
-    """Name what a trial measured: data set, method, M and the trial's number."""
+    """Return a description of a trial: data set, method, M and trial number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
     return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

@@ -1,4 +1,4 @@
-"""`rfbench report`: the pages."""
+"""Command `rfbench report`: write the pages of results."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def _modes() -> dict[str, tuple[str, str]]:
 
 
 class _Report(click.Command):
-    """The command, with a flag per mode of the slices."""
+    """The command with a flag for each mode of the slices."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *own, last = super().get_params(ctx)  # the last is --help
+        *own, last = super().get_params(ctx)  # the last parameter is --help
         flags = [
             click.Option([f"--{name}"], is_flag=True, help=text)
             for name, (text, _) in _modes().items()
@@ -39,24 +39,25 @@ class _Report(click.Command):
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE_OR_FOLDER",
-    help="Write HTML only: NAME.html is one page with the tables and figures of RESULTS, another "
+    help="Write HTML only. NAME.html is one page with the tables and figures of RESULTS; any other "
     "name is a folder for all pages.",
 )
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: bool) -> None:
-    """Write the pages of results, from the CSVs alone; nothing is run.
+    """Write the pages of results from the CSV files alone; nothing is run.
 
-    README.md: findings, and how many numbers and claims reproduce. papers/: a page per paper, its
-    numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
-    and leaderboard.json, its facts for machines. answers.md: questions of public threads.
-    ledger.json: all totals. Without RESULTS it reads results/published, or else results.
+    README.md: findings, and the numbers of results that reproduce. papers/: a page per paper, its
+    numbers and claims next to ours. which_method.md: methods, numbers of features and costs.
+    leaderboard.json: the facts of which_method.md for programs. answers.md: replies to questions of
+    public threads. ledger.json: all totals. The default of RESULTS is results/published if it
+    exists, else results.
 
     \b
     Examples:
-      rfbench report
-      rfbench report results/published --out results
-      rfbench report results/quickstart results/mine --out pages
-      rfbench report results/quickstart --html report.html
-      rfbench report --html site
+        rfbench report
+        rfbench report results/published --out results
+        rfbench report results/quickstart results/mine --out pages
+        rfbench report results/quickstart --html report.html
+        rfbench report --html site
     """
     from rfbench.experiment.today import find_settings, read_paper_configurations
 

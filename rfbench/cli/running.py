@@ -1,4 +1,4 @@
-"""A run as the command line carries it out: what is said before it, beside it and after it."""
+"""Running plans from the command line: messages before, during and after a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class Work(NamedTuple):
-    """What lands in one results folder, and what each experiment sets of the configuration."""
+    """Experiments whose rows are written to one results folder, and their variants of settings."""
 
     folder: str
     experiments: list[Experiment]
@@ -37,7 +37,7 @@ class Work(NamedTuple):
 
 
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
-    """Run one after the other; Exit with 1 where a trial failed or a run was interrupted."""
+    """Run several plans in order; exit with code 1 if a trial failed or the run was interrupted."""
     if options.dry_run:
         for work in several:
             say_what_would_run(work, options)
@@ -59,11 +59,10 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
 
 
 def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
-    """Yield what is run at once, and whether that is a whole folder, whose table is printed.
+    """Yield the plans to run, each with True if it covers a whole folder, whose table is printed.
 
-    Trial by trial, the first trial of all comes first, then the second ones, and so on. So results
-    that were interrupted are those of a smaller comparison of the same methods on the same data
-    sets.
+    With --trial-by-trial, the first trials of all folders are run before all second trials, and so
+    on. An interrupted run is then a smaller comparison of the same methods on the same data sets.
     """
     progress = not options.quiet
     if options.trials_first:
@@ -80,7 +79,7 @@ def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPl
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        # Workers are started with whatever stands for the output here: None has no `flush`.
+        # Workers are started with the current stdout: None would have no `flush`.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:
@@ -88,7 +87,7 @@ def _errors_only() -> Iterator[None]:
 
 
 def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
-    """Return the trials that are asked for; data that are not here are downloaded first."""
+    """Return the plan with the requested trials; missing data are downloaded first."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
         work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress
@@ -97,8 +96,8 @@ def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = Fals
 
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
-    """Print what is there, failed and is missing, for ``--dry-run``."""
-    options.limits(options.jobs or usable.count_cores())  # which refuses a wrong --memory
+    """Print the number of measured, failed and missing trials, for ``--dry-run``."""
+    options.limits(options.jobs or usable.count_cores())  # raises an error for an invalid --memory
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.is_on_disk(n))]
     if absent:
@@ -112,13 +111,13 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     echo(
         f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
-        f"{len(found)} are there, {failed} failed; {len(missing)} would run, "
+        f"{len(found)} are measured, {failed} failed; {len(missing)} would run, "
         f"into {plan.folder}/trials.csv."
     )
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
-    """Yield what was made of data of one's own, and whether they changed since the last run."""
+    """Yield the note about the user's own data, and a line if they changed since the last run."""
     before = manifest.read_if_sound(plan.folder, []).get("data", {})
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
         if spec.own:
@@ -129,12 +128,12 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
 
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
-    """Run what is missing beside a progress bar; the first Ctrl-C is answered."""
+    """Run the missing trials with a progress bar; Ctrl-C stops after the running trials."""
     workers, client = fanout.find(options.executor, options.jobs)
     limits = options.limits(workers)
     missing = runner.find_missing(plan, Store(plan.folder).done(), options.retry)
     done = len(plan.trials) - len(missing)
-    stopping = "\nstopping: trials in flight are finished first; Ctrl-C again stops at once"
+    stopping = "\nstopping after the running trials; press Ctrl-C again to stop at once"
     first = name_trial(describe(missing[0])) if missing else ""
     shown = show_progress(plan.folder.name, len(missing), done, first)
     with nullcontext() if options.quiet else shown as ended:
@@ -151,7 +150,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
 
 
 def _report(summary: runner.Summary) -> None:
-    """Print the table and say where everything is; a figure that fails does not hide the table."""
+    """Print the table and the paths of all files; report a failed figure after the table."""
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
     if summary.done + summary.found:
@@ -163,7 +162,7 @@ def _report(summary: runner.Summary) -> None:
         text = summary_table.render(read, "text", brief=True)
         echo(text.rstrip("\n") + "\n")
         echo(f"CSV:     {summary.folder / TRIALS}")
-        from rfbench import figures  # half a second of matplotlib
+        from rfbench import figures  # importing matplotlib takes half a second
 
         try:
             for path in figures.plot(read):
@@ -174,7 +173,7 @@ def _report(summary: runner.Summary) -> None:
             raise WriteError(
                 f"The figures could not be drawn: {error.strerror or error}.",
                 "All rows are safe.",
-                f"Make room, then draw them with `rfbench plot {summary.folder}`.",
+                f"Free disk space, then draw them with `rfbench plot {summary.folder}`.",
             ) from error
     again = f"{summary.found} measured before"
     say_trials(summary, again)
@@ -182,7 +181,7 @@ def _report(summary: runner.Summary) -> None:
 
 
 def say_trials(summary: runner.Summary, there: str) -> None:
-    """Print how many trials were run, failed and are left."""
+    """Print how many trials were run, failed and remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left}; run the same command again to resume")
+        echo(f"left:    {summary.left} (run the same command again to resume)")

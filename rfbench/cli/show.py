@@ -1,4 +1,4 @@
-"""`rfbench plot` and `table`: what reads results and shows them."""
+"""Commands `rfbench plot` and `rfbench table`, which read results and show them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from rfbench.cli.options import FOLDER_TYPE, RESULTS_OR_USUAL, split_commas
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
 
-# Folders whose tables are printed one below the other; of more there is a line each. Doubled, the
-# first table has left the screen.
+# Largest number of folders whose tables are printed in full; more folders are listed with one line
+# each. Doubled, the first table is no longer on the screen.
 MOST_TABLES = 3
-# Halved, a worker would take as long to start as its two folders take to draw; doubled, one worker
-# would draw eight folders.
+# Halved, a worker would need as long to start as to draw its two folders; doubled, one worker would
+# draw eight folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-# Parts of an inch, by definition; pt is the point of TeX, in which LaTeX prints \columnwidth.
+# Number of each unit in one inch, by definition; pt is the point of TeX, in which LaTeX prints
+# \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
 def _formats(text: str) -> list[str]:
-    """Return the formats of `--format png,pdf`."""
+    """Return the formats in an argument such as ``png,pdf``."""
     given = [word.strip() for word in text.split(",")]
     for word in given:
         if word not in FIGURE_FORMATS:
@@ -38,11 +39,11 @@ def _formats(text: str) -> list[str]:
 
 
 def parse_inches(text: str | float) -> float:
-    """Return a length in inches: 3.3in, 84mm, 8.4cm or 240pt."""
+    """Return a length in inches. The text is for example 3.3in, 84mm, 8.4cm or 240pt."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
     if not 1 <= length <= 40:
-        raise click.BadParameter(f"'{text}' is no width; write 3.3in, 84mm or 240pt.")
+        raise click.BadParameter(f"Invalid width '{text}'; write for example 3.3in, 84mm or 240pt.")
     return length
 
 
@@ -83,32 +84,32 @@ def plot(
     width: float | None,
     all_trials: bool,
 ) -> None:
-    """Draw error against M and against time, and time against M, from the CSVs alone.
+    """Draw error against M and against time, and time against M, from the CSV files alone.
 
-    Each results folder at or below RESULTS gets its figures, the user's own before the published
-    ones. Times are CPU times, or wall times where CPU time was not measured. Each data set has its
-    own panels; for more than twelve, the median over data sets relative to rks is drawn.
+    Each results folder in RESULTS gets its figures, your own folders before the published ones.
+    Times are CPU times, or wall times if CPU time was not measured. Each data set has its own
+    panels. For more than twelve data sets, the median relative to rks is drawn.
 
-    Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
-    sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
+    Figures of a named results folder are written next to its rows. Figures of folders below RESULTS
+    are written to sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
 
-    The matplotlibrc of your configuration folder is respected, one of the current folder is not;
-    --style overrides it. Colours and markers of methods are fixed.
-    With --width, text has 8 pt at that size, and captions are written to captions.txt.
+    The matplotlibrc of your configuration folder is used; the one of the current folder is ignored.
+    --style overrides it. Colors and markers of methods are fixed. With --width, text has 8 pt at
+    that size, and captions are written to captions.txt.
 
     \b
     Examples:
-      rfbench plot results/quickstart
-      rfbench plot results/
-      rfbench plot results/ --out figures --format pdf,svg
-      rfbench plot results/quickstart --out figures --format pdf --width 3.3in
+        rfbench plot results/quickstart
+        rfbench plot results/
+        rfbench plot results/ --out figures --format pdf,svg
+        rfbench plot results/quickstart --out figures --format pdf --width 3.3in
     """
     from rfbench import results, usable
     from rfbench.experiment import fanout
     from rfbench.figures.style import apply_style
 
     with apply_style(style):
-        pass  # what cannot be read is one error, not one per folder
+        pass  # report an unreadable style once, not once per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
@@ -134,7 +135,7 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return where the figures of a results folder go: ResultsError if a link leads elsewhere."""
+    """Return the folder for a results folder's figures; ResultsError for a link to elsewhere."""
     from rfbench import files
     from rfbench.results.reader import TRIALS
 
@@ -174,19 +175,20 @@ def table(
     verbose: bool,
     all_trials: bool,
 ) -> None:
-    """Print the table of each results folder at or below RESULTS.
+    """Print the table of each results folder in RESULTS.
 
     More than 3 folders below RESULTS are listed in one line each, unless --all is given.
 
-    LaTeX has one table per folder: methods down, sizes across, with booktabs and siunitx, as wide
-    as one column of an article or two. Bold are the best mean and each without a significant
-    difference from it (paired 90 % interval). Costs are in the CSV.
+    LaTeX output has one table per folder, with methods in rows and sizes in columns. It uses
+    booktabs and siunitx, and is as wide as one or two columns of an article. The best mean is bold,
+    as is each mean without a significant difference from it (paired 90 % interval). Costs are in
+    the CSV.
 
     \b
     Examples:
-      rfbench table results/quickstart
-      rfbench table results/ --format markdown > tables.md
-      rfbench table results/quickstart --format latex --methods rks,eerf
+        rfbench table results/quickstart
+        rfbench table results/ --format markdown > tables.md
+        rfbench table results/quickstart --format latex --methods rks,eerf
     """
     from rfbench import results
     from rfbench.analysis.frame import drop_added_trials
@@ -196,7 +198,7 @@ def table(
     many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
     if form == "latex" and many:
         raise click.UsageError(
-            f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
+            f"{len(sources)} folders have {len(sources)} tables. Name one folder, or add --all."
         )
     read = [results.read(folder) for folder in sources]
     if form == "text" and many:
@@ -211,8 +213,8 @@ def table(
             for result in read
         ]
         print_table(lines, ("folder", "methods", "rows", "failed", "data"), numbers=(1, 2, 3))
-        echo(f"\n{len(sources)} folders. The table of one: rfbench table FOLDER")
-        echo("The tables of all: --all; their numbers: --format csv")
+        echo(f"\n{len(sources)} folders. To print one table: rfbench table FOLDER")
+        echo("Use --all to print every table, --format csv for the numbers.")
         return
     read = read if all_trials else [drop_added_trials(each) for each in read]
     text = summary_table.render(read, form, methods=methods, brief=not verbose)

@@ -1,4 +1,4 @@
-"""What is printed: texts, JSON, and tables that fit the window."""
+"""Output on the terminal: texts, JSON, and tables that fit the window."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def echo(
     mark: str = "",
     colour: str | None = "red",
 ) -> None:
-    """Print a text, the one way to the terminal: what would steer it is written out.
+    """Print a text; control characters are escaped.
 
-    The `mark` stands before the text, in colour on a terminal.
+    `mark` is printed before the text, in color on a terminal.
     """
     start = click.style(mark, fg=colour) if mark else ""
     click.echo(start + escape_controls(text), err=err, nl=nl)
 
 
 class Printable(logging.Formatter):
-    """Messages of logs, as `echo` writes them."""
+    """Formatter of log messages that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
@@ -42,7 +42,7 @@ class Printable(logging.Formatter):
 
 
 def echo_json(value: Any, indent: int | None = 1) -> None:
-    """Print a value for machines; what is no number, infinity among them, is null."""
+    """Print a value as JSON; NaN and infinity become null."""
     text = json.dumps(to_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
     click.echo("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
@@ -50,16 +50,17 @@ def echo_json(value: Any, indent: int | None = 1) -> None:
 def print_table(
     rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table, see `format_table`."""
+    """Print a table that fits the terminal; columns in `numbers` are not wrapped."""
     from rich.console import Console
 
-    click.echo(format_table(rows, head, numbers, Console()), nl=False)  # its cells are escaped
+    # format_table escapes the cells
+    click.echo(format_table(rows, head, numbers, Console()), nl=False)
 
 
 def format_table(
     rows: Sequence[Sequence[str]], head: Sequence[str], numbers: Collection[int], console: Console
 ) -> str:
-    """Lay out rows as wide as a console; columns of words are wrapped, those of `numbers` not."""
+    """Return a table as wide as the console; columns in `numbers` are not wrapped."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""`rfbench verify`: the scoreboard."""
+"""Command `rfbench verify`: the scoreboard of published numbers and claims."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rfbench.cli.terminal import echo
 
 VERIFY_HELP = """Compare published numbers and claims with measurements.
 
-RESULTS are results folders, or folders that contain some. The default is the folder results.
-Without options the command prints a scoreboard: for each paper how many published numbers agree
-with the measured ones, and the verdict on each claim. --rules explains the verdicts.
+RESULTS are results folders, or folders that contain them. The default is the folder results.
+Without options the command prints a scoreboard. It has, for each paper, how many published numbers
+agree with the measured ones, and the verdict on each claim. --rules explains the verdicts.
 
 \b
 Examples:
@@ -34,7 +34,7 @@ Examples:
 
 
 def render_rules() -> str:
-    """Return the rules, with the constants of `rfbench.analysis.verdicts`."""
+    """Return the rules of the verdicts, with the constants of `rfbench.analysis.verdicts`."""
     file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
     return file.read_text(encoding="utf-8").format_map(vars(verdicts))
 
@@ -56,7 +56,7 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
     type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
-    help="csv: the numbers, or the claims with --claims; json: the totals per class.",
+    help="csv has the numbers, or the claims with --claims. json has the totals per class.",
 )
 @click.option("--claims", "claims_only", is_flag=True, help="Print the claims only.")
 @click.option(
@@ -97,7 +97,7 @@ def verify(
     seed: int,
     allow_imports: bool,
 ) -> None:
-    """Print the scoreboard; without RESULTS it reads the folder results, if there is one."""
+    """Print the scoreboard of RESULTS, by default of the folder results if it exists."""
     if count is not None:
         replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return

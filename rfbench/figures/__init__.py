@@ -1,9 +1,9 @@
 """Figures: curves over sizes, times and bytes, frontiers, kept features.
 
-To add a figure of a results folder, write one file here with one function, and name it in
-`FIGURES`. The function takes a `rfbench.figures.measured.Measured` (the summary of the rows, what
-is varied, a style for each method) and yields the name of a file and a matplotlib figure, or
-nothing where the rows have nothing to show::
+To add a figure of a results folder, write one file here with one function, and add it to
+`FIGURES`. The function receives a `rfbench.figures.measured.Measured` (the summary of the rows, the
+varied setting, a style for each method). It yields the name of a file and a matplotlib figure, or
+nothing if there is nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
         figure = new_figure(6.0, 4.0)
@@ -11,9 +11,8 @@ nothing where the rows have nothing to show::
         yield "kept_vs_M", figure
 
 `rfbench.figures.curves.line_figure` makes the usual figure of two columns of the summary, with its
-caption and one line per method.
-Fonts, widths and the grid come from `rfbench.figures.style.apply_style`, so that styles of the
-user's reach them.
+caption and one line per method. Fonts, widths and the grid are set by
+`rfbench.figures.style.apply_style`, so that the user's styles apply to them.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-DRAWN = ".figures.json"  # what the figures beside it were drawn from, and their bytes
-# What names the program or the moment stays out of the files.
+DRAWN = ".figures.json"  # file with a hash of the figures' input, and of each figure
+# Metadata of the program and the date are omitted, so that files are reproducible.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -64,14 +63,13 @@ def plot(
     formats: Sequence[str] = ("png",),
     width: float | None = None,
 ) -> list[Path]:
-    """Draw what the rows of a results folder have to show, see `FIGURES`.
+    """Draw the figures of a results folder.
 
-    Error bars are standard errors of the mean over the trials; each data set has its own panels. Of
-    more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the baseline
-    is drawn.
-    Time is CPU time, or wall time where a method has none. The same rows and the same style give
-    the same bytes; figures that these gave before, as ``.figures.json`` has it, are not drawn
-    again.
+    Error bars are standard errors of the mean over the trials. Each data set has its own panels;
+    for more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the
+    baseline is drawn. Time is CPU time, or wall time if a method has no CPU time. The same rows and
+    the same style give the same bytes; figures that are up to date according to ``.figures.json``
+    are not drawn again.
 
     Parameters
     ----------
@@ -80,24 +78,24 @@ def plot(
     folder : Path, optional
         Folder for the files; by default the results folder.
     style : str or Path, optional
-        See `rfbench.figures.style.apply_style`.
+        Style of matplotlib, see `rfbench.figures.style.apply_style`.
     formats : sequence of str
-        Some of ``'png'``, ``'pdf'``, ``'svg'``.
+        Any of ``'png'``, ``'pdf'``, ``'svg'``.
     width : float, optional
-        Inches: figures for an article, of just this width with letters of 8 pt, without title and
-        caption; the captions go into ``captions.txt``. By default figures to look at.
+        Width in inches for figures of an article, with text of 8 pt and without title and caption;
+        captions are written to ``captions.txt``. By default figures for the screen.
 
     Returns
     -------
     list of Path
-        A file per figure and format; empty if no trial ended well.
+        A file per figure and format; empty if no trial succeeded.
 
     Raises
     ------
     ConfigError
-        There is no such style.
+        If the style does not exist.
     WriteError
-        A file cannot be written.
+        If a file cannot be written.
     """
     folder, written = folder or results.folder, []
     captions = []
@@ -123,19 +121,19 @@ def plot(
 
 
 def draw_folder(folder: Path, all_trials: bool, *args: Any) -> list[str]:
-    """Draw the figures of a results folder, see `plot`; return the names of the files."""
+    """Draw the figures of a results folder, and return the names of the files."""
     results = reader.read(folder)
     results = results if all_trials else drop_added_trials(results)
     return [str(path) for path in plot(results, *args)]
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a digest of all that figures depend on: rows, code, matplotlib and its settings."""
+    """Return a digest of the input of figures: rows, code, matplotlib and its settings."""
     import pandas as pd
 
     matplotlib = import_matplotlib()
 
-    # Of a copy no backend is asked for, which takes half a second and changes no file.
+    # A copy does not load a backend, which needs half a second and changes no file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper(results)
     parts = (
@@ -148,7 +146,7 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
 
 def _there(folder: Path, drawn_from: str) -> list[Path]:
-    """Return the figures that were drawn from this, if each still has the bytes it had."""
+    """Return the figures that were drawn from the same input, if their bytes are unchanged."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
@@ -172,7 +170,7 @@ def iterate_figures(results: Results, width: float | None = None) -> Iterator[tu
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Write a figure as PNG, PDF or SVG, with its folder; see `render_figure`.
+    """Write a figure as PNG, PDF or SVG, and create its folder, see `render_figure`.
 
     Raises WriteError if the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Error, time and kernel error against what is varied; error against time and against bytes."""
+"""Curves of error, time and kernel error over the varied setting, over time and over bytes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Settings below an axis, and letters of one or of a method in a legend. With more, their names left
-# no room for the panel. Doubled, MAX_LABEL_LENGTH is half of the width of a page.
+# Largest number of settings below an axis, and largest number of letters of a setting or of a
+# method in a legend. With more, names leave no space for the panel. Doubled, MAX_LABEL_LENGTH is
+# half of the width of a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
 # Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
@@ -30,14 +31,14 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric against what is varied."""
+    """Draw the metric over the varied setting."""
     yield from line_figure(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
 
 
 def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric against time; not where d varies, since each d has data of its own."""
+    """Draw the metric over time; omitted if d varies, because each d has its own data."""
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
         cost = "in at most this time"
@@ -47,18 +48,18 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric against the bytes of a row's features, where columns differ in theirs."""
+    """Draw the metric over the bytes of a row's features, if bytes per column differ."""
     rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
         by = [name for name in ("setting", "M") if name in measured.table]
         sizes = rows.groupby(by)[BYTES].mean().reset_index()
         table = measured.table.merge(sizes, how="left", on=by)
-        cost = "with at most so many bytes"
+        cost = "with at most this number of bytes"
         yield from line_figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES, cost=cost)
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time against what is varied; where a paper has a time of its own, that one."""
+    """Draw the time over the varied setting; the time is the paper's own if it has one."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from line_figure(
@@ -67,7 +68,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error against what is varied, where it stands beside another metric."""
+    """Draw the kernel error over the varied setting, if the summary has another metric."""
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
@@ -83,7 +84,7 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the column of CPU time for one of wall time; the latter where a method lacks CPU."""
+    """Return the CPU-time column for a wall-time column, or the latter if CPU time is missing."""
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -94,9 +95,9 @@ def line_figure(
 ) -> Iterator[tuple[str, Figure]]:
     """Yield a figure of two columns of a summary, unless no line has both.
 
-    With its caption: how many trials, what failed, what is left out. `cost` says what x costs, and
-    asks for the frontier. Of more than `MOST_DATASETS` data sets it shows the median over them,
-    relative to the baseline, against what is varied; against a cost it shows nothing.
+    The caption contains the number of trials, failures and omitted methods. `cost` describes x as a
+    cost and adds the frontier. For more than `MOST_DATASETS` data sets, the median over them
+    relative to the baseline is drawn over the varied setting; over a cost, nothing is drawn.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -118,7 +119,7 @@ def line_figure(
     settings = drawn["x"].unique() if curves.words else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
-        return  # they leave no room for a panel: a table shows them
+        return  # names would leave no space for a panel; the values are in a table
     shown = {name: format_dataset_name(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
     if len(datasets) > MOST_DATASETS:
@@ -144,9 +145,9 @@ def line_figure(
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     """Return a line per method and x: the median over data sets, relative to the baseline.
 
-    Over those data sets alone where each of these lines has a value above 0, so that lines differ
-    by their methods, not by their data sets; their number is the column `datasets`. There is no
-    standard error: a few data sets decide that of a mean.
+    Only data sets with a positive value on each of these lines count, so that lines differ by their
+    methods and not by their data sets; their number is the column `datasets`. There is no standard
+    error, because a few data sets would dominate the error of a mean.
     """
     values = table.pivot(index="dataset", columns=["method", "x"], values=y)
     values = values.where(values > 0).dropna()
@@ -162,9 +163,9 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
-    """Say how the points came about, and what about them may mislead.
+    """Return a caption: the number of trials behind the points, and what may be misleading.
 
-    `n_shared` is the number of data sets that a median is over.
+    `n_shared` is the number of data sets of a median.
     """
     table, x, y = curves.table, curves.x, curves.y
     notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
@@ -196,7 +197,7 @@ def _names(methods: Iterable[str]) -> str:
 
 
 def _trials(counts: pd.Series[int]) -> str:
-    """Say over how many trials points are means."""
+    """Return a sentence on the number of trials behind each point."""
     low, high = counts.min(), counts.max()
     if high == 1:
         return "One trial per point, so no error bars"
@@ -207,7 +208,7 @@ def _trials(counts: pd.Series[int]) -> str:
 def _over_datasets(table: pd.DataFrame, n: int) -> str:
     N, low, high = table["dataset"].nunique(), table["trials"].min(), table["trials"].max()
     of = f"{N}" if n == N else f"the {n} of {N}"
-    where = "" if n == N else " where every point has a value above 0"
+    where = "" if n == N else " with a positive value at every point"
     trials = f"{high} {'trial' if high == 1 else 'trials'}"
     return (
         f"Median over {of} data sets{where}; of each the mean over "
@@ -217,7 +218,7 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
 
 
 def _on_columns(table: pd.DataFrame) -> list[str]:
-    """Name the methods that have more columns than the baseline at the same place on the axis."""
+    """Return a sentence for each method with more columns than the baseline at the same place."""
     sizes = table.set_index(["dataset", "x"])
     base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
     base = base[~base.index.duplicated()].rename("base")

@@ -1,4 +1,4 @@
-"""Figures of `kept.csv`: the kept frequencies at d = 2, the weights of kept coordinates."""
+"""Figures of `kept.csv`: the kept frequencies at d = 2, and the weights of kept coordinates."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rfbench.results import kept_features
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of 34 bins from -pi/2 to 3 pi/2, 0 and pi lie in the middle of one each, 8.5 and 25.5 bins from
-# the edge. Doubled, they lie between two.
+# With 34 bins from -pi/2 to 3 pi/2, 0 and pi are in the middle of a bin, 8.5 and 25.5 bins from the
+# edge. Doubled, they are between two bins.
 BINS = 34
-# Square points. Chosen by eye: doubled, the dots near a corner hide each other.
+# Area in square points. Chosen by eye: doubled, the dots near a corner hide each other.
 LARGEST_MARKER = 60.0
 
 
 def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the features that samplers keep, those of the largest M; nothing without a `kept.csv`.
+    """Draw the features that samplers keep at the largest M; nothing without a `kept.csv`.
 
-    Where they are frequencies at d = 2, they are shown in the plane, with their offsets
-    (Sinha and Duchi 2016, Figure 1a); where they are coordinates, their weights (its Figure 2).
+    Frequencies at d = 2 are drawn in the plane, with their offsets (Sinha and Duchi 2016, Figure
+    1a). For coordinates, the weights are drawn (its Figure 2).
     """
     rows = measured.results.rows
     facts = ["trial_id", "label", "dataset", "d", "protocol"]
@@ -46,7 +46,7 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw frequencies as dots as large as their weight, and the weight over the offset."""
+    """Draw frequencies as dots with areas in proportion to weights, and weights over offsets."""
     from matplotlib.patches import Circle
 
     figure = new_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
@@ -84,9 +84,9 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
         figure.suptitle(title)
     write_caption(
         figure,
-        f"Kept features at d = 2, {_of(trials)}: their frequencies, the larger the heavier, and "
-        f"their offsets. Crosses and circles: within {CORNER_RADIUS} of (1, 1) or (-1, -1), where "
-        "the paper's text has them.",
+        f"Kept features at d = 2, {_of(trials)}: frequencies, with larger dots for larger weights, "
+        f"and offsets. Crosses and circles: within {CORNER_RADIUS} of (1, 1) or (-1, -1), as in "
+        "the paper's text.",
         width,
     )
     return figure

@@ -1,4 +1,4 @@
-"""What every figure of a results folder starts from."""
+"""Input of all figures of a results folder."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rfbench.results import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """A results folder, summarised."""
+    """Summary of a results folder, with the styles of its methods."""
 
     results: Results
-    table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`
-    varied: str  # what its column x holds: M, d, the name of a setting, or variant
-    paper: Paper | None  # that the configuration names; the axes are those of its figures
-    styles: Mapping[str, Style]  # by method
-    width: float | None = None  # of the figures, in inches; None for the usual one, to look at
+    table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`
+    varied: str  # content of its column x: M, d, the name of a setting, or variant
+    paper: Paper | None  # paper of the configuration; the axes are as in its figures
+    styles: Mapping[str, Style]  # style of each method
+    width: float | None = None  # width of the figures in inches; None for figures on the screen
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: what it shows, its protocols, whether it means nothing.
+        """Return the title of a figure: its subject, its protocols, and a mark for smoke runs.
 
-        In an article the caption says that, and a title is there for a smoke run alone.
+        In an article, the caption has this information, and only smoke runs have a title.
         """
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
@@ -37,12 +37,12 @@ class Measured:
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
-    """Name the protocols of papers; a run of one's own has none to speak of."""
+    """Return the protocols of papers; the user's own runs have none."""
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
 def measure(results: Results, width: float | None = None) -> Measured:
-    """Summarise a results folder for its figures."""
+    """Summarize a results folder for its figures."""
     table = summarise(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
@@ -53,6 +53,6 @@ def measure(results: Results, width: float | None = None) -> Measured:
 
 
 def find_paper(results: Results) -> Paper | None:
-    """Return the paper that results are measured for, where it can be read."""
+    """Return the paper of results, if it is known."""
     name = str(results.config.get("paper") or "")
     return papers.find_paper(name) if name and name in papers.list_papers() else None

@@ -1,4 +1,4 @@
-"""Axes with one line per method: what the figures of a results folder are made of."""
+"""Panels with one line per method, from which the figures of a results folder are built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-MAX_TICKS = 8  # sizes with a tick each; doubled, their numbers overlap in an article
+# largest number of sizes with a tick each; doubled, their numbers overlap in an article
+MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "of drawing and of the features",
     "fit": "of the features and of the fit",
@@ -27,14 +28,14 @@ TIMED_PARTS = {
     "all": "with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# Chosen by eye. A reader does not follow more than nine lines in a panel, and follows six with the
-# baseline; doubled, nothing is drawn apart. ROOM is letters below a panel; doubled, names that are
-# level overlap.
+# Chosen by eye. A reader does not follow more than nine lines in a panel, or more than six with the
+# baseline; doubled, lines are never drawn in separate panels. ROOM is the number of letters below a
+# panel; doubled, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# Inches of a panel in an article: three share a page of 7 inches, and one takes a little more than
-# a column. Twice as wide, each has a row of its own. ARTICLE_LETTER is the mean width of a letter
-# at 8 pt; doubled, titles break in the middle.
+# Inches of a panel in an article: three share a page of 7 inches, and one is a little wider than a
+# column. Twice as wide, each has its own row. ARTICLE_LETTER is the mean width of a letter at 8 pt;
+# doubled, titles break in the middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
 
@@ -45,18 +46,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """One figure: panels for each data set, a line for each method."""
+    """Data of one figure: panels for each data set, a line for each method."""
 
-    table: pd.DataFrame  # see `rfbench.analysis.summary.summarise`, without lines without a value
+    table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`, only lines with a value
     x: str  # a column: x, a time, or one of trials.csv
     y: str  # mean, or a time
-    varied: str  # what the column x holds
-    titles: Mapping[str, str] = field(default_factory=dict)  # of axes, where not the usual ones
-    cost: str = ""  # what x costs, in the words of a caption: then the frontier is drawn
-    failed: tuple[str, ...] = ()  # methods without a single value, which the legend names
+    varied: str  # content of the column x
+    titles: Mapping[str, str] = field(default_factory=dict)  # unusual titles of axes
+    # description of x as a cost for the caption; if it is set, the frontier is drawn
+    cost: str = ""
+    failed: tuple[str, ...] = ()  # methods without any value, which the legend lists
 
     def title(self, column: str) -> str:
-        """Return what the axis of a column is called."""
+        """Return the title of the axis of a column."""
         if column in self.titles:
             return self.titles[column]
         if column == "mean":
@@ -70,17 +72,17 @@ class Curves:
 
     @property
     def side_by_side(self) -> bool:
-        """Whether nothing is varied, so that the methods stand beside each other."""
+        """True if nothing is varied, so that methods are next to each other on the axis."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
     def words(self) -> bool:
-        """Whether words stand below the axis: methods, or settings that are no numbers."""
+        """True if the labels below the axis are names: methods, or settings without a number."""
         return self.side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
 
     @property
     def has_frontier(self) -> bool:
-        """Whether it shows what was reached at which cost, by several methods."""
+        """True if it shows the error at a cost for several methods."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
@@ -91,12 +93,12 @@ def draw(
     caption: str,
     width: float | None = None,
 ) -> Figure:
-    """Draw the panels, with the names of the methods beside them and a caption below.
+    """Draw the panels with a legend and a caption.
 
-    A data set has one panel. Lines of more than `MOST_TOGETHER` methods are drawn in a row of
-    panels with `MOST_APART` methods each, and the baseline in every one. With a `width`, in inches,
-    the figure is for an article: so wide, all lines of a data set in one panel, the names beneath,
-    and the caption not drawn. It is the figure's `get_label` in either case.
+    A data set has one panel. If there are more than `MOST_TOGETHER` methods, lines are drawn in a
+    row of panels with `MOST_APART` methods each, and the baseline in every panel. With a `width` in
+    inches, the figure is for an article: all lines of a data set in one panel, the legend below,
+    and no caption in the figure. The caption is the figure's `get_label` in either case.
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
     methods = [name for name in styles if name in set(curves.table["method"])]
@@ -137,7 +139,8 @@ def draw(
             column[0].legend(*handles, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
         engine = figure.get_layout_engine()
         assert engine is not None
-        engine.execute(figure)  # a first pass of the layout changes ticks: a label is cut
+        # the first pass of the layout changes ticks, so that a label would be cut
+        engine.execute(figure)
     elif not curves.side_by_side:
         place: dict[str, Any] = {"loc": "outside right upper"}
         if width:
@@ -148,29 +151,29 @@ def draw(
 
 
 def _abreast(width: float, methods: Sequence[str]) -> int:
-    """Return how many names of a legend stand in one line."""
+    """Return the number of legend entries per line."""
     longest = max(map(len, methods), default=1)
     return max(1, int(width / (ARTICLE_LETTER * longest + 0.45)))
 
 
 def _broken(title: str, room: float) -> str:
-    """Break the title of an axis over lines of so many inches."""
+    """Break the title of an axis over lines of `room` inches."""
     return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
 
 
 def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
-    """Return the title of the y-axis, which says what the bars are where there are any."""
+    """Return the title of the y-axis, with the meaning of error bars if there are any."""
     bars = table["se" if curves.y == "mean" else f"{curves.y}_se"].notna().any()
     return f"{curves.title(curves.y)}, mean\u00a0±\u00a0s.e." if bars else curves.title(curves.y)
 
 
 def escape_file_name(name: str) -> str:
-    """Return a name as it stands in those of files."""
+    """Return a name with characters that are safe in file names."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display; inches."""
+    """Return an empty figure that needs no display; sizes are in inches."""
     import_matplotlib()
     from matplotlib.figure import Figure
 
@@ -178,7 +181,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Give a figure its caption, drawn below it unless it has a width, for an article."""
+    """Set the caption of a figure; it is drawn below the figure unless it has a width."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
@@ -188,9 +191,9 @@ def write_caption(figure: Figure, caption: str, width: float | None) -> None:
 def _named(
     panels: list[Axes], styles: Mapping[str, Style], failed: Sequence[str] = ()
 ) -> tuple[list[Any], list[str]]:
-    """Return the lines of some panels and their methods, as a legend takes them.
+    """Return the handles and the names of the methods of panels, for a legend.
 
-    Methods that have no line because they failed come last.
+    Methods without a line because they failed come last.
     """
     from matplotlib.lines import Line2D
 
@@ -207,7 +210,7 @@ def _named(
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
-    """Return the methods whose lines share a panel, in nearly equal numbers."""
+    """Return groups of methods that share a panel, of nearly equal size."""
     if len(methods) <= MOST_TOGETHER or curves.side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
@@ -222,7 +225,7 @@ def _draw(
     styles: Mapping[str, Style],
     every_row: pd.DataFrame,
 ) -> None:
-    """Draw the lines of a table on axes that hold those of the whole data set."""
+    """Draw the lines of a table; the axes cover all lines of the data set."""
     x, y = curves.x, curves.y
     placed = every_row["method" if curves.side_by_side else x]
     places = {str(name): i for i, name in enumerate(dict.fromkeys(placed))}
@@ -235,7 +238,7 @@ def _draw(
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
-            linestyle="" if curves.words else style.dash,  # settings that are words have no order
+            linestyle="" if curves.words else style.dash,  # settings that are names have no order
             **style.marks(panel),
         )
     if curves.words:
@@ -289,14 +292,14 @@ def frontier(
     Parameters
     ----------
     costs, values : array of shape (n_points,)
-        Both finite; the smaller cost is the better one.
+        Finite values; a smaller cost is better.
     larger_is_better : bool
-        Of the values.
+        True if larger values are better.
 
     Returns
     -------
     costs, values : array of shape (n_frontier,)
-        Costs rise, and values get better.
+        Points with increasing costs and improving values.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""One look for each method, the same in every figure, and the settings of all figures.
+"""Styles of methods, the same in every figure, and the settings of all figures.
 
-Colours are those of Okabe and Ito (2008), yellow apart, which is lost on white paper; no two
-methods share a marker, so that figures can be read in grey, and none share colour and dashes, so
-that lines can be followed between their markers.
+Colors are from Okabe and Ito (2008), except yellow, which is hardly visible on white paper. No two
+methods share a marker, so that figures can be read in gray. No two methods share color and dashes,
+so that lines can be followed between their markers.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Where the user has no setting, chosen by eye beside the defaults of matplotlib. Sizes of fonts are
-# relative to font.size. Doubled, lines and markers of nine methods hide each other.
+# Defaults if the user has no setting, chosen by eye next to the defaults of matplotlib. Font sizes
+# are relative to font.size. Doubled, lines and markers of nine methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -39,9 +39,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Whatever the user has: fonts as outlines of TrueType, which conferences take (Type 3 they refuse);
-# names as they are, where TeX stops at an underscore; the same ids in every SVG. Type 42 is
-# TrueType in the numbering of PostScript, which matplotlib takes.
+# Always set, whatever the user's settings: TrueType fonts (conferences reject Type 3), no TeX (it
+# fails on underscores in names), reproducible ids in SVG. Type 42 is TrueType in PostScript, a
+# value of matplotlib.
 FIXED_STYLE: dict[str, Any] = {
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
@@ -50,7 +50,7 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# At the width of a column or a page of an article: every text is as large as its footnotes,
+# At the width of a column or a page of an article, all text has the size of footnotes,
 # \footnotesize in LaTeX at 10 points. ARTICLE has lines in proportion; doubled, they fill a panel
 # of 2.2 inches.
 FONT_POINTS = 8
@@ -70,15 +70,14 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#9A9A9A"
 COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
-Marker = str | tuple[int, int, int]  # or corners, 1 for a star, degrees
+Marker = str | tuple[int, int, int]  # marker name, or corners, 1 for a star, degrees
 Dash = str | tuple[int, tuple[float, ...]]
-# The last ones: long dashes; two dots between dashes; dots far apart; long and short dashes.
-# Lengths are in line widths, as matplotlib counts; doubled, a short line of a legend shows one
-# dash.
+# The last four are long dashes, two dots between dashes, wide-spaced dots, long and short dashes.
+# Lengths are in line widths, as in matplotlib; doubled, a short line of a legend shows one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# With whether they are filled; those that are thin are not for methods that are shown often. Tuples
+# Markers, with True if they are filled; thin ones are not for methods that are shown often. Tuples
 # are corners, kind and angle, as matplotlib defines them.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "oDs^vPX*p<>hd"),
@@ -91,7 +90,7 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
 
 
 class Style(NamedTuple):
-    """Colour, marker, whether the marker is filled, dashes of the line."""
+    """Color, marker, filling of the marker, and dashes of the line."""
 
     colour: str
     marker: Marker
@@ -99,19 +98,19 @@ class Style(NamedTuple):
     dash: Dash = "-"
 
     def marks(self, panel: Axes) -> dict[str, Any]:
-        """Return colour and marker as matplotlib takes them; open ones show the background."""
+        """Return color and marker as arguments of matplotlib; open markers show the background."""
         face = self.colour if self.filled else panel.get_facecolor()
         return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
 
 
 def get_style(position: int) -> Style:
-    """Return the look of the method at a place of `METHODS`, or beyond them."""
+    """Return the style for a position in `METHODS`, or beyond it."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLOURS) % len(DASHES)]
     return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
 
 
-# In the order of the registry: a sampler that is registered last changes no other's look.
+# In the order of the registry: registering a further sampler last keeps all styles.
 METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 
@@ -119,13 +118,13 @@ METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
     """Draw and write figures under the user's settings, completed by ours.
 
-    For an `article` texts have `FONT_POINTS`, whatever else says otherwise.
+    For an `article`, text has `FONT_POINTS`, whatever the user's settings.
 
-    What matplotlib's ``rcParams`` hold stands, be it from a ``matplotlibrc`` or set by hand; what
-    they leave at its default is as in `USUAL`; a style, by its name or its file, stands before
-    both, and `FIXED_STYLE` before all.
+    Settings in matplotlib's ``rcParams`` are kept, from a ``matplotlibrc`` or set in Python.
+    Settings with their default value are set as in `USUAL`. A style, given by name or file, has
+    priority over both, and `FIXED_STYLE` has priority over all.
 
-    Raises ConfigError if there is no such style, or matplotlib cannot read the user's settings.
+    Raises ConfigError if the style does not exist, or matplotlib cannot read the user's settings.
     """
     matplotlib: Any = import_matplotlib()
     now: Any = matplotlib.rcParams
@@ -137,8 +136,8 @@ def apply_style(style: str | Path | None = None, *, article: bool = False) -> It
                 matplotlib.style.use(style)
             except (OSError, ValueError) as error:
                 raise ConfigError(
-                    f"There is no style '{style}' that matplotlib can read.",
-                    f"It says: {' '.join(str(error).split())}",
+                    f"matplotlib cannot read the style '{style}'.",
+                    f"Its message: {' '.join(str(error).split())}",
                     f"Name a file, or one of {', '.join(matplotlib.style.available)}.",
                 ) from error
         now.update(FIXED_STYLE | ARTICLE if article else FIXED_STYLE)
@@ -146,7 +145,7 @@ def apply_style(style: str | Path | None = None, *, article: bool = False) -> It
 
 
 def get_text_color() -> str:
-    """Return the colour of text: black, or white where a style has a dark background."""
+    """Return the color of text: black, or white if a style has a dark background."""
     rc_params = import_matplotlib().rcParams
     from matplotlib.colors import to_hex
 
@@ -154,11 +153,10 @@ def get_text_color() -> str:
 
 
 def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Give each method of a figure its style, from the samplers by the displayed names.
+    """Return the style of each method of a figure, given the samplers by displayed names.
 
-    A method that is named as a known sampler, or alone stands for one, has that sampler's style.
-    Another one has a marker that the figure does not have yet, and of the colours one that it has
-    least.
+    A method has a sampler's style if it has the sampler's name, or is the only method with this
+    sampler. Other methods get a marker that the figure does not have yet, and the least used color.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {

@@ -1,1 +1,1 @@
-"""Which method, how many features, at what cost: a comparison over many data sets."""
+"""The leaderboard: a comparison of methods, numbers of features and costs over many data sets."""

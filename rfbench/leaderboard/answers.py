@@ -1,4 +1,4 @@
-"""Questions of public threads, answered from rows: numbers here, words in the template."""
+"""Answers to questions of public threads, computed from rows; the template has the text."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-OWN = "answers_"  # with which the names of its own configuration begin
-# Features: the largest M of configs/leaderboard.yaml, whose rows are compared. Doubled, there are
-# none.
+OWN = "answers_"  # prefix of the names of its own configurations
+# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. Doubled,
+# no rows exist.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
 @dataclass(frozen=True)
 class Side:
-    """Which rows are compared: of a method, with M features, under a preparation."""
+    """Rows to compare: method, number of features and preparation."""
 
     method: str
     M: int = LARGEST_M
     scaling: str = STANDARD
 
     def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
-        """Return its errors by trial; those of a reference model have any M."""
+        """Return the errors per trial; errors of a reference model do not depend on M."""
         here = (rows["method"] == self.method) & (rows["scaling"] == self.scaling)
         here &= (rows["M"] == self.M) | rows["reference"]
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        base, _, way = self.method.partition("rks-")  # a label of answers.yaml
+        base, _, way = self.method.partition("rks-")  # labels of answers.yaml have this form
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
@@ -63,14 +63,14 @@ Pair = tuple[Side, Side]
 
 @dataclass(frozen=True)
 class Compared:
-    """Two sides over data sets: the ratio of their errors, and the p-value of no difference."""
+    """Comparison of two sides over data sets: ratio of errors, and p-value of no difference."""
 
     ratio: Ratio
-    p: float = math.nan  # of signed ranks, adjusted over the page; NaN if nothing is tested
+    p: float = math.nan  # Wilcoxon's p-value, adjusted over the page; NaN if nothing is tested
 
     @property
     def verdict(self) -> str:
-        """Whether the first side's error is significantly lower or higher, or neither is shown."""
+        """`LOWER` or `HIGHER` if the first side's error is significantly so, else `OPEN`."""
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -78,41 +78,41 @@ class Compared:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question, from its comparisons by name."""
+    """Answer to a question, with its comparisons by name."""
 
     compared: Mapping[str, Compared]
 
     @property
     def verdict(self) -> str:
-        """Lower if any option is; higher only if every option is."""
+        """`LOWER` if any option is lower, `HIGHER` if all options are higher, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
     @property
     def name(self) -> str:
-        """The option with the smallest median, among those with the verdict of the answer."""
+        """Option with the smallest median among the options with the verdict of the answer."""
         among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
         return min(among, key=lambda name: among[name].ratio.median)
 
     @property
     def best(self) -> Compared:
-        """The comparison of that option."""
+        """Comparison of that option."""
         return self.compared[self.name]
 
 
 def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
-    """Return pairs of methods with a baseline."""
+    """Pair each method with the baseline."""
     return [(Side(name), Side(baseline)) for name in methods]
 
 
-# By question, what is compared. The template has the words. Half of LARGEST_M pairs have as many
-# columns as LARGEST_M offset features, by definition, and is the size that halves the features.
+# Comparisons per question. The template has the text. LARGEST_M / 2 pairs have as many columns as
+# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with halved features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
     "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
-    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],  # as many columns
+    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],  # equal numbers of columns
     "nystroem": pair_with_baseline("rks", "nystroem"),
     "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
     "size": [(Side(name), Side(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
@@ -129,10 +129,11 @@ QUESTIONS: dict[str, list[Pair]] = {
 
 
 def gather(collection: Collection) -> dict[str, Answer]:
-    """Return the answers that the rows carry, by question.
+    """Return the answer to each question that the rows support.
 
-    Each comparison is the first side's error over the second's. All of a question are over the data
-    sets that each of them has. Their p-values are adjusted, see `adjust_p_values`.
+    Each comparison divides the first side's error by the second side's. All comparisons of a
+    question use the data sets that all of them have. Their p-values are adjusted, see
+    `adjust_p_values`.
     """
     rows, _ = select_counted(collection, OWN)
     made: dict[str, dict[str, Compared]] = {}
@@ -155,11 +156,11 @@ def gather(collection: Collection) -> dict[str, Answer]:
 
 
 def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
-    """Adjust p-values for all that the page tests: that any is wrongly shown has at most `ALPHA`.
+    """Adjust the p-values of the page: the probability of any wrong verdict is at most `ALPHA`.
 
-    By Holm within each question, over its options; then by Holm over the questions, each of which
-    counts by its smallest p-value. An option gets the factor of its question, and is not below the
-    p-value of that.
+    Holm's method is applied to the options of each question, and then to the smallest p-values of
+    the questions. An option gets the factor of its question, and its p-value is not below the
+    question's p-value.
     """
     within = {key: holm([one.p for one in compared.values()]) for key, compared in made.items()}
     smallest = [p.min() for p in within.values()]
@@ -175,16 +176,17 @@ def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dic
 
 
 def compare_kernel_errors(collection: Collection) -> Ratio | None:
-    """Compare orthogonal and independent frequencies in the Frobenius error of the kernel.
+    """Return the ratio of the kernel's Frobenius errors of orthogonal and independent frequencies.
 
-    Of the runs without a solver: orthogonal ones by their definition, on the same rows. Several
-    runs on one data set, with other rows or another bandwidth, count once.
+    Only runs without a solver count, with orthogonal frequencies by their definition and on the
+    same rows. Several runs on one data set, with different rows or bandwidths, count once.
     """
     rows = collection.counted
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
-    # A corrected run has trials of others again; audits, whose rows are variants, vary settings.
+    # A corrected run repeats trials of other runs. Rows of audits are variants with varied
+    # settings.
     rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)
@@ -196,7 +198,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_files(collection: Collection) -> dict[str, Any]:
-    """Return page and figure by the names of their files; None of what the rows do not carry."""
+    """Return page and figure by file name; None if the rows support no answer."""
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
@@ -205,6 +207,6 @@ def render_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_page(found: Mapping[str, Answer]) -> str:
-    """Write the page."""
+    """Return the page."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

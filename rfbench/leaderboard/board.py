@@ -1,4 +1,4 @@
-"""The leaderboard: which method, how many features, at what cost; as numbers."""
+"""The facts of the leaderboard: errors and costs of all methods at each number of features."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from rfbench.leaderboard.rule import find_differing
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
-# Share of the data sets on which a method has to have a value. A data set without a value of some
-# method is left out for all. Chosen without a measurement: with twice as many missing, 0.8, a
-# method that fails often may take away a fifth of the data sets.
+# Share of the data sets on which a method needs a value. A data set on which a method has no value
+# is dropped for all methods. Chosen without a measurement: with twice as many missing values (0.8),
+# a method that fails often may remove a fifth of the data sets.
 MIN_SHARE_OF_METHODS = 0.9
 
 
 def gather(collection: Collection) -> Leaderboard | None:
-    """Collect the facts; None where no comparison with the baseline was measured.
+    """Collect the facts; None if no comparison with the baseline was measured.
 
-    Rows are those that count, see `rfbench.leaderboard.rows.select_counted`. What a method is, is
-    its role in the configuration: the one with the role ``baseline`` is what all others are
-    divided by, one with the role ``model`` has no random features and is the same at every M.
+    `rfbench.leaderboard.rows.select_counted` selects the rows. The role of a method is in the
+    configuration: all errors are divided by the errors of the method with the role ``baseline``. A
+    method with the role ``model`` has no random features and the same errors at every M.
     """
     rows, unlearnt = select_counted(collection)
     standard = rows[rows["scaling"] == STANDARD]
@@ -55,10 +55,10 @@ def gather(collection: Collection) -> Leaderboard | None:
 
 
 def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
-    """Compare the methods at M; None where the baseline has no other beside it.
+    """Compare the methods at M; None if no method can be compared with the baseline.
 
-    A method without a value on one in ten data sets or more is left out, then each data set without
-    a value of some method.
+    A method that lacks values on one in ten data sets or more is dropped first. Then each data set
+    on which a method has no value is dropped.
     """
     baseline, every = find_baseline(rows), compute_log_ratios(rows, M)
     logs = every.loc[:, every.notna().mean() > MIN_SHARE_OF_METHODS].dropna()
@@ -68,7 +68,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
     apart = np.argwhere(np.triu(find_differing(logs)))
-    # Costs are means over the data sets on which all methods that were ever timed have a time.
+    # Costs are means over the data sets on which all timed methods have a time.
     timed = compute_log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())
@@ -89,7 +89,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
 
 
 def compare_held_out(collection: Collection, best: str) -> Ratio | None:
-    """Return what a method does on the held-out tables, at the largest M there, or None."""
+    """Return the ratio of a method on the held-out tables, at the largest M there, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = read_trials(collection, apart)
@@ -102,7 +102,7 @@ def compare_held_out(collection: Collection, best: str) -> Ratio | None:
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
-    """Return which method has the smallest median ratio, if there are data sets enough."""
+    """Return the finding on the smallest median ratio, if there are enough data sets."""
     if board is None or not board.largest.enough:
         return []
     size = board.largest

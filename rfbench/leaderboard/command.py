@@ -1,4 +1,4 @@
-"""`rfbench rank`: a method of one's own among the published ones."""
+"""Command `rfbench rank`: rank your own method among the published ones."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "quick"]),
     default="all",
     show_default=True,
-    help="quick: ten representative tables in about a minute, without a test of significance.",
+    help="quick uses ten representative tables, in about a minute, without significance tests.",
 )
 @make_setting_option("settings", "KEY=VALUE", "A parameter of TARGET", type=parse_parameter)
-@click.option("--label", help="Label in rows and tables; default: the name of the class.")
+@click.option("--label", help="Label in rows and tables (default: the name of the class).")
 @click.option(
     "--times", is_flag=True, help="Measure the baseline on this machine too, and compare times."
 )
 @click.option(
-    "--jobs", type=POSITIVE_INTEGER, envvar="RFBENCH_JOBS", help="Workers; default: one per core."
+    "--jobs",
+    type=POSITIVE_INTEGER,
+    envvar="RFBENCH_JOBS",
+    help="Number of workers (default: cores).",
 )
 @OUT
 @click.option("--allow-imports", is_flag=True, help="Import any class, which runs its code.")
@@ -41,21 +44,23 @@ def rank(
 ) -> None:
     """Rank a sampler, a kernel or a solver among the published methods.
 
-    It is checked, then measured on the leaderboard's tables, splits and trials, with the same
-    search; the others are the published rows. A kernel is measured with plain random features,
-    a solver on them. An interrupted run resumes with the same command. TARGET is a name of
-    `rfbench list samplers` or `list kernels`, FILE.PY:NAME or package.module.Name: a sampler, a
-    transformer of scikit-learn's interface, or a function f(X, M, seed). The search divides the
-    rows, or varies a parameter that you state. The bandwidth of TARGET is the distance at which
-    the products of its features fall to .61, as that of rks is. All tables take minutes for a
-    method as fast as rks, half an hour and more for one as slow as varpro.
+    TARGET is checked, then measured on the leaderboard's tables, splits and trials, with the same
+    search. It is compared with the published rows. A kernel is measured with plain random features,
+    a solver on them. An interrupted run resumes with the same command.
+
+    TARGET is a name of `rfbench list samplers` or `list kernels`, FILE.PY:NAME or
+    package.module.Name. It can be a transformer of scikit-learn's interface, or a function
+    f(X, M, seed). The search divides the rows, or varies a parameter that you declare. The
+    bandwidth of TARGET is the distance at which the products of its features fall to .61, as for
+    rks. All tables need minutes for a method as fast as rks, half an hour and more for one as slow
+    as varpro.
 
     \b
     Examples:
-      rfbench rank mine.py:Antithetic --allow-imports
-      rfbench rank sklearn.kernel_approximation.RBFSampler
-      rfbench rank mine.py:Mine --set bandwidth_parameter=gamma --allow-imports
-      rfbench rank sorf --M 100 --tables quick --times
+        rfbench rank mine.py:Antithetic --allow-imports
+        rfbench rank sklearn.kernel_approximation.RBFSampler
+        rfbench rank mine.py:Mine --set bandwidth_parameter=gamma --allow-imports
+        rfbench rank sorf --M 100 --tables quick --times
     """
     from rfbench import slices
     from rfbench.cli.progress import show_progress

@@ -1,4 +1,4 @@
-"""The facts of the leaderboard, as other files of this folder gather them."""
+"""Data classes for the facts of the leaderboard."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from rfbench.escaping import to_json_value
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
-# Versions of pandas add in different orders, which changes about the last two of 17 digits.
+# Number of digits in JSON. Versions of pandas add in different orders, which changes about the last
+# two of 17 digits.
 DIGITS = 10
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of errors over data sets.
+    """Ratio of errors over data sets.
 
     Attributes
     ----------
     median, low, high : float
-        The median over data sets and the ends of its 90 % interval, see
-        `rfbench.leaderboard.rule.median_interval`; NaN if there are too few.
+        Median over data sets and the ends of its 90 % interval, see
+        `rfbench.leaderboard.rule.median_interval`; the ends are NaN if there are too few.
     better, datasets : int
-        On how many data sets the ratio is below 1, and how many there are.
+        Number of data sets on which the ratio is below 1, and number of data sets.
     mean : float
-        The geometric mean, which a few nearly solved data sets decide.
+        Geometric mean, which a few nearly solved data sets dominate.
     trimmed : float
-        The same without the three data sets whose ratios are farthest from 1; NaN if there is no
-        interval.
+        Geometric mean without the three data sets whose ratios are farthest from 1; NaN if there
+        is no interval.
     """
 
     median: float
@@ -43,17 +44,19 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Line:
-    """What a method is worth at one number of features.
+    """Error and cost of a method at one number of features.
 
     Attributes
     ----------
+    method : str
+        Name of the method.
     role : str
-        ``method``, ``baseline``, or ``model``: no random features, the same at every M.
+        ``method``, ``baseline``, or ``model`` (no random features, the same at every M).
     ratio : Ratio
-        Of its errors to the baseline's.
+        Ratio of its errors to the baseline's.
     search : float
-        CPU time of all that was done up to the fitted model, over the baseline's in the same
-        trials: the geometric mean over the data sets on which all were timed, or NaN.
+        CPU time up to the fitted model, including the search, divided by the baseline's in the
+        same trials: the geometric mean over the data sets on which all were timed, or NaN.
     """
 
     method: str
@@ -64,16 +67,20 @@ class Line:
 
 @dataclass(frozen=True)
 class Size:
-    """The leaderboard at one number of features.
+    """Leaderboard at one number of features.
 
     Attributes
     ----------
+    M : int
+        Number of features.
+    datasets : int
+        Number of data sets.
     timed : int
-        Data sets that the costs are means over, those on which every method was timed.
+        Number of data sets on which every method was timed; costs are means over these.
     lines : tuple of Line
-        The smallest median first.
+        Methods, the smallest median first.
     apart : tuple of pairs of str
-        All pairs with a significant difference, the better one first.
+        Pairs with a significant difference, the better method first.
     left_out : tuple of str
         Methods without a value on some data sets.
     """
@@ -87,54 +94,58 @@ class Size:
 
     @property
     def enough(self) -> bool:
-        """Whether there are data sets enough to name a method."""
+        """True if there are enough data sets to name a best method."""
         return self.datasets >= MIN_DATASETS
 
     @property
     def methods(self) -> list[Line]:
-        """Those with random features."""
+        """Methods with random features."""
         return [line for line in self.lines if line.role != MODEL]
 
     @property
     def best(self) -> str:
-        """The method with features of the smallest median ratio."""
+        """Method with features that has the smallest median ratio."""
         return self.methods[0].method
 
     @property
     def leader(self) -> str:
-        """The best method, if it is significantly better than all others with features; else empty.
+        """Best method, if it is significantly better than all other methods with features.
 
-        It is named only where there are data sets enough.
+        Otherwise, and if there are not enough data sets, it is an empty string.
         """
         others = [line.method for line in self.methods[1:]]
         sole = others and all(self.verdict(self.best, name) == "better" for name in others)
         return self.best if sole and self.enough else ""
 
     def verdict(self, method: str, other: str) -> str:
-        """Return what the rule says of a method beside another: better, worse or open."""
+        """Return the verdict on a method compared with `other`: better, worse or open."""
         signs = {(method, other): "better", (other, method): "worse"}
         return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
     def alike(self, method: str) -> list[str]:
-        """Return the others from which there is no significant difference."""
+        """Return the methods from which `method` does not differ significantly."""
         others = [line.method for line in self.lines if line.method != method]
         return [name for name in others if self.verdict(method, name) == "open"]
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """All facts.
+    """All facts of the leaderboard.
 
     Attributes
     ----------
     baseline : str
-        The method of the rows whose role is ``baseline``: all errors are divided by its errors.
+        Method whose role is ``baseline``: all errors are divided by its errors.
+    folders : tuple of str
+        Results folders of the rows.
     trials : tuple of int
-        The fewest and most trials of a data set, of methods with features.
+        Smallest and largest number of trials of a data set, for methods with features.
     unlearnt : tuple of str
-        Data sets on which no method learns anything.
+        Data sets on which no method is better than chance.
+    sizes : tuple of Size
+        Comparison at each number of features.
     held_out : Ratio or None
-        Of the errors of the best method at the largest M, on the held-out tables.
+        Errors of the best method at the largest M, on the held-out tables.
     """
 
     baseline: str
@@ -146,12 +157,12 @@ class Leaderboard:
 
     @property
     def largest(self) -> Size:
-        """The size at which a method is named."""
+        """Size at which a best method is named."""
         return self.sizes[-1]
 
 
 def collect_facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the facts as JSON has them: ten digits per number, None for one not finite."""
+    """Return the facts for JSON: ten digits per number, None for a number that is not finite."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))
     return dict(json.loads(text, parse_float=lambda digits: float(f"{float(digits):.{DIGITS}g}")))

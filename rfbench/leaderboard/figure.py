@@ -1,4 +1,4 @@
-"""Error against cost of all methods; and the ratios of errors that answer questions."""
+"""Figures of the leaderboard: error over cost, and ratios of errors for answers.md."""
 
 from __future__ import annotations
 
@@ -26,23 +26,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches. 6.4 is matplotlib's usual width; a line of text at 10 points takes .14, so that with LINE
+# Inches. 6.4 is matplotlib's usual width. A line of text at 10 points needs .14, so with LINE
 # halved names overlap. COLUMN is a column of an article, PAGE the figure of several sizes, two
 # columns.
 WIDTH, LINE, MARGIN = 6.4, 0.2, 0.9
 COLUMN, PAGE = 3.3, 7.2
-# Ticks where the published ratios and times lie: about half a power of two apart, and a power of
-# ten. With twice as many their numbers overlap. TIME_TICKS are every second one in small panels.
+# Ticks in the range of the published ratios and times: about half a power of two apart, and a power
+# of ten apart. With twice as many, their numbers overlap. Small panels use every second one of
+# TIME_TICKS.
 RATIOS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 
 
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
-    """Draw each method's error against the time of its search, both over the baseline's.
+    """Draw each method's error against its search time, both divided by the baseline's.
 
-    A panel per number of features; points are medians over data sets, bars their intervals. The
-    line joins the methods that no other beats in both. Reference models have open markers. The
-    method `own` is a star, or a horizontal line with its interval if its time is not known.
+    There is a panel per number of features. Points are medians over data sets, bars their
+    intervals. The line joins the methods that no other method beats in both error and time.
+    Reference models have open markers. The method `own` is a star, or a horizontal line with its
+    interval if its time is not known.
     """
     alone = len(sizes) == 1
     figure = new_figure(COLUMN if alone else PAGE, 3.9 if alone else 3.3)
@@ -84,7 +86,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
 
 
 def _logarithmic(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with these ticks where it has them."""
+    """Make an axis logarithmic with the given ticks."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})
@@ -101,7 +103,7 @@ def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> byt
 
 
 def draw_ratios(bars: Mapping[str, Ratio]) -> Figure:
-    """Draw medians with their intervals, one below the other; those below 1 are blue."""
+    """Draw medians with their intervals, one per line; medians below 1 are blue."""
     figure = new_figure(WIDTH, MARGIN + LINE * len(bars))
     panel = figure.subplots()
     panel.axvline(1.0, color=get_text_color(), linewidth=0.8)

@@ -1,4 +1,4 @@
-"""The practitioner's page: which method, how many features, at what cost."""
+"""The page for practitioners: methods, numbers of features and costs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from rfbench.registry import find_displayed_name
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-BESIDE = ("better on", "geometric mean", "without three", "search time")  # at the largest M
+# columns for the largest M
+BESIDE = ("better on", "geometric mean", "without three", "search time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def render_page(board: Leaderboard | None, out: Path) -> str:
-    """Write the page for a folder, from `rfbench.leaderboard.board.gather`."""
+    """Return the page for a folder, from the facts of `rfbench.leaderboard.board.gather`."""
     facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
@@ -42,13 +43,13 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
 
 
 def _by_mean(size: Size) -> Line | None:
-    """Return the method with the smallest geometric mean, if that is another than by the median."""
+    """Return the method with the smallest geometric mean, if it is not the best by the median."""
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
-    """Return page, facts as JSON and picture by the names of their files; None for one less."""
+    """Return page, facts as JSON and picture by file name; None for a missing one."""
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
         written[FACTS] = (
@@ -60,7 +61,7 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 
 
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
-    """Return a line per method: its errors at each size, and its costs at the largest."""
+    """Return a line per method: its errors at each size, and its costs at the largest size."""
     cells = {
         (size.M, line.method): format_ratio(line.ratio)
         + VERDICT_MARKS[size.verdict(line.method, baseline)]
@@ -91,6 +92,6 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
 
 
 def format_ratio(ratio: Ratio) -> str:
-    """Write a median with its interval, if it has one."""
+    """Return a median with its interval, if it has one, as text."""
     known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
     return number(ratio.median, 2) + known

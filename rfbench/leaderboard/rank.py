@@ -1,4 +1,4 @@
-"""Where one method stands: its own trials on the leaderboard's tables, and the published rows."""
+"""Comparison of one method with the published rows, on the leaderboard's tables."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, depends_on_scale
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
-MEDIAN = "median"  # the bandwidth where none is searched for
+MEDIAN = "median"  # bandwidth of methods without a search
 SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
 SOLVER_KEYS = (
     "alphas",
     "alpha_convention",
     "selection",
     "intercept",
-)  # what solvers have in common
+)  # parameters that all solvers share
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """What is ranked.
+    """Method that is ranked.
 
     Attributes
     ----------
     path : str, type, transformer or callable
-        A registered name or an import path; or the thing itself, given in Python.
+        Registered name or import path; or the object itself, given in Python.
     thing : type, transformer or callable
-        What it names.
+        The object.
     parameters : mapping
-        What it is built with.
+        Its parameters.
     label : str
-        What rows call it.
+        Its label in rows.
     """
 
     path: Any
@@ -71,7 +71,7 @@ class Ranked:
 
     @property
     def kind(self) -> str:
-        """Whether it is a ``kernel``, a ``solver`` or a ``sampler``."""
+        """Kind of the object: ``kernel``, ``solver`` or ``sampler``."""
         if isinstance(self.thing, type) and issubclass(self.thing, Kernel):
             return "kernel"
         predicts = hasattr(self.thing, "predict") and not hasattr(self.thing, "transform")
@@ -79,9 +79,9 @@ class Ranked:
 
     @cached_property
     def bandwidth(self) -> str:
-        """How its bandwidth is treated: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
+        """Treatment of its bandwidth: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
 
-        A map has none if rows divided by 4 leave the products of its features unchanged.
+        A map has no bandwidth if rows divided by 4 leave the products of its features unchanged.
         """
         if self.kind == "kernel":
             return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH
@@ -93,21 +93,21 @@ class Ranked:
             method.is_sampler
             and ("bandwidth" in self.parameters or "bandwidth" not in method.taken)
         )
-        # A class with `_draw`, or a person, says it; of others it is measured.
+        # A class with `_draw`, or the user, declares the bandwidth; for other maps it is measured.
         said = method.is_sampler or method.varied is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
         return SEARCHED if searched else NOT_SEARCHED
 
     def fits(self, document: Mapping[str, Any]) -> bool:
-        """Whether it can be run there: a solver is for classes or for numbers."""
+        """Return True if it can be run with a configuration; a solver may support one task only."""
         other = ClassifierMixin if "metric" in document else RegressorMixin
         return self.kind != "solver" or not issubclass(self.thing, other)
 
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what it changes of a configuration of the leaderboard.
+        """Return the changes to a configuration of the leaderboard.
 
-        ConfigError if a kernel has parameters.
+        Raises ConfigError if a kernel has parameters.
         """
         by_class = not isinstance(self.path, str) or is_path(self.path)
         named = {"class" if by_class else "name": self.path}
@@ -116,9 +116,9 @@ class Ranked:
         if self.kind == "kernel":
             if self.parameters:
                 raise ConfigError(
-                    "A kernel takes no parameters here.",
+                    "A kernel cannot have parameters in a ranking.",
                     "Its bandwidth is searched for.",
-                    "Leave --set out, and write them into a class of your own.",
+                    "Remove --set, and define a class of your own with these values.",
                 )
             changed: dict[str, Any] = {"kernel": self.path, "samplers": plain}
             unsearched = self.bandwidth == NO_BANDWIDTH
@@ -140,18 +140,18 @@ class Ranked:
 
 
 def _heeds_rows(method: Method) -> bool:
-    """Tell whether the size of rows matters; yes where the method does not run on a few rows."""
+    """Return True if the scale of rows matters, or if the method fails on a few rows."""
     try:
         return depends_on_scale(method)
-    except Exception:  # its trials say why
+    except Exception:  # the trials report the error
         return True
 
 
 def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
-    """Read the rows below a folder that a method is held against, with z-scores.
+    """Load the published leaderboard rows (standardized inputs) for the comparison.
 
-    Rows of which the configurations of today ask for other trials are left out; the second value
-    is their number. Raises ResultsError: there are none.
+    Returns the rows, and the number of rows that were skipped because their configuration has
+    changed. Raises ResultsError if no row qualifies.
     """
     named = {
         path: manifest.read_if_sound(path, []).get("config", {})
@@ -171,8 +171,8 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     rows, _ = select_counted(fresh)
     if find_baseline(rows) is None:
         raise ResultsError(
-            f"No published rows below {folder} are those of the leaderboard.",
-            "A method is compared with those of the others, of today's configuration.",
+            f"No published leaderboard rows found below {folder}.",
+            "A method is compared with published rows of the current configuration.",
             "Install rfbench again, or measure them with `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale.values())
@@ -186,10 +186,10 @@ def make_experiments(
     times: bool = False,
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Return the leaderboard's configurations for one method, at one M, on some tables.
+    """Return the leaderboard's configurations for one method, one M and the given tables.
 
-    With `times` the baseline is measured as well. Raises what `rfbench.read_config` raises, and
-    ConfigError where there is nothing to measure.
+    With `times`, the baseline is measured as well. Raises the errors of `rfbench.read_config`, and
+    ConfigError if there is nothing to measure.
     """
     made = []
     for name, document in config.read_documents(shipped.locate(NAME)).items():
@@ -209,36 +209,38 @@ def make_experiments(
             made.append(config.from_document(changed, run, allow_imports=allow_imports))
     if not made:
         raise ConfigError(
-            f"No table of the leaderboard has {target.label} with M = {M}.",
+            f"The leaderboard has no table for {target.label} with M = {M}.",
             "Its published rows have M = 50, 100, 200 and 400, small tables none above 100.",
-            "Write --M 400, say.",
+            "Use for example --M 400.",
         )
     return made
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a method stands.
+    """Place of a method on the leaderboard.
 
     Attributes
     ----------
     size : Size
-        The comparison of all methods on these tables, see `rfbench.leaderboard.facts`. Its own cost
-        is NaN, unless the baseline was measured in the same run.
+        Comparison of all methods on these tables, see `rfbench.leaderboard.facts`. The method's
+        cost is NaN, unless the baseline was measured in the same run.
     own : Line
-        Its line there.
+        Line of the method in `size`.
     place : int
-        Its place by the median, among the methods with features.
+        Place by the median, among the methods with features.
     plain, best : Ratio
-        Its errors over those of the baseline, and of `rival`, the best other method with features.
+        Its errors divided by the baseline's, and by the errors of `rival`.
+    rival : str
+        Best other method with features.
     tables : tuple of pairs
-        Data sets with its error over the baseline's, the smallest first.
+        Data sets with its error divided by the baseline's, the smallest first.
     left_out : int
-        Trials that did not end well, or are of other data than the published ones.
+        Number of trials that failed, or whose data differ from the published rows' data.
     bandwidth : str
-        See `Ranked.bandwidth`: without a search there is no verdict.
+        See `Ranked.bandwidth`. Without a search there is no verdict.
     unknown_scales : tuple of str
-        The notes of the trials whose length scale could not be measured.
+        Notes of the trials whose length scale could not be measured.
     """
 
     size: Size
@@ -253,15 +255,15 @@ class Standing:
     unknown_scales: tuple[str, ...] = ()
 
     def those(self, verdict: str) -> list[str]:
-        """Return the others that it is better than, worse than, or neither (open), by the rule."""
+        """Return the methods with a verdict: better than them, worse than them, or open."""
         others = [line.method for line in self.size.lines if line is not self.own]
         return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
 
 
 def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
-    """Hold a method's rows against the published ones, of the same trials.
+    """Compare a method's rows with the published rows of the same trials.
 
-    Raises ResultsError: no trial ended well and has a partner there.
+    Raises ResultsError if no successful trial has a published counterpart.
     """
     rows = read_trials(frame.build_collection([own]), {own.path})
     rows, baseline = rows[rows["M"] == M], str(find_baseline(others))
@@ -271,7 +273,7 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
     notes = measured["message"].str.extract(rf"(?:^|; )({UNKNOWN_SCALE}.*)")[0].dropna()
-    # Times of another machine say nothing beside those that are published, but for their ratio.
+    # Times from different machines cannot be compared, except their ratio to the baseline.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)
@@ -280,8 +282,8 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     if size is None or label not in ranked:
         raise ResultsError(
             f"{label} has no rows to compare at M = {M}.",
-            f"{asked - len(paired)} of {asked} trials did not end well, or are of other data than "
-            "the published ones.",
+            f"{asked - len(paired)} of {asked} trials failed, or have other data than the "
+            "published rows.",
             f"See the column message of {own.folder / reader.TRIALS}.",
         )
     costs = compute_log_ratios(rows, M, "search")

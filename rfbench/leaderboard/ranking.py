@@ -1,4 +1,4 @@
-"""The steps of `rfbench rank`: find the method, measure it, compare it, write what came out."""
+"""Steps of `rfbench rank`: find the method, measure it, compare it, and write the result."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Trials after which the forecast is renewed; the first ones wait for loops to be compiled. Chosen
-# without a measurement: twice as many each, a wrong first forecast stays twice as long.
+# Numbers of trials after which the forecast is updated; the first trials wait for loops to be
+# compiled. Chosen without a measurement: with twice as many each, a wrong first forecast is shown
+# twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
@@ -50,17 +51,18 @@ Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
 
 @dataclass(frozen=True)
 class Ranking:
-    """A method among the published ones; ``print`` shows it.
+    """Result of ranking a method; ``print`` shows it.
 
     Attributes
     ----------
     standing : Standing or None
-        None: the run was interrupted.
+        Place of the method; None if the run was interrupted.
     folder : Path
-        Its rows, `rank.png`, `rank.pdf` and, if it has a place, `rank.tex`.
+        Folder with its rows, `rank.png`, `rank.pdf` and, if it has a place, `rank.tex`.
     text : str
+        Text that ``print`` shows.
     messages : tuple of str
-        Why trials failed.
+        Messages of failed trials.
     """
 
     standing: Standing | None
@@ -92,59 +94,59 @@ def rank(
     Parameters
     ----------
     target : str, type, transformer or callable
-        A name of `rfbench list samplers` or `list kernels`, an import path; or a class, a
-        transformer of scikit-learn's interface or a function f(X, M, seed) itself.
+        Name of `rfbench list samplers` or `list kernels`, or an import path; or a class, a
+        transformer of scikit-learn's interface or a function f(X, M, seed).
     M : int
         Number of features.
     tables : {'all', 'quick'}
-        'quick': ten, on which significance is not tested.
+        'quick' uses ten tables, without a test of significance.
     parameters : mapping, optional
-        Of the target.
+        Parameters of the target.
     label : str, optional
-        Its name in rows and tables.
+        Its label in rows and tables.
     times : bool
         Measure the baseline here too, to compare times.
     n_jobs : int, optional
-        Worker processes, by default one per core.
+        Number of worker processes, by default one per core.
     out : path
-        Its rows land in ``OUT/rank-LABEL``; the same call resumes.
+        Rows are written to ``OUT/rank-LABEL``; the same call resumes.
     allow_imports : bool
         Import any class, which runs its code.
     say : callable
-        Gets a line of text on the way.
+        Called with lines of text about the progress.
     before : callable, optional
-        Called with what is ranked before it is measured.
+        Called with the `Ranked` object before it is measured.
     watch : callable, optional
-        From the folder's name, the number of trials to run and of those that are there, the
-        context that gets each row.
+        Function of the folder's name, the number of trials to run and the number of measured
+        trials. It returns a context manager, whose value is called with each row.
 
     Returns
     -------
     Ranking
-        The place of the method and its comparison with every other one; ``print`` shows them.
+        Place of the method and its comparison with each published method; ``print`` shows them.
 
     Raises
     ------
     RfbenchError
-        There is no such method or table, or no trial can be compared.
+        If the method or the tables do not exist, or if no trial can be compared.
     """
     if tables not in TABLE_CHOICES:
         raise ConfigError(f"tables is {tables!r}.", "", f"It is one of {', '.join(TABLE_CHOICES)}.")
     named = find_target(target, dict(parameters or {}), label, allow_imports)
     others, stale = read_published_rows(shipped.find_published() or Path("results", "published"))
     if stale:
-        say(f"left out: {stale} published rows of other settings than today's")
+        say(f"skipped {stale} published rows that were measured with an older configuration")
     if named.label in set(others["method"]):
         named = replace(named, label=f"{named.label}-here")
     baseline, few = str(find_baseline(others)), tables == "quick"
     here = others[(others["M"] == M) & (others["table"].isin(quick.QUICK) | (not few))]
     every = here.loc[here["method"] == baseline, "table"].unique()
     if len(every) < MIN_DATASETS:
-        why = f"it takes {MIN_DATASETS} tables, here are {len(every)}"
+        why = f"{MIN_DATASETS} tables are needed, but there are {len(every)}"
         say(f"significance will not be tested: {why}{'; --tables all has more' * few}")
     asked = make_experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if named.bandwidth == NOT_SEARCHED:
-        say(f"its bandwidth is not searched, so it will get no place: {_to_state(named)}")
+        say(f"its bandwidth is not searched, so it gets no place. {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     done = Store(folder).done()
@@ -189,9 +191,9 @@ def rank(
 def find_target(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> Ranked:
-    """Return what is ranked.
+    """Return the method to rank.
 
-    Raises MethodError: there is no such thing, or it is not permitted.
+    Raises MethodError if it does not exist, or if importing it is not permitted.
     """
     if not isinstance(target, str):
         name = getattr(target, "__name__", type(target).__name__)
@@ -215,7 +217,7 @@ def find_target(
 
 
 def _variants() -> dict[str, dict[str, Any]]:
-    """Return, of the leaderboard's methods with a label of their own, name and parameters."""
+    """Return name and parameters of each leaderboard method that has its own label."""
     found = {}
     for document in config.read_documents(shipped.locate(NAME)).values():
         for entry in document.value["samplers"]:
@@ -228,7 +230,7 @@ def _variants() -> dict[str, dict[str, Any]]:
 
 
 def _to_state(named: Ranked) -> str:
-    """Return how the person states what is needed for a search."""
+    """Return the advice on how to declare the bandwidth for a search."""
     if "bandwidth" in named.parameters:
         return "Leave the bandwidth out of its parameters."
     if named.kind == "solver":
@@ -237,7 +239,7 @@ def _to_state(named: Ranked) -> str:
 
 
 class Pace:
-    """How long the trials take, from those of others before and from the first ones that ended."""
+    """Forecast of the CPU time, from published trials and from the first finished trials."""
 
     def __init__(self, rows: pd.DataFrame, baseline: str, say: Callable[[str], None]) -> None:
         spent = rows["search"] + rows["cpu_test"]
@@ -248,7 +250,7 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast(self, share: float) -> str:
-        """Say how long a share of what methods took would take."""
+        """Return the forecast for a share of all trials, from the published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (
@@ -257,7 +259,7 @@ class Pace:
         )
 
     def renew(self, row: Mapping[str, Any], asked: list[tuple[str, int]]) -> None:
-        """Say how long the rest takes, when the first trials of those `asked` for have ended."""
+        """Update the forecast for the trials `asked`, once enough trials have finished."""
         table = str(row["dataset"]).partition("[")[0]
         if row["status"] != "ok" or row["label"] == self._baseline:
             return
@@ -274,7 +276,7 @@ class Pace:
 
 
 def _write(found: Standing, folder: Path, label: str) -> None:
-    """Write picture and line of a method; one without a search has neither."""
+    """Write the figure and the LaTeX line of a method, or remove them without a search."""
     if found.bandwidth == NOT_SEARCHED:
         for name in ("rank.png", "rank.pdf", "rank.tex"):
             files.remove(folder / name)

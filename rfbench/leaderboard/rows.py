@@ -1,4 +1,4 @@
-"""The rows that the leaderboard counts, and their quotients to the baseline's errors."""
+"""Rows that count in the leaderboard, and their quotients to the baseline's errors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
-NAME = "leaderboard"  # with which the names of its configurations begin
-HELD_OUT = "leaderboard_held_out"  # with which those of the held-out tables begin
-# What a configuration of another name has in common with one of these, for its rows to count.
+NAME = "leaderboard"  # prefix of the names of its configurations
+HELD_OUT = "leaderboard_held_out"  # prefix of the configurations on held-out tables
+# Keys that a configuration with a different name must share with a leaderboard configuration for
+# its rows to count.
 PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
 )  # fmt: skip
-STANDARD = "standard"  # the scaling of the comparison of methods
+STANDARD = "standard"  # scaling in the comparison of methods
 TRIAL = ["dataset", "table", "trial"]
 NUMBERS = (
     "M", "trial", "n_train", "n_test", "error", "error_percent", "r2", "cpu_pp", "cpu_features",
@@ -41,11 +42,12 @@ NUMBERS = (
 
 
 def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the trials that count, and the data sets on which no method learns anything.
+    """Return the trials that count, and the data sets on which no method is better than chance.
 
-    They are those of the leaderboard's configurations (and of those whose names begin with one of
-    `names`), and of other configurations under its protocol the methods that these do not have.
-    Neither data sets on which nothing is learnt count, nor those that the catalogue sets aside.
+    Trials of the leaderboard's configurations count, and of configurations whose names start with
+    one of `names`. Trials of other configurations with the same protocol count for methods that the
+    former do not have. Data sets on which no method learns, and data sets that the catalog sets
+    aside, do not count.
     """
     own, guests = _folders(collection.experiments, names)
     rows = read_trials(collection, own | guests)
@@ -57,10 +59,10 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
 
 
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """Return the folders whose rows count: of the leaderboard's names, and under its protocol.
+    """Return two sets of folders: with the leaderboard's names, and with its protocol.
 
-    The others differ in the methods, their numbers, the data sets and the number of trials alone;
-    also in the bandwidth, where the code is from elsewhere and may have none.
+    The second ones differ in the methods, M, the data sets and the number of trials alone. They may
+    also differ in the bandwidth if the method is imported, because it may have none.
     """
     every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]
@@ -75,7 +77,7 @@ def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[se
 
 
 def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a configuration has the protocol of another one."""
+    """Return True if two configurations have the same protocol."""
     if "rows" not in config:
         return False
     foreign = any(each.get("imported") for each in (*config["samplers"], config["solver"]))
@@ -84,9 +86,9 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
-    """Return the trials of some folders, one row each.
+    """Return the trials in `folders`, one row each.
 
-    Twins, data sets that are the same in other clothes, are one `dataset` with two `table`.
+    Data sets with the same rows in different formats share one `dataset` but differ in `table`.
     """
     rows = collection.rows
     if rows.empty:
@@ -95,7 +97,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # No error is below half a wrong row: logarithms of zero say nothing.
+    # The error is at least half a wrong row, because log(0) is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(
@@ -114,7 +116,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
 
 
 def find_baseline(rows: pd.DataFrame) -> str | None:
-    """Return the one method whose role is ``baseline``; None where there is none, or another."""
+    """Return the only method whose role is ``baseline``; None if there are none or several."""
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
@@ -128,10 +130,10 @@ def find_unlearnable(rows: pd.DataFrame) -> list[str]:
 
 
 def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
-    """Return by data set the mean over trials of log(value / baseline's value in that trial).
+    """Return for each data set the mean over trials of log(value / baseline's value).
 
-    A reference model, which has no random features, has the same values at every M. NaN where a
-    method and the baseline have no trial in common.
+    A reference model, which has no random features, has the same values at every M. The result is
+    NaN if a method and the baseline have no trial in common.
     """
     here, baseline = rows[(rows["M"] == M) | rows["reference"]], find_baseline(rows)
     values = here.pivot_table(index=TRIAL, columns="method", values=value)
@@ -143,16 +145,16 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
 
 
 def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
-    """Return by data set the mean of log(above / below) over the trials of both.
+    """Return for each data set the mean of log(above / below) over the common trials.
 
-    Both are series by data set and trial; what is not finite is left out.
+    Both series have the index (data set, trial). Values that are not finite are dropped.
     """
     logs = pd.Series(np.log(above / below)).replace([np.inf, -np.inf], np.nan).dropna()
     return logs.groupby("dataset").mean()
 
 
 def summarise_ratio(logs: pd.Series[float] | Values) -> Ratio:
-    """Return the ratio of errors over data sets, from its logarithms on each, at least one."""
+    """Return the ratio of errors over data sets, from at least one logarithm per data set."""
     values: Values = np.asarray(logs, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
     trimmed = values[kept].mean() if n >= MIN_RATIOS else math.nan

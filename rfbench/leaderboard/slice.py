@@ -1,4 +1,4 @@
-"""What the core asks of the leaderboard, see `rfbench.slices`."""
+"""Hooks of the `leaderboard` component. `rfbench.slices` describes them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Name the command."""
+    """Return the import path of the command."""
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
 def public() -> dict[str, str]:
-    """Name what Python has of it."""
+    """Return the import path of the public function."""
     return {"rank": "rfbench.leaderboard.ranking:rank"}
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Write the page with its facts and figure, and what the front page says of it."""
+    """Return the pages with facts and figure, and the entries for the front page."""
     from rfbench.leaderboard import answers, page
     from rfbench.leaderboard.board import gather
     from rfbench.pages.additions import Addition
@@ -44,7 +44,7 @@ def report(verification: Verification, out: Path) -> Addition:
 
 
 def findings(verification: Verification) -> list[Statement]:
-    """Write the findings that the rows carry."""
+    """Return the findings that the rows support."""
     from rfbench.leaderboard.board import gather
 
     return _statements(gather(verification.selection.collection))

@@ -1,4 +1,4 @@
-"""What a slice adds to the pages of `rfbench report`."""
+"""Additions of slices to the pages of `rfbench report`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rfbench.pages.findings import Statement
 
 @dataclass(frozen=True)
 class Addition:
-    """What a slice adds to a folder of pages.
+    """Addition of a slice to a folder of pages.
 
     Attributes
     ----------
     files : dict
-        Contents by the names of files in the folder; None for one that is removed if it is there.
+        Content by file name; None for a file that is removed if it exists.
     findings : sequence of Statement
-        On the front page, before those of the papers or after the one that they follow.
+        Findings for the front page, before the papers' findings or after the one that they follow.
     look : sequence of str
-        Markdown lines of the front page: where to look for what.
+        Markdown lines of the front page with links.
     """
 
     files: Mapping[str, str | bytes | None] = field(default_factory=dict)
@@ -31,21 +31,22 @@ class Addition:
 
 @dataclass(frozen=True)
 class AddedColumn:
-    """What a slice adds to the tables of published numbers.
+    """Column that a slice adds to the tables of published numbers.
 
     Attributes
     ----------
     name : str
+        Head of the column.
     after : str
-        The protocol to the right of whose column it is.
+        Protocol after whose column it is inserted.
     explanation : str
         A sentence for the page of a paper.
     cells : callable
-        Of the lines of a data set, see `rfbench.analysis.published`: texts by the place of the
-        number in `rfbench.papers.list_published`.
+        Function of the lines of a data set (see `rfbench.analysis.published`). It returns texts by
+        the position of the number in `rfbench.papers.list_published`.
     remark : callable
-        Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
-        None.
+        Function of the same lines. It returns a template and its fact `remark`, for a sentence
+        above the tables, or None.
     """
 
     name: str

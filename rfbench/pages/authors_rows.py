@@ -1,4 +1,4 @@
-"""The authors' own runs beside ours, paper by paper: the facts of a template."""
+"""Facts of a template on the authors' own runs compared with ours."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ AUTHORS_ROWS_HEAD = [
     "data set, method", "compared on", "published", "ours", "folds equal", "difference", "verdict",
 ]  # fmt: skip
 SAME, OTHER = "same rows", "other rows"
-# As many as the papers print.
+# The papers print the same numbers of decimals.
 METRIC_DECIMALS = {"accuracy": 2, "rmse": 4}
 
 
 def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
-    """Gather what pages say of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
+    """Return the facts of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
 
-    ``paper``, ``source``; ``folds`` on the same rows with one draw of ours each, of which ``equal``
-    agree to four digits and ``near`` more lie within two test rows; ``grid``, a line per data set,
-    method and kind of comparison; ``reasons`` why rows are others; ``beside``, how what is shown
-    and not judged differs.
+    ``paper``, ``source``; ``folds`` is the number of folds on the same rows with one draw of ours
+    each. Of these, ``equal`` agree to four digits and ``near`` more are within two test rows.
+    ``grid`` has a line per data set, method and kind of comparison. ``reasons`` explains other
+    rows. ``beside`` has the differences of runs that are shown but not judged.
     """
     names = sorted({runs.paper for runs in every})
     return [_gather_paper(name, [runs for runs in every if runs.paper == name]) for name in names]

@@ -1,4 +1,4 @@
-"""The claims of the papers, each with the comparisons behind its verdicts."""
+"""Claims of the papers, each with the comparisons behind its verdicts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing
 from rfbench.papers.models import Claim, Committed, Part
 
-# Comparisons of a claim under one protocol; all of them are in the CSV. Doubled, pages are longer.
+# Largest number of printed comparisons of a claim under one protocol; all of them are in the CSV.
+# Doubled, pages are longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 
 
 def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
-    """Return every claim with an outcome per protocol, none where nothing was run."""
+    """Return every claim with an outcome per protocol; empty if nothing was run."""
     claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
         _, every = claims.setdefault(outcome.claim.key, (outcome.claim, []))
@@ -31,7 +32,7 @@ def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcom
 
 
 def find_unit(part: Part, joint: str = "") -> str:
-    """Name the unit of a comparison's effect; empty for a bare number."""
+    """Return the unit of a comparison's effect; empty for a bare number."""
     if part.scale == "ratio":
         return "times"
     if part.metric in PERCENT_METRICS:
@@ -46,7 +47,7 @@ def find_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Write a comparison of a claim, and its effect."""
+    """Return a comparison of a claim and its effect, as text."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -58,9 +59,9 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 
 
 def select_worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
-    """Return the least favourable comparisons: all on the page of a claim that is not judged.
+    """Return the least favorable comparisons; on the page of a claim without a verdict, all.
 
-    One where a judged claim is only displayed.
+    A judged claim under a protocol without a verdict has one comparison.
     """
     if on_page and not outcome.claim.judged:
         return list(outcome.comparisons)
@@ -69,7 +70,7 @@ def select_worst(outcome: Outcome, on_page: bool = False) -> list[ClaimCompariso
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Write the verdict, with how often and how far it fails, or what limits it."""
+    """Return the verdict as text, with the number and size of failures, or with its limits."""
     mark = verdicts.UNVARIED * outcome.unvaried
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {listing(outcome.depends_on)}"
@@ -84,7 +85,7 @@ def format_verdict(outcome: Outcome) -> str:
 
 
 def _missed(outcome: Outcome) -> str:
-    """Write by how much the mean of the comparison that decides lies outside its bounds."""
+    """Return the distance of the decisive comparison from its bounds, as text."""
     part, decisive = outcome.part, outcome.decisive
     if part is None or decisive is None or not decisive.excess > 0:
         return DASH
@@ -94,11 +95,11 @@ def _missed(outcome: Outcome) -> str:
 
 
 def find_history(claim: Claim) -> Committed | None:
-    """Return when git first has the form of a claim and its rows; None if that is not known."""
+    """Return the commits of a claim's form and rows; None if they are not known."""
     return committed.find_entry_order(claim.paper, "claim", claim.id)
 
 
-# What the templates of claims call.
+# Functions that the templates of claims call.
 WORDS: dict[str, Any] = {
     **{
         each.__name__: each

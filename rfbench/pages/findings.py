@@ -1,4 +1,4 @@
-"""The findings in words: a sentence, the axis of its values, and the command that shows it."""
+"""Findings as text: a sentence, the axis of its values, and the command that prints them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from rfbench.pages.words import number
 
 @dataclass(frozen=True)
 class Statement:
-    """A finding as it is written."""
+    """A finding with its sentence."""
 
     finding: Finding
     sentence: str
-    axis: str  # what its values are
-    follows: str = ""  # the key of the finding that it comes after, else it comes before them
+    axis: str  # meaning of its values
+    # key of the finding that it follows; empty if it comes before the core's findings
+    follows: str = ""
 
     @property
     def key(self) -> str:
-        """The name by which `rfbench verify --finding` shows it."""
+        """Name of the finding in `rfbench verify --finding`."""
         return self.finding.key
 
 
 def render_statements(
     every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
 ) -> list[Statement]:
-    """Write findings by a template that has a macro of the name of each."""
+    """Return findings as text, from a template with a macro for each finding."""
     return [
         Statement(each, sentence, axis, follows)
         for each in every
@@ -51,13 +52,13 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
 
 
 def render_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
-    """Write one of the findings with the values behind it, for a terminal.
+    """Return one of the findings with its values, for a terminal.
 
-    Raises ResultsError if it is none of these.
+    Raises ResultsError if the key is unknown.
     """
     by_key = {statement.key: statement for statement in every}
     if key not in by_key:
-        raise make_unknown_error("finding that these rows carry", key, by_key, ResultsError)
+        raise make_unknown_error("finding for these rows", key, by_key, ResultsError)
     shown, width = by_key[key], width or shutil.get_terminal_size().columns
     rows = [
         [bar.name, *(number(float(f"{x:.3g}")) for x in (bar.value, bar.low, bar.high))]

@@ -1,4 +1,4 @@
-"""The front page of results: findings, totals, where to look, how to repeat it."""
+"""The front page of results: findings, totals, links, and commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rfbench.results import Results
 
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
-    """Lay out how many numbers have each verdict, a line per class of provenance."""
+    """Return the table of verdicts on numbers, a line per class of provenance."""
     rows = []
     for each in counts:
         of = each.of_decidable
@@ -38,7 +38,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Why numbers left a total, by the groups of the ledger.
+# Reasons why numbers left a total, by the groups of the ledger.
 WHY_LEFT = {
     ledger.OTHER_DATA: "the data are called a substitute since",
     ledger.TUNED_ALIKE: "settings of ours are not judged",
@@ -47,7 +47,7 @@ WHY_LEFT = {
 
 
 def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
-    """Lay out the numbers that left a total after results were known, a line per class."""
+    """Return the table of numbers that left a total after results were known, a line per class."""
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
         [
@@ -62,14 +62,17 @@ def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
 
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
-    """Lay out how many claims have each verdict, a line per class of provenance."""
+    """Return the table of verdicts on claims, a line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
 
 
 def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
-    """Lay out the counts of each paper as `lay` does those of all, with a column of the papers."""
+    """Return the table of the counts of each paper, with a column for the paper.
+
+    `lay` is the function that lays out the counts of all papers.
+    """
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
@@ -80,7 +83,7 @@ def _class(each: Count) -> list[str]:
 
 
 def claims_grid(verification: Verification) -> Grid:
-    """Lay out the verdict on each claim, a column per protocol."""
+    """Return the table of the verdicts on each claim, a column per protocol."""
     protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
     seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
@@ -103,7 +106,7 @@ def claims_grid(verification: Verification) -> Grid:
 
 
 def contents_grid(every: Sequence[Coverage]) -> Grid:
-    """Lay out how much of each table and figure of the papers is measured."""
+    """Return the table of the measured share of each table and figure of the papers."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",
@@ -134,7 +137,7 @@ def _covered(each: Coverage) -> list[str]:
 
 
 def format_machine(results: Results) -> str:
-    """Name the hardware and the versions as the manifest says; empty if it does not."""
+    """Return hardware and versions from the manifest as text; empty if the manifest has none."""
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
         return ""
@@ -151,7 +154,7 @@ def format_machine(results: Results) -> str:
 def gather_totals(
     verification: Verification, laid: Callable[[Grid], str] = render_markdown
 ) -> dict[str, Any]:
-    """Gather what the ledger says, for a page or the terminal; `laid` lays out a table."""
+    """Return the totals of the ledger, for a page or the terminal; `laid` lays out a table."""
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
@@ -180,10 +183,10 @@ def render_page(
     additions: Sequence[Addition] = (),
     configured: Configurations | None = None,
 ) -> str:
-    """Write ``README.md`` for a folder, from results below `paths`.
+    """Return ``README.md`` for a folder, from results below `paths`.
 
-    `pages` names the papers that have one; `additions` are those of the slices; `configured` has
-    the configurations that come with rfbench.
+    `pages` are the names of the papers that have a page, and `additions` are the additions of the
+    slices. `configured` are the configurations that are shipped with rfbench.
     """
     collection = verification.selection.collection
     claims, numbers = (

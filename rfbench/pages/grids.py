@@ -1,4 +1,4 @@
-"""One look of tables: for a terminal and in Markdown; `rfbench.pages.latex` has that in LaTeX."""
+"""Layout of tables for a terminal and in Markdown; for LaTeX, see `rfbench.pages.latex`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TypeVar
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# Letters. Names of rows are broken down to NARROW where a table is wider than the screen; doubled,
-# 80 letters leave room for two columns of numbers. ENDLESS is more than any table has: doubled,
+# In letters. Names of rows are broken down to NARROW if a table is wider than the screen; doubled,
+# 80 letters leave space for two columns of numbers. ENDLESS is more than any table has: doubled,
 # nothing changes.
 NARROW, ENDLESS = 24, 10_000
 
@@ -21,15 +21,16 @@ NARROW, ENDLESS = 24, 10_000
 class Grid:
     """A table of texts."""
 
-    head: Sequence[str]  # one name per column; the first column names the rows
+    head: Sequence[str]  # one name per column; the first column has the names of the rows
     rows: Sequence[Sequence[str]]  # each as long as the head
-    best: frozenset[tuple[int, int]] = frozenset()  # cells, row and column, that LaTeX has bold
-    over: Sequence[str] = ()  # what stands over each head; equal neighbours have it in common
-    parts: frozenset[int] = frozenset()  # rows that hold a heading of those beneath
+    # cells, as (row, column), that are bold in LaTeX
+    best: frozenset[tuple[int, int]] = frozenset()
+    over: Sequence[str] = ()  # a head above each head; equal neighbors are merged
+    parts: frozenset[int] = frozenset()  # rows that are headings of the rows below
 
 
 def render_markdown(grid: Grid) -> Markdown:
-    """Write a Markdown table: words to the left, numbers to the right. Of no rows it is empty."""
+    """Return a Markdown table: texts are aligned left, numbers right. Empty without rows."""
     if not grid.rows:
         return Markdown("")
     columns: list[list[str]] = []
@@ -45,10 +46,10 @@ def render_markdown(grid: Grid) -> Markdown:
 
 
 def render_text(grid: Grid, width: int) -> str:
-    """Write for a terminal of so many characters, without colours.
+    """Return a table for a terminal of `width` characters, without colors.
 
-    Columns that do not fit go into a further block that repeats the first column; no number is
-    ever broken over two lines, but heads and names are. Of no rows nothing is written.
+    Columns that do not fit go into a further block that repeats the first column. Heads and names
+    may be broken over two lines, numbers are not. Without rows, the result is empty.
     """
     if not grid.rows:
         return ""
@@ -69,7 +70,7 @@ def render_text(grid: Grid, width: int) -> str:
 def pack_columns(
     columns: Sequence[Column], widths: Sequence[float], limit: float
 ) -> list[list[Column]]:
-    """Return the columns of a table as blocks of neighbours, none wider than a limit if it can."""
+    """Return the columns of a table as blocks of neighbors, each within the limit if possible."""
     blocks: list[list[Column]] = [[]]
     room = limit
     for column, width in zip(columns, widths, strict=True):
@@ -82,7 +83,7 @@ def pack_columns(
 
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:
-    """Break the head of a column over lines where the numbers beneath are shorter."""
+    """Break the head of a column over lines if the numbers below are shorter."""
     longest = max(map(len, head.split()), default=1)
     return textwrap.fill(head, max(*map(len, cells), 12, min(longest, 20)))
 

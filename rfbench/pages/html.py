@@ -1,7 +1,7 @@
-"""Pages of Markdown as HTML: nothing in them runs, and nothing is fetched.
+"""Conversion of Markdown pages to HTML without scripts or external content.
 
-Markup in the texts of others stays text, a link leads to a page of the same call or to the web, and
-figures are part of the page.
+Markup in untrusted text is escaped. A link leads to a page of the same call or to the web, and
+figures are embedded in the page.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Characters: a longer cell of a table may break over lines. Doubled, tables need a wider window.
+# Number of characters: a longer cell of a table may break over lines. Doubled, tables need a wider
+# window.
 LONG = 30
 
 
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
-    """Write one page with the tables and the figures of the results folders at or below some.
+    """Write one page with the tables and figures of all results folders found in `folders`.
 
     Raises ResultsError if there are no results or they cannot be read; WriteError if the file
     cannot be written.
@@ -59,7 +60,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return what a page says of a results folder; its figures are added to `pictures`."""
+    """Return the facts about a results folder for a page; add its figures to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -80,20 +81,30 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
 def write_pages(
     pages: Mapping[Path, str | bytes | None], top: Path, folders: Sequence[str | Path], out: Path
 ) -> list[Path]:
-    """Write the pages of `rfbench report` as a folder of HTML, with the audits that they link to.
+    """Write the pages of `rfbench report` as a folder of HTML, with the audits to which they link.
 
     Parameters
     ----------
     pages : mapping
-        Of `rfbench.pages.report.render_pages`: Markdown and pictures by their places.
+        Markdown and pictures by path, from `rfbench.pages.report.render_pages`.
     top : Path
-        The folder in which those places are.
+        Folder that contains these paths.
     folders : sequence of path
-        Where the results were read: a page of Markdown there that is linked to is taken in.
+        Results folders. Linked pages of Markdown in these folders are included.
     out : Path
-        A new or empty folder, or one of an earlier call, whose pages are replaced.
+        New or empty folder, or the folder of an earlier call, whose pages are replaced.
 
-    Raises ResultsError if the folder holds anything else; WriteError if a file cannot be written.
+    Returns
+    -------
+    list of Path
+        Files that were written.
+
+    Raises
+    ------
+    ResultsError
+        If the folder contains anything else.
+    WriteError
+        If a file cannot be written.
     """
     earlier = _earlier(out)
     places = [Path(folder).resolve() for folder in folders]
@@ -140,14 +151,14 @@ def write_pages(
 
 
 def _earlier(out: Path) -> set[Path]:
-    """Return the pages of an earlier call; ResultsError if there are other files."""
+    """Return the pages of an earlier call; raises ResultsError if there are other files."""
     start = (package.files(__package__) / "templates" / "page.html.j2").read_bytes().splitlines()[0]
     there = {file for file in out.rglob("*") if file.is_symlink() or not file.is_dir()}
     there |= {out} if out.exists() and not out.is_dir() else set()
     for file in sorted(there):
         if file == out or file.suffix != ".html" or not files.read(file, out).startswith(start):
             raise ResultsError(
-                f"{file} is in the way.",
+                f"{file} would be replaced.",
                 "Only pages that an earlier `rfbench report --html` wrote are replaced.",
                 "Name a new folder with --html.",
             )
@@ -159,7 +170,7 @@ def _elsewhere(href: str) -> bool:
 
 
 def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
-    """Return a whole page; of the bar above it address, name, and whether it is this page."""
+    """Return a complete page. The links of its bar are address, name, and True for this page."""
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
@@ -170,21 +181,23 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
 
 
 class Html:
-    """A text of Markdown as HTML.
+    """Markdown text converted to HTML.
 
     Parameters
     ----------
+    text : str
+        The Markdown.
     resolve : callable
-        Where a link leads, by what stands in the text; nothing is linked where it returns ``""``.
+        Function that returns the target of a link; if it returns ``""``, the link is removed.
     pictures : mapping
-        PNG by the address of a picture; of others there is their text alone.
+        PNG content by the address of a picture; for other pictures only their text is kept.
 
     Attributes
     ----------
     body : str
         The HTML.
     heads : list of (str, str, str)
-        Of each heading the tag, the anchor that Markdown gives it, and the text.
+        Tag, anchor and text of each heading.
     """
 
     def __init__(
@@ -194,7 +207,8 @@ class Html:
         parser = MarkdownIt("commonmark", {"html": False}).enable("table")
         tokens = parser.parse(text)
         for token, after in pairwise([*tokens, Token("", "", 0)]):
-            right = "right" in str(token.attrs.pop("style", ""))  # the policy forbids styles
+            # the content security policy forbids styles
+            right = "right" in str(token.attrs.pop("style", ""))
             if token.type == "heading_open":
                 token.attrs["id"] = self._add(token.tag, after)
             elif token.type in ("td_open", "th_open"):
@@ -217,9 +231,9 @@ class Html:
 def _inline(
     children: list[Token], resolve: Callable[[str], str], pictures: Mapping[str, bytes]
 ) -> list[Token]:
-    """Let links lead where they may, and put pictures in."""
+    """Resolve the targets of links, and embed pictures."""
     result: list[Token] = []
-    links: list[bool] = []  # whether each link that is open leads anywhere
+    links: list[bool] = []  # True for each open link that has a target
     for token in children:
         if token.type == "link_open":
             target = resolve(str(token.attrs["href"]))

@@ -10,26 +10,34 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# In points: one and both columns of an article of two (the class `article` of LaTeX; most are
-# wider).
+# In points, one and both columns of a two-column article (the class `article` of LaTeX; most
+# classes are wider).
 COLUMN, PAGE = 229.0, 469.0
-# At \footnotesize of LaTeX, 8 points: a letter, and the space between two columns, twice \tabcolsep
-# of 3 points.
+# At \footnotesize of LaTeX, 8 points: the width of a letter, and the space between two columns,
+# twice \tabcolsep of 3 points.
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
 def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
-    """Write a float: ``table``, or ``table*`` where one column of an article is too narrow.
+    """Return a float: ``table``, or ``table*`` if one column of an article is too narrow.
 
-    Numbers are aligned at their points, ``0.398 ± 0.009`` is written ``0.398(9)``. What is wider
-    than a page goes on below, with the names of the rows again. Cells in `Grid.best` are bold.
+    Numbers are aligned at their points, and ``0.398 ± 0.009`` is written as ``0.398(9)``. A table
+    wider than a page continues below, with the names of the rows repeated. Cells in `Grid.best` are
+    bold.
 
     Parameters
     ----------
+    grid : Grid
+        The table.
     caption, label, note : str
-        One line above, the name for ``\\ref``, and what stands beneath in small letters.
+        The line above, the name for ``\\ref``, and the text below in small letters.
+
+    Returns
+    -------
+    str
+        LaTeX code.
     """
     rows = [i for i in range(len(grid.rows)) if i not in grid.parts]
     columns = [_Column(grid, j, rows) for j in range(1, len(grid.head))]
@@ -89,7 +97,7 @@ class _Column:
 
 
 def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
-    """Write the names of the rows, below the headings that they stand under, and some columns."""
+    """Return a tabular of the given columns, with the names of the rows and their headings."""
     import pandas as pd
 
     names = [[escape_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows]]
@@ -108,7 +116,7 @@ def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str
     formats = "".join(["l" * len(names), *(column.format for column in columns)])
     return frame.style.to_latex(
         hrules=True,
-        siunitx=True,  # braces around heads
+        siunitx=True,  # puts braces around heads
         column_format=f"@{{}}{formats}@{{}}",
         multicol_align="c",
         multirow_align="naive",
@@ -130,7 +138,7 @@ def _number(match: re.Match[str]) -> str:
 
 
 def _last_digits(match: re.Match[str]) -> str:
-    """Return a standard error in units of the last digit: 12 of ``17.37 ± 0.12``; '' without."""
+    """Return a standard error in units of the last digit (12 for ``17.37 ± 0.12``), or ''."""
     if match[4] is None:
         return ""
     return (match[4] + (match[5] or "")).lstrip("0") or "0"

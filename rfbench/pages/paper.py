@@ -1,4 +1,4 @@
-"""The page of a paper: its numbers and claims beside what was measured."""
+"""The page of a paper: its numbers and claims with the measured values."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ OF_TEXT = ("text", "readings", "corrected")  # classes of settings
 
 
 def render_page(verification: Verification, name: str, out: Path, added: str = "") -> str:
-    """Write the page of a paper for a folder; `added` is what `gather_additions` has of it."""
+    """Return a paper's page for the folder `out`; `added` is Markdown of `gather_additions`."""
     own = _own(verification, name)
     return render("paper.md.j2", out=out, added=Markdown(added), **gather_facts(own, name))
 
 
 def render_figure(verification: Verification, name: str) -> bytes | None:
-    """Return the figure of a paper as PNG; None where none of its numbers is compared."""
+    """Return the figure of a paper as PNG; None if none of its numbers is compared."""
     return paper_figure.render_png(_own(verification, name))
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
-    """Return by paper the Markdown that the slices add to its page."""
+    """Return for each paper the Markdown that the slices add to its page."""
     added: dict[str, str] = {}
     for texts in slices.ask("of_papers", verification, out):
         for name, text in texts.items():
@@ -48,7 +48,7 @@ def _own(verification: Verification, name: str) -> Verification:
 
 
 def gather_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Gather what the page says of a paper, from what is its own."""
+    """Return the facts of the page of a paper; `own` has only the results of this paper."""
     collection = own.selection.collection
     counts = ledger.count_numbers(own)
     provenance = papers.find_paper(name).provenance

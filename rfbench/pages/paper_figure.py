@@ -1,4 +1,4 @@
-"""The figure of a paper's page: its published numbers, and how far ours are from each."""
+"""Figure of a paper's page: its published numbers, and the differences of ours."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SETTINGS_MARKS = {
 
 
 def render_png(own: Verification) -> bytes | None:
-    """Return the figure of a paper as PNG, a panel per table or figure; None of no number.
+    """Return the figure of a paper as PNG, a panel per table or figure; None without numbers.
 
-    The same numbers give the same bytes. Times, substitute data and what is measured under settings
-    of ours are left out.
+    The same numbers give the same bytes. Times, substitute data and measurements with our own
+    settings are omitted.
     """
     numbers = select_pictured(own)
     items = list(numbers["item"].unique())
@@ -66,7 +66,7 @@ def render_png(own: Verification) -> bytes | None:
 
 
 def select_pictured(own: Verification) -> pd.DataFrame:
-    """Return the numbers that the figure has: those that are compared."""
+    """Return the compared numbers, which the figure shows."""
     numbers = ledger.list_numbers(own)
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
@@ -74,14 +74,14 @@ def select_pictured(own: Verification) -> pd.DataFrame:
 
 
 def count_not_pictured(own: Verification) -> int:
-    """Count the measured numbers, times and repeated ones apart, that the figure has not."""
+    """Count the measured numbers that the figure omits, without times and repeated ones."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     return len(every) - len(select_pictured(own))
 
 
 def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw ours less the published number over it; of numbers without a unit the quotient."""
+    """Draw differences over the published number, or quotients for numbers without a unit."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     points = (numbers["unit"] == PERCENT).all()

@@ -1,4 +1,4 @@
-"""Writing every page of `rfbench report`."""
+"""Writing all pages of `rfbench report`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rfbench.pages.additions import Addition
 from rfbench.pages.templates import render
 
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
+# the second one is for a folder without a report
+TITLES = ("# The papers, reproduced", "# Results")
 
 
 def publish(
@@ -25,20 +26,20 @@ def publish(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> list[Path]:
-    """Write the pages of results, and remove pages of an earlier call that have no results now.
+    """Write the pages of results, and remove earlier pages that no longer have results.
 
     Parameters
     ----------
     folders : sequence of str or path
-        Results folders, or folders that contain some.
+        Results folders, or folders that contain results folders.
     out : str or path
         Folder for the pages: ``README.md``, a page per paper in ``papers/``, and the pages of the
         components.
     today : callable, optional
-        Returns the present settings of a results folder. Rows with other settings are stale and
-        left out. By default no row is stale.
+        Function that returns the current settings of a results folder. Rows with other settings are
+        stale and omitted. By default no row is stale.
     configured : mapping, optional
-        The configurations that come with rfbench, see `rfbench.analysis.contents`.
+        Configurations that are shipped with rfbench, see `rfbench.analysis.contents`.
 
     Returns
     -------
@@ -48,9 +49,9 @@ def publish(
     Raises
     ------
     ResultsError
-        A folder has no results, or `out` has a ``README.md`` that this function did not write.
+        If a folder has no results, or `out` has a ``README.md`` that this function did not write.
     WriteError
-        A file cannot be written.
+        If a file cannot be written.
     """
     out = Path(out)
     _check_front(out / "README.md")
@@ -76,21 +77,31 @@ def render_pages(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> dict[Path, str | bytes | None]:
-    """Return every page from the results folders at or below some; nothing is run.
+    """Return every page for the results folders at or below `folders`; nothing is run.
 
-    The same results give the same bytes. None stands for a file that these results do not give.
+    The same results give the same bytes. The value is None for a file without results.
 
     Parameters
     ----------
+    folders : sequence of str or path
+        Results folders, or folders that contain results folders.
     out : path
-        The folder for ``README.md``, a page in ``papers/`` for each paper of which anything was
-        run, and what the slices add.
+        Folder for ``README.md``, a page in ``papers/`` for each paper with results, and the files
+        of the slices.
     today : callable, optional
-        What makes rows stale, see `rfbench.analysis.frame.collect`.
+        Function that decides which rows are stale, see `rfbench.analysis.frame.collect`.
     configured : mapping, optional
-        The configurations that come with rfbench, see `rfbench.analysis.contents`.
+        Configurations that are shipped with rfbench, see `rfbench.analysis.contents`.
 
-    Raises ResultsError if a path is not there, or no results at all can be read.
+    Returns
+    -------
+    dict
+        Content by path.
+
+    Raises
+    ------
+    ResultsError
+        If a path does not exist, or no results can be read.
     """
     paths = list(map(Path, folders))
     verification = verify(paths, today=today, needed=True)
@@ -126,10 +137,10 @@ def _check_front(file: Path) -> None:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        return  # there is none, or writing it tells what is wrong
+        return  # the file does not exist, or writing it raises the error
     if first and first not in TITLES:
         raise ResultsError(
             f"{file} would be overwritten.",
-            "It is no page of an earlier `rfbench report`.",
+            "It is not a page of an earlier `rfbench report`.",
             "Name another folder with --out, or move the file.",
         )

@@ -1,4 +1,4 @@
-"""Every published number beside what was measured for it, data set by data set."""
+"""Tables of published numbers with their measured values, for each data set."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# Decimals, as most papers print them; MAX_VALUES are those of a number without a unit, and any
-# number of them up to the 15 of float64 serves, by definition.
+# Decimals, as most papers print them. MAX_VALUES is for numbers without a unit; any number up to
+# the 15 digits of float64 would do, by definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
-SUBSTITUTE = "substitute"  # of a table that was measured on other data than the paper's alone
+SUBSTITUTE = "substitute"  # mark of a table that was measured only on other data than the paper's
 
 
 @dataclass(frozen=True)
 class TablePart:
-    """One data set of a published table, or its substitute, with what was measured."""
+    """One data set of a published table, or its substitute, with the measured values."""
 
     paper: str
     item: str
-    dataset: str  # as the paper calls it
-    used: str  # the name in the rows, where it is another
+    dataset: str  # name in the paper
+    used: str  # name in the rows, if it differs
     rows: float  # training rows
     stand_in: bool
-    source: str  # of the numbers: table, figure, repository
-    spreads: set[str]  # beside the numbers: sd, se
-    trials: dict[str, str]  # by protocol, a range
-    failed: dict[str, int]  # by protocol: failed trials
-    measures: list[str]  # the metric behind the error where that is no misclassification
-    best: bool  # whether a number is the best over all sizes
+    source: str  # source of the numbers: table, figure, repository
+    spreads: set[str]  # kinds of spread after the numbers: sd, se
+    trials: dict[str, str]  # range of the number of trials of each protocol
+    failed: dict[str, int]  # number of failed trials of each protocol
+    measures: list[str]  # metric of the error if it is not a misclassification
+    best: bool  # True if a number is the best over all sizes
     chance: list[str]  # protocols with numbers at chance
-    repeated: list[str]  # where numbers that are not counted here stand first
-    remarks: list[tuple[str, Any]]  # of slices: a template, and its fact `remark`
+    repeated: list[str]  # items in which the repeated numbers are judged
+    remarks: list[tuple[str, Any]]  # remarks of slices: a template, and its fact `remark`
     grids: list[Grid]  # percentages, other numbers and times, a column per protocol
 
     @property
     def heading(self) -> str:
-        """What stands above it; a link leads to its `make_anchor`."""
+        """Heading of the part; links use its `make_anchor`."""
         name = f"{self.paper} {self.item}, {self.dataset}"
         return f"{name}: substitute data {self.used}" if self.stand_in else name
 
 
 def arrange_parts(verification: Verification) -> list[TablePart]:
-    """Lay out every data set of which anything was measured, each before its substitutes."""
+    """Return all measured data sets, each before its substitutes."""
     columns: list[AddedColumn] = slices.ask("numbers", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -139,7 +139,7 @@ def _grid(
 
 
 def format_measured(line: Line) -> str:
-    """Write what was measured for a number, with its standard error."""
+    """Return the measured mean with its standard error, as text."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
         return spread(value, error, MAX_VALUES)
@@ -152,17 +152,17 @@ def _cell(line: Line) -> str:
 
 
 def format_published(value: float, error: float, unit: str = PERCENT) -> str:
-    """Write a published number, with its spread if it has one."""
+    """Return a published number as text, with its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
     return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
 
 
 def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
-    """Lay out the results of each table and data set, a column per protocol.
+    """Return the results of each table and data set, a column per protocol.
 
-    A cell counts the verdicts and gives the mean size of the differences, in points or in percent
-    of the published numbers; with `linked` the names lead to the headings of a paper's page.
+    A cell has the number of each verdict and the mean absolute difference, in points or in percent
+    of the published numbers. With `linked`, names link to the headings of a paper's page.
     """
     table = count_by_table(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
@@ -194,6 +194,6 @@ def _outcome(line: Mapping[Any, Any]) -> str:
 
 
 def make_anchor(heading: str) -> str:
-    """Return what Markdown pages make of a heading for links to it."""
+    """Return the anchor that Markdown viewers create for a heading."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")

@@ -45,24 +45,34 @@ def render(
     methods: Sequence[str] = (),
     brief: bool = False,
 ) -> str:
-    """Write the tables of one or several results folders.
+    """Return the tables of one or several results folders.
 
-    Above the numbers stands what they are, beneath the notes of the reader, the failures and the
-    checks. Means stand with the standard error of the mean over the trials.
+    A description is above the numbers; notes of the reader, failures and checks are below. Means
+    have the standard error of the mean over the trials.
 
     Parameters
     ----------
+    results : Results or sequence of Results
+        Rows of results folders.
     form : {'text', 'markdown', 'latex', 'csv'}
-        ``'csv'`` is the long form, `rfbench.analysis.summary.summarise`, one header for all.
+        ``'csv'`` is the long form, `rfbench.analysis.summary.summarise`, with one header.
     width : int, optional
         Width of ``'text'`` in characters; by default the terminal's. Columns that do not fit go
         into a further block; numbers are never broken.
     methods : sequence of str
-        Which methods, by the names that the table gives them; by default all.
+        Methods to include, by their names in the table; by default all.
     brief : bool
-        Whether three lines above a table of ``'text'`` say how it was measured, in place of all.
+        If True, the description above a table of ``'text'`` has only three lines.
 
-    Raises ResultsError if the format or a method is not a known one.
+    Returns
+    -------
+    str
+        The tables.
+
+    Raises
+    ------
+    ResultsError
+        If the format or a method is not known.
     """
     if form not in TABLE_FORMATS:
         raise make_unknown_error("table format", form, TABLE_FORMATS, ResultsError)
@@ -82,7 +92,7 @@ def render(
 
 
 def write_sentences(collection: Collection, results: Results) -> list[str]:
-    """Say for each data set which method is best, or that the two best are alike."""
+    """Return a sentence for each data set: the best method, or that the two best are alike."""
     if results.smoke:
         return []
     facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
@@ -90,7 +100,7 @@ def write_sentences(collection: Collection, results: Results) -> list[str]:
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the lines of some methods, in the order in which they were named."""
+    """Return the lines of the given methods, in the given order."""
     if not methods or table.empty:
         return table
     chosen = table[table["method"].isin(methods)]
@@ -112,7 +122,7 @@ def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
 
 
 def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> str:
-    """Write tables for a terminal of so many characters, or in Markdown where there is no width."""
+    """Return tables for a terminal of `width` characters, or in Markdown if `width` is 0."""
 
     def line(text: str, mark: str = "") -> str:
         if not width:
@@ -145,7 +155,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _latex(results: Results, methods: Sequence[str]) -> str:
-    """Write the table for an article, a row per method, and the notes as comments above it."""
+    """Return the table for an article, a row per method, with the notes as comments above it."""
     collection = frame.build_collection([results])
     table = summarise_collection(collection, results)
     text = ""
@@ -169,7 +179,7 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
 
 
 def _across(table: pd.DataFrame, varied: str) -> Grid:
-    """Return a grid of methods by places, the data sets beneath one another."""
+    """Return a grid with methods in rows and places in columns, one data set below the other."""
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     usual = int(table["trials"].max())
     lines_of = {
@@ -198,7 +208,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
 
 
 def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
-    """Lay out one data set: the scores, and the costs at the last place on the axis."""
+    """Return the grids of one data set: scores, and costs at the last place on the axis."""
     methods = list(dict.fromkeys(table["method"]))
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
@@ -209,7 +219,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
-    # Settings that differ from trial to trial have no place on an axis.
+    # Settings that differ per trial have no place on an axis.
     corner = "method" if last == DASH else f"at {varied} = {format_cell(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
@@ -232,7 +242,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
     """Return number of columns, times and penalty at one place, by name, a cell per method.
 
-    Those that have a value.
+    Rows without any value are omitted.
     """
     rows = {
         name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
@@ -257,7 +267,7 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def score(line: Line | None, usual: int) -> str:
-    """Write mean and standard error, and the number of trials where it is not the usual one."""
+    """Return mean and standard error as text, with the number of trials if it is unusual."""
     if line is None:
         return ""
     if not line["trials"]:
@@ -268,7 +278,7 @@ def score(line: Line | None, usual: int) -> str:
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
-    """Gather what the heading of a data set says."""
+    """Return the facts for the heading of a data set."""
     ranges = {
         name: span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
@@ -290,7 +300,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting, each with its methods unless every method has every value."""
+    """Return the values of a setting, each with its methods unless all methods have all values."""
     texts = table[column].map(format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}
@@ -299,7 +309,7 @@ def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
 
 
 def format_cell(value: Any) -> str:
-    """Write a cell of the summary: whole numbers without a point, missing ones as nothing."""
+    """Return a cell of the summary: integers without a point, missing values as empty text."""
     if isinstance(value, str):
         return value
     if pd.api.types.is_bool(value):

@@ -1,4 +1,4 @@
-"""Jinja templates, with the filters that write numbers."""
+"""Jinja templates, with the filters that format numbers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
 
 
 def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with facts; one that it lacks is an error.
+    """Fill a template of `rfbench/pages/templates/` with facts; a missing fact is an error.
 
-    A slice's own has its folder before its name: ``audit/audits.md.j2``.
-    A template ``.md.j2`` writes Markdown, in which all facts are escaped, unless another form is
-    asked for. The text ends with one line feed; runs of empty lines are one.
+    The name of a slice's template includes its folder: ``audit/audits.md.j2``. In a template
+    ``.md.j2`` all facts are escaped as Markdown, unless another `form` is given. The text ends with
+    one line feed, and several empty lines are reduced to one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
     text = make_environment(escaped).get_template(template).render(**facts)
@@ -30,7 +30,7 @@ def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) 
 
 
 def wrap_line(line: str, width: int) -> str:
-    """Break a line that is too wide; what follows stands below its first letter."""
+    """Break a line that is too wide; further lines are indented like its text."""
     if len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip("- ")))
@@ -38,7 +38,7 @@ def wrap_line(line: str, width: int) -> str:
 
 
 def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
-    """Return what a macro of a template says, line by line, without the empty ones."""
+    """Return the lines of a macro's text, without empty lines."""
     text = getattr(make_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
@@ -52,14 +52,14 @@ def _tidy(text: str) -> str:
 def make_environment(escaped: bool = False) -> Environment:
     """Return the environment of the templates, with the filters of `rfbench.pages.words`.
 
-    With `escaped`, every text that a template writes is escaped as Markdown, unless it is Markdown
-    of ours (`rfbench.escaping.Markdown`): a link, a table, what a macro made.
+    With `escaped`, every text that a template writes is escaped as Markdown, unless it is already
+    Markdown (`rfbench.escaping.Markdown`), such as a link, a table, or the result of a macro.
     """
-    # Jinja's own escaping is for HTML. It never sees a bare text: those are Markdown by then.
+    # Jinja's own escaping is for HTML. It is not applied, because all texts are Markdown by then.
     finalize = _escaped if escaped else None
     made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.render_markdown
-    # Within a block of code nothing is markup, and a backslash is one.
+    # In a code block there is no markup, and a backslash is literal.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
     made.globals.update(
         spread=words.spread, span=words.span, link=words.link, printed=find_displayed_name

@@ -1,4 +1,4 @@
-"""What `rfbench verify` prints: numbers and claims, for a terminal."""
+"""Output of `rfbench verify`: numbers and claims, for a terminal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rfbench.pages.words import DASH
 def render_text(
     verification: Verification, claims_only: bool = False, width: int | None = None
 ) -> str:
-    """Write what is in the results, totals first, for a terminal of so many characters.
+    """Return the totals, numbers and claims of results, for a terminal of `width` characters.
 
-    By default the width is that of the terminal.
+    The default width is the terminal's.
     """
     width = width or shutil.get_terminal_size().columns
     grid = scoreboard.numbers_grid(verification)
@@ -42,7 +42,7 @@ def render_text(
 
 
 def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
-    """Explain one claim for a terminal: its verdicts, each with what decides it."""
+    """Return each verdict on one claim with its decisive comparison, for a terminal."""
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]
     return render("claim.j2", width=width, claim=outcomes[0].claim, every=every, **claims.WORDS)

@@ -1,4 +1,4 @@
-"""How numbers, ranges, counts and lists are written: the one place that decides it."""
+"""Formatting of numbers, ranges, counts and lists, for all pages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: Any, decimals: int | None = None) -> str:
-    """Write a number: with so many decimals, or with six digits; a dash where there is none.
+    """Return a number with `decimals` decimals or with six digits, or a dash if it is missing.
 
-    A whole number has all of its digits.
+    Integers have all of their digits.
 
     >>> number(1234567), number(0.123456789), number(2.5, 2), number(None)
     ('1234567', '0.123457', '2.50', '–')
@@ -29,14 +29,14 @@ def number(value: Any, decimals: int | None = None) -> str:
 
 
 def absent(value: Any) -> bool:
-    """Whether there is no value: None, NaN or pandas' NA."""
+    """Return True if a value is missing: None, NaN or pandas' NA."""
     import pandas as pd
 
     return bool(pd.isna(value))
 
 
 def signed(value: Any, decimals: int = 2) -> str:
-    """Write a difference with its sign; what rounds to nothing has none.
+    """Return a difference with its sign; a difference that is rounded to 0 has no sign.
 
     >>> signed(1.234), signed(-0.5), signed(-0.001)
     ('+1.23', '-0.50', '0.00')
@@ -48,10 +48,10 @@ def signed(value: Any, decimals: int = 2) -> str:
 
 
 def spread(mean: Any, error: Any, most: int = 4) -> str:
-    """Write ``17.37 ± 0.12``, with two digits of the standard error and at most so many decimals.
+    """Return ``17.37 ± 0.12``: two digits of the standard error, and at most `most` decimals.
 
-    A standard error that is not known (one trial) is a dash; where so few decimals would show
-    nothing but zeros, both are written with an exponent.
+    An unknown standard error (one trial) is a dash. If all decimals would be zeros, both numbers
+    have an exponent.
 
     >>> spread(17.3712, 0.1234), spread(5.0, float("nan")), spread(0.00012, 0.000034)
     ('17.37 ± 0.12', '5 ± –', '1.20e-04 ± 3.4e-05')
@@ -68,7 +68,7 @@ def spread(mean: Any, error: Any, most: int = 4) -> str:
 
 
 def plus_minus(mean: Any, error: Any, decimals: int) -> str:
-    """Write a mean and its standard error, both with so many decimals.
+    """Return a mean and its standard error as text, both with `decimals` decimals.
 
     >>> plus_minus(55.738, 0.5412, 2), plus_minus(5.0, float("nan"), 1)
     ('55.74 ± 0.54', '5.0 ± –')
@@ -77,7 +77,7 @@ def plus_minus(mean: Any, error: Any, decimals: int) -> str:
 
 
 def span(low: Any, high: Any, decimals: int | None = None) -> str:
-    """Write a range, or one number where both ends are written the same.
+    """Return a range as text, or one number if both ends look the same.
 
     >>> span(120, 214), span(3.0, 3.0), span(0.481, 0.484, 2)
     ('120–214', '3', '0.48')
@@ -87,7 +87,7 @@ def span(low: Any, high: Any, decimals: int | None = None) -> str:
 
 
 def p_value(value: Any) -> str:
-    """Write a p-value with two digits.
+    """Return a p-value with two digits.
 
     >>> p_value(0.01234), p_value(1.0)
     ('0.012', '1')
@@ -96,7 +96,7 @@ def p_value(value: Any) -> str:
 
 
 def seconds(value: Any) -> str:
-    """Write a time with the unit that suits it.
+    """Return a time with a suitable unit.
 
     >>> seconds(0.0123), seconds(0.9996), seconds(42), seconds(300), seconds(12000)
     ('12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h')
@@ -111,7 +111,7 @@ def seconds(value: Any) -> str:
 
 
 def count(n: Any, noun: str, plural: str = "") -> str:
-    """Write a number with its noun.
+    """Return a number with its noun.
 
     >>> count(1, "trial"), count(10, "trial"), count(2, "penalty", "penalties")
     ('1 trial', '10 trials', '2 penalties')
@@ -120,7 +120,7 @@ def count(n: Any, noun: str, plural: str = "") -> str:
 
 
 def listing(items: Iterable[Any], none: str = "none") -> str:
-    """Write names with commas.
+    """Return names separated by commas.
 
     >>> listing(["a", "b"]), listing([])
     ('a, b', 'none')
@@ -129,7 +129,7 @@ def listing(items: Iterable[Any], none: str = "none") -> str:
 
 
 def link(target: str | Path, page_folder: Path, name: str = "") -> Markdown:
-    """Write a Markdown link to a file or folder, relative to the folder of the page."""
+    """Return a Markdown link to a file or folder, relative to the folder of the page."""
     import os
 
     there = Path(target).resolve()

@@ -1,6 +1,6 @@
-"""The papers: what they print, claim and leave open, one folder each.
+"""The papers: published numbers, claims and open choices, one folder each.
 
-A folder beside this file that holds a paper.yaml is a paper; README.md says how to add one.
+Each folder next to this file with a paper.yaml is a paper. README.md explains how to add one.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ def list_papers() -> list[str]:
 
 
 def check_paper(name: str) -> str:
-    """Return the name of a paper; ResultsError with the nearest one if there is no such paper."""
+    """Return the name of a paper; an unknown name raises ResultsError with the nearest one."""
     if name not in read_library():
         raise make_unknown_error("paper", name, list_papers(), ResultsError)
     return name
 
 
 def find_folder(name: str) -> Folder:
-    """Return all that is known of a paper; raises as `check_paper`."""
+    """Return the content of all files of a paper; raises the error of `check_paper`."""
     return read_library()[check_paper(name)]
 
 
 def find_paper(name: str) -> Paper:
-    """Return what the paper.yaml of a paper says; ResultsError if there is no such paper."""
+    """Return the content of a paper's paper.yaml; raises ResultsError for an unknown paper."""
     return find_folder(name).paper
 
 
@@ -64,23 +64,24 @@ def list_published() -> tuple[Published, ...]:
 
 
 def list_claims() -> tuple[Claim, ...]:
-    """Return the claims of the papers, sorted by their ids; those of one id by their papers."""
+    """Return the claims of all papers, sorted by id and paper."""
     every = [claim for paper_folder in read_library().values() for claim in paper_folder.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
 def find_settings_class(name: str, protocol: str) -> str:
-    """Return where the settings of a protocol come from, see `rfbench.papers.models.Provenance`.
+    """Return the source of the settings of a protocol, see `rfbench.papers.models.Provenance`.
 
-    A protocol that the paper's folder does not know is a class of its own.
+    A protocol that is not in the paper's folder is its own class.
     """
     return str(find_paper(name).provenance.settings.get(protocol, protocol))
 
 
 def find_claim_order(claim: Claim) -> str:
-    """Return whether the form of a claim was committed before its first rows, or after.
+    """Return the order of the commits of a claim's form and of its first rows.
 
-    As git has it, see `rfbench.papers.models.Committed`; ``after`` where the claim itself says so.
+    The order comes from git, see `rfbench.papers.models.Committed`; it is ``after`` if the claim
+    itself declares so.
     """
     if claim.bounds:
         return claim.bounds
@@ -89,7 +90,7 @@ def find_claim_order(claim: Claim) -> str:
 
 
 def format_claim_name(claim: Claim) -> str:
-    """Return the id of a claim, behind the name of its paper where another paper has the id too."""
+    """Return the id of a claim, with the name of its paper if another paper has the same id."""
     others = {other.paper for other in list_claims() if other.id == claim.id} - {claim.paper}
     return f"{claim.paper} {claim.id}" if others else claim.id
 
@@ -100,16 +101,21 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
-    """Return the settings of the authors' own runs, fold by fold: M, alpha, parameters.
+    """Return the settings of the authors' own runs, one per fold: M, alpha, parameters.
 
     Parameters
     ----------
     name : str
-        The paper; ResultsError if there is none.
+        Name of the paper; an unknown name raises ResultsError.
     dataset : str
-        As the catalogue calls it.
+        Name of the data set in the catalog.
     label : str
-        Of the method; without rows of it nothing is returned.
+        Label of the method. The result is empty if it has no rows.
+
+    Returns
+    -------
+    tuple of dict
+        Settings of each fold.
     """
     paper_folder = find_folder(name)
     names = {
@@ -121,14 +127,14 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
 
 
 def list_sources() -> dict[str, dict[str, Source]]:
-    """Return the data sets of each paper by the names that the paper gives them."""
+    """Return the data sets of each paper, by the paper's names of them."""
     return {name: paper_folder.paper.datasets for name, paper_folder in read_library().items()}
 
 
 def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
-    """Return the choices that fill a gap of the paper's text; the others contradict it.
+    """Return the choices that fill a gap of the paper's text; all other choices contradict it.
 
-    With `apart`, only those of them that an audit varies with ``--gaps`` alone.
+    With `apart`, return only the choices that an audit varies with ``--gaps`` alone.
     """
     paper_folder = find_folder(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
@@ -136,9 +142,9 @@ def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
 
 
 def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
-    """Return what a paper leaves open for any of some items and a data set, as it calls that.
+    """Return the open choices of a paper for any of `items` and a data set (with the paper's name).
 
-    The most specific entry of its open_choices.yaml wins, choice by choice.
+    The most specific entry of its open_choices.yaml has priority, separately for each choice.
     """
     left_open: Choices = {}
     entries = find_folder(paper).open_choices

@@ -1,4 +1,4 @@
-"""Reading the folder of a paper; what is wrong in it is said with file and line."""
+"""Reader of a paper's folder; errors contain the file and the line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
-    """Read the papers whose folders lie in `root`, the newest first.
+    """Read the papers whose folders are in `root`, the newest first.
 
-    Raises ConfigError: one is broken, or its files do not fit one another.
+    Raises ConfigError if a paper is broken, or its files contradict each other.
     """
     read_ones = [read(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()]
     newest = sorted(read_ones, key=lambda one: (-one.paper.year, one.paper.name))
@@ -32,7 +32,7 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 
 
 def read(folder: Traversable) -> Folder:
-    """Read the folder of one paper; ConfigError names what is wrong, see `read_all`."""
+    """Read the folder of one paper; raises ConfigError if a file is broken."""
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
@@ -56,9 +56,8 @@ def read(folder: Traversable) -> Folder:
     for document, only in ((listed, "claims"), (changed, "changes")):
         if others := sorted(document.value.keys() - {only}):
             raise ConfigError(
-                f"{document.source}, {document.place_of((others[0],))}: there is no key "
-                f"{others[0]}.",
-                f"The only one is {only}.",
+                f"{document.source}, {document.place_of((others[0],))}: unknown key {others[0]}.",
+                f"The only key is {only}.",
             )
     content = {
         "paper": content_of_paper.value,
@@ -83,7 +82,7 @@ def read(folder: Traversable) -> Folder:
 
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the lines of a CSV file with their numbers; none where there is no such file."""
+    """Return the lines of a CSV file with their numbers; empty if the file does not exist."""
     file = folder.joinpath(name)
     try:
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
@@ -108,13 +107,13 @@ def _place(number: Published) -> tuple[str, str, str, str]:
 
 
 def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield what in one file has no counterpart in the others: the file, and what is wrong."""
+    """Yield contradictions between the files of a paper: the file, and the problem."""
     paper, numbers = folder.paper, folder.published
     for number in numbers:
         if number.dataset not in paper.datasets:
             yield PUBLISHED, f"the data set {number.dataset} is not in {PAPER}"
     if folder.rows and paper.rows_source is None:
-        yield PAPER, f"rows_source: it does not say where {ROWS} comes from"
+        yield PAPER, f"rows_source: the source of {ROWS} is missing"
     folds: dict[tuple[str, str], list[int]] = {}
     for row in folder.rows:
         folds.setdefault((row.dataset, row.method), []).append(row.fold)
@@ -126,20 +125,23 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     printed = {(*_place(number), number.item): number.value for number in numbers}
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
-            yield PUBLISHED, f"{number.same_as} does not print the {number.value} of {number.item}"
+            yield (
+                PUBLISHED,
+                f"{number.same_as} lacks the number {number.value} of {number.item}",
+            )
     ids = [claim.id for claim in folder.claims]
     for name in sorted({name for name in ids if ids.count(name) > 1}):
-        yield CLAIMS, f"the id {name} stands for two claims"
+        yield CLAIMS, f"two claims have the id {name}"
     for claim in folder.claims:
         for name in (name for part in claim.parts for name in part.datasets):
             if name not in paper.datasets:
                 yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
     for change in folder.changes:
         if change.withdrawn == (change.id in ids):
-            yield CHANGES, f"{change.id}: it is withdrawn, or in {CLAIMS}, and not both"
+            yield CHANGES, f"{change.id}: it must be either withdrawn or in {CLAIMS}"
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
-        yield OPEN_CHOICES, f"gaps: there is no choice {name}"
+        yield OPEN_CHOICES, f"gaps: unknown choice {name}"
     methods = {number.method for number in numbers}
     for item, pairs in paper.gains.items():
         for method in (name for pair in pairs for name in pair):
@@ -148,4 +150,4 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
         yield PAPER, f"provenance: {PUBLISHED} has no item {name}"
     if "repository" in paper.provenance.sources.values() and paper.rows_source is None:
-        yield PAPER, "rows_source: it does not say which repository its numbers come from"
+        yield PAPER, "rows_source: the repository of its numbers is missing"

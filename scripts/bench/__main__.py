@@ -1,4 +1,4 @@
-"""`python -m scripts.bench`: measure, print the table, keep the results."""
+"""Command `python -m scripts.bench`: measure, print the table, store the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULTS = Path("results/bench")
 
 
 def main() -> None:
-    """Run the benchmark; exit code 1 where a bar was missed."""
+    """Run the benchmark; exit with code 1 if a bar is missed."""
     parser = argparse.ArgumentParser(
         prog="scripts/bench/run",
         description="Time rfbench against scikit-learn and against the machine's own limit.",
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _quick() -> Iterator[Case]:
-    """Bars 1, 2 and 8; of scikit-learn's Ridge fits, which all take the same time, three."""
+    """Yield the cases of bars 1, 2 and 8; three Ridge fits are timed, as all are equally fast."""
     from threadpoolctl import threadpool_limits
 
     from rfbench.compute import waves

@@ -1,4 +1,4 @@
-"""A measured case and the bars that it is held against."""
+"""A measured case and its bars."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ RECORDED = (
 
 @dataclass(frozen=True)
 class Bar:
-    """What a case has to reach.
+    """Bound that a case has to reach.
 
     Attributes
     ----------
     number : int
-        Of the bar, from 1 to 8.
+        Number of the bar, from 1 to 8.
     measure : {'ratio', 'limit_ratio', 'seconds', 'gigabytes'}
+        Attribute of the case that is bounded.
     least, most : float or None
         The bounds that apply.
     """
@@ -50,22 +51,24 @@ class Case:
     Attributes
     ----------
     case : str
-        What was measured.
+        Name of the case.
     seconds : float
+        Measured time.
     n, d, M : int or None
         Rows, columns, features (the size of the pool, for a pool).
     reference : str or None
-        What it is compared with, and its time `reference_seconds`.
+        Name of the reference, whose time is `reference_seconds`.
     limit_seconds : float or None
-        The least time that the same work can take, see `scripts.bench.limit` (of a pool: the time
-        of projecting it).
+        Smallest possible time for the same work, see `scripts.bench.limit` (for a pool, the time of
+        its projection).
     gigabytes : float or None
         Peak resident memory.
     note : str
-        What else a reader of the printed line should know.
+        Remark in the printed line.
     bars : tuple of Bar
+        Bounds to reach.
     sound : bool
-        False where the work was done, but not as it should have been; every bar is missed then.
+        False if the work did not give the required result; then every bar is missed.
     """
 
     case: str
@@ -83,18 +86,18 @@ class Case:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast as the reference."""
+        """Time of the reference divided by the measured time."""
         if self.reference_seconds is None:
             return None
         return self.reference_seconds / self.seconds
 
     @property
     def limit_ratio(self) -> float | None:
-        """How many times the limit."""
+        """Measured time divided by the limit."""
         return None if self.limit_seconds is None else self.seconds / self.limit_seconds
 
     def reaches(self, bar: Bar) -> bool:
-        """Tell whether the case reaches a bar."""
+        """Return True if the case reaches a bar."""
         value = getattr(self, bar.measure)
         if value is None or not self.sound:
             return False
@@ -102,7 +105,7 @@ class Case:
         return bool(high and (bar.most is None or value <= bar.most))
 
     def record(self) -> dict[str, Any]:
-        """Return what the JSON file says, numbers rounded to 6 digits."""
+        """Return the entry of the JSON file, with numbers rounded to 6 digits."""
         facts = {key: _rounded(getattr(self, key)) for key in RECORDED}
         return {**facts, "bars": [asdict(bar) for bar in self.bars]}
 

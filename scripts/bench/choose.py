@@ -1,10 +1,10 @@
-"""`rfbench choose` against boosting and linear models, on rows that it never got.
+"""Comparison of `rfbench choose` with boosting and linear models, on rows that it did not get.
 
     python -m scripts.bench.choose airfoil.csv:y digits.csv:y:classification --budget 30 --jobs 1
 
-A quarter of the rows of each table is kept from it. Beside the model that it takes, its own
-features and its blend are fitted again on what it got, and so are scikit-learn's boosting at its
-defaults and a linear model.
+A quarter of the rows of each table is held out. The chosen model is compared with its own features
+and its blend, with scikit-learn's boosting at its defaults, and with a linear model, all fitted on
+the same rows.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     }
     models |= opponents(not table.n_classes)
     losses = {}
-    # Beside other work two threads of OpenMP wait for one another, for minutes.
+    # While other processes run, two OpenMP threads can wait for each other for minutes.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for name, model in models.items():
@@ -76,7 +76,8 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
     reported = choice.card["take"]
     taken, boosting = losses["taken"], losses["boosting"]
     apart = compare_losses(taken, best, metric)
-    error = np.hypot(taken.standard_error, reported["standard_error"]) or 1.0  # no error at all
+    # both errors may be 0
+    error = np.hypot(taken.standard_error, reported["standard_error"]) or 1.0
     values = " ".join(f"{name} {each.value:.4g}" for name, each in losses.items())
     held = taken.value <= 1.05 * best.value or apart.verdict != "worse"
     features = ratio(losses.get("features", boosting).value, boosting.value)
@@ -90,12 +91,12 @@ def line(table: LabelledTable, budget: float, jobs: int | None, seed: int) -> st
 
 
 def ratio(value: float, other: float) -> float:
-    """Return the quotient of two losses; 1 where both are 0."""
+    """Return the quotient of two losses; 1 if both are 0."""
     return value / other if other else (1.0 if value == 0 else float("inf"))
 
 
 def opponents(regression: bool) -> dict[str, Any]:
-    """Return boosting at its defaults and a linear model, from tables on."""
+    """Return boosting at its defaults and a linear model, including the preparation of tables."""
     if regression:
         boosting: Any = HistGradientBoostingRegressor(random_state=0)
         linear: Any = RidgeCV(alphas=np.logspace(-3, 5, 17))

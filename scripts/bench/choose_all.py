@@ -1,12 +1,13 @@
-"""`rfbench choose` on every table of some folders: does each end with a model or a sentence?
+"""Run `rfbench choose` on every table of folders, and check that it ends with a model or an error.
 
     python -m scripts.bench.choose_all FOLDER [FOLDER ...] --budget 20 --out choose_all.csv
 
-It runs the command once per file, prints a line per file, and appends it to a CSV. Files that the
-CSV names already are left out, so an interrupted run resumes. The exit code is 1 if a table ended
-with a traceback, with another exit code than 0 or 2, or later than 1.2 times the budget plus 5 s.
+The script runs the command once per file, prints a line per file, and appends it to a CSV. Files
+that are already in the CSV are skipped, so an interrupted run resumes. The exit code is 1 if a
+table ended with a traceback, with an exit code other than 0 or 2, or later than 1.2 times the
+budget plus 5 s.
 
-The target is the column ``target``, or else the last one. A file whose first line has numbers only
+The target is the column ``target``, or else the last one. A file whose first line has only numbers
 has no header.
 """
 
@@ -28,7 +29,7 @@ SUFFIXES = (".csv", ".tsv", ".data", ".txt", ".arff", ".csv.gz", ".tsv.gz")
 
 
 def options_of(file: Path) -> list[str]:
-    """Return the options that name the target of a file, from its first lines."""
+    """Return the options for the target of a file, from its first lines."""
     opened = gzip.open if file.suffix == ".gz" else open
     with opened(file, "rt", encoding="utf-8", errors="replace") as stream:
         if file.suffix == ".arff":
@@ -42,7 +43,7 @@ def options_of(file: Path) -> list[str]:
 
 
 def run(words: list[str]) -> tuple[subprocess.CompletedProcess[str], float]:
-    """Run rfbench with some arguments; return the finished process and its seconds."""
+    """Run rfbench with the given arguments; return the finished process and its seconds."""
     start = time.monotonic()
     command = [sys.executable, "-m", "rfbench", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Bar 5: the problem that Liu et al. (2020) left out for memory, in a process of its own."""
+"""Bar 5: the problem that Liu et al. (2020) omitted for lack of memory, in a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_GIGABYTES = 14.0
 
 
 def covtype_case(n: int = N, d: int = D, frequencies: int = FREQUENCIES) -> Case:
-    """Time the five-fold choice among four penalties and record the peak of the memory."""
+    """Time the five-fold choice among four penalties, and record the peak memory."""
     sizes = [str(size) for size in (n, d, frequencies)]
     threads = os.cpu_count() or 1
     command = [sys.executable, "-m", "scripts.bench.covtype", *sizes, str(threads)]
@@ -39,7 +39,7 @@ def covtype_case(n: int = N, d: int = D, frequencies: int = FREQUENCIES) -> Case
 
 
 def rows_and_labels(n: int, d: int) -> tuple[str, Any, Any]:
-    """Return half of covtype where its file is here and the shape is its own, else a stand-in."""
+    """Return half of covtype if its file is on disk and the shape matches, else generated rows."""
     import numpy as np
 
     from rfbench import datasets

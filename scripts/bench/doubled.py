@@ -1,7 +1,8 @@
-"""What halving and doubling a constant costs: CPU seconds relative to those with its own value.
+"""Cost of halving and doubling a constant: CPU seconds relative to the time with its own value.
 
-`python -m scripts.bench.doubled` prints a line per constant and task; names as arguments choose.
-Each number is the least of several runs, taken in turn. The comments of the constants have them.
+`python -m scripts.bench.doubled` prints a line per constant and task. Arguments are names of
+constants. Each number is the minimum of several runs, in turn. The comments of the constants
+contain these numbers.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def transformed_columns() -> Work:
     return lambda: fwht_inplace(matrix / 64, 0)
 
 
-# By constant, the tasks that it is measured with.
+# Tasks for each constant.
 TASKS: dict[str, dict[str, Callable[[], Work]]] = {
     "compute.blocks._BLOCK_BYTES": {"ridge, M = 100": lambda: ridge(50_000, 10, 100)},
     "compute.blocks._SMALL_ROWS": {"ridge, M = 400": lambda: ridge(5000, 20, 400)},
@@ -149,7 +150,7 @@ TASKS: dict[str, dict[str, Callable[[], Work]]] = {
 
 
 def compare(constant: str, work: Work) -> tuple[float, float]:
-    """Return the seconds with half and with twice the constant, relative to its own value."""
+    """Return the relative seconds with half and with twice the value of a constant."""
     place, name = constant.rsplit(".", 1)
     module = import_module(f"rfbench.{place}")
     value = getattr(module, name)

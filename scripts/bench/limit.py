@@ -23,16 +23,16 @@ DEFINITION = (
 
 
 class Limit:
-    """The least time for features, Gram matrix, a penalties and the prediction of new rows.
+    """Smallest time for features, Gram matrix, a penalties and the prediction of new rows.
 
     Parameters
     ----------
     n, n_new : int
-        Rows of training and of prediction.
+        Numbers of training rows and of new rows.
     d, M : int
-        Columns and features.
+        Numbers of columns and features.
     penalties : int
-        a.
+        Number a of penalties.
     """
 
     def __init__(self, n: int, n_new: int, d: int, M: int, penalties: int) -> None:
@@ -60,7 +60,7 @@ class Limit:
             self.rates[name] = min(self.rates[name], rate(work) / flops[name])
 
     def _work(self, projected: int, multiplied: int, predicted: int) -> dict[str, float]:
-        """Return the flops of so many rows that are projected, in the Gram matrix, predicted."""
+        """Return the flops for numbers of rows that are projected, multiplied and predicted."""
         return {
             "project": 2.0 * projected * self.d * self.M,
             "gram": 1.0 * multiplied * self.M * (self.M + 1),
@@ -70,7 +70,7 @@ class Limit:
 
     @property
     def seconds(self) -> float:
-        """The limit."""
+        """The limit in seconds."""
         work = self._work(self.n + self.n_new, self.n, self.n_new)
         work["gram"] += self.penalties * self.M**3 / 3
         return sum(work[name] * self.rates[name] for name in work)

@@ -1,8 +1,8 @@
-"""`python -m scripts.bench.overhead`: what a trial costs beside its work, in one child process.
+"""Overhead of a trial in one child process: `python -m scripts.bench.overhead`.
 
-Trials of next to no work (twenty rows, one feature). From the CPU seconds of all processes those
-that the rows say are subtracted; what is left is preparing the rows, the row's way to the disk, and
-what parent and child say to each other.
+The trials have nearly no work (twenty rows, one feature). The CPU seconds in the rows are
+subtracted from the CPU seconds of all processes. The rest is the preparation of rows, writing the
+row to disk, and the communication between parent and child.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHARED = {"d": 2, "n": 20, "sizes": 1, "solver": "{alphas: 0.1, selection: fixed
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of those that it has begun, which live still."""
+    """Return the CPU seconds of this process and of its living children."""
     me = psutil.Process()
     return sum(sum(each.cpu_times()[:2]) for each in (me, *me.children(recursive=True)))
 

@@ -1,8 +1,9 @@
-"""A made-up problem of the shape of HIGGS in a folder of arrays, and a configuration that runs it.
+"""Generate a problem with the shape of HIGGS in a folder of arrays, and print a configuration.
 
     python -m scripts.bench.packed FOLDER [ROWS] > FOLDER.yaml
 
-11,000,000 rows of 28 columns in float32 by default, 1.2 GB; `data/README.md` has what a run took.
+The default is 11,000,000 rows of 28 columns in float32, 1.2 GB; `data/README.md` has the time of a
+run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ trials: 1
 
 
 def make(folder: Path, rows: int = ROWS) -> None:
-    """Write the problem: two classes, parted by a product and a sine of the columns, with noise."""
+    """Write two classes that are separated by a product and a sine of columns, with noise."""
     folder.mkdir()
     X: Any = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (rows, COLUMNS))
     labels, generator = np.empty(rows, dtype=np.int64), np.random.default_rng(0)

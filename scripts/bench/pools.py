@@ -1,4 +1,4 @@
-"""Bar 6: what it costs to score a pool, and the exact weights of a large one."""
+"""Bar 6: time to score a pool, and to compute the exact weights of a large pool."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scripts.bench.timing import fastest, in_turn
 
 SCORED = ("eerf", "lkrf", "surrogate-leverage")
 SIZES = ((10_000, 10, 5_000), (5_000, 50, 10_000), (5_000, 784, 4_500))
-"""Rows that are scored, d, candidates."""
+"""Scored rows, d, candidates."""
 MOST_OF_PROJECTION = 1.5
 CANDIDATES = 1_000_000
 MOST_SECONDS = 1.0
 
 
 def pool_case(name: str, n: int, d: int, candidates: int, rounds: int = 5) -> Case:
-    """Time the fit of a sampler with a pool against projecting the pool alone."""
+    """Time the fit of a sampler with a pool, compared with the projection of the pool alone."""
     generator = np.random.default_rng(0)
     X = generator.standard_normal((n, d))
     y = np.sign(X[:, 0])

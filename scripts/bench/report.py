@@ -1,4 +1,4 @@
-"""What the benchmark prints and keeps."""
+"""Output of the benchmark on the terminal and in files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEAD = (
 
 
 def conditions() -> str:
-    """Return what the numbers depend on, and how the limit is defined."""
+    """Return the conditions of the measurement, and the definition of the limit."""
     machine = environment.describe_machine()
     versions = environment.read_versions()
     libraries = {f"{b['library']} {b['version']} ({b['core']})": None for b in machine["blas"]}
@@ -46,7 +46,7 @@ def conditions() -> str:
 
 
 def line(case: Case) -> str:
-    """Return a case in one line, as it is ready."""
+    """Return a case as one line."""
     size = " ".join(
         f"{key}={value:,}" for key in "ndM" if (value := getattr(case, key)) is not None
     )
@@ -62,7 +62,7 @@ def table(cases: Sequence[Case]) -> str:
 
 
 def verdict(cases: Sequence[Case]) -> str:
-    """Return one line a bar: passed, or by which cases it was missed."""
+    """Return one line per bar: passed, or the cases that miss it."""
     lines = []
     for number in sorted({bar.number for case in cases for bar in case.bars}):
         missed = [

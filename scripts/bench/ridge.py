@@ -26,7 +26,7 @@ SIZES = (
     (20_000, 50, 1000, 10),
     (60_000, 784, 450, 5),
 )
-"""n, d, M and how many times as fast as scikit-learn it has to be."""
+"""n, d, M, and the required speed relative to scikit-learn."""
 MOST_OF_LIMIT = 1.3
 
 
@@ -60,7 +60,7 @@ def fit_and_predict(rows: Problem, sampler: str, M: int, selection: str = "test"
 
 
 class NumpyORF:
-    """Orthogonal random features as pyrfm makes them: numpy's QR, numpy's cosine."""
+    """Orthogonal random features as in pyrfm: numpy's QR, numpy's cosine."""
 
     def __init__(self, n_components: int, gamma: float) -> None:
         self.n_components, self.gamma = n_components, gamma
@@ -84,7 +84,7 @@ class NumpyORF:
 
 
 def reference_seconds(rows: Problem, features: Any, fits: int) -> float:
-    """Time a transformer and one Ridge fit a penalty; from so many of the fits, scaled up."""
+    """Time a transformer and one Ridge fit per penalty, extrapolated from `fits` of the fits."""
     start = time.perf_counter()
     features.fit(rows.X)
     Z, Z_new = features.transform(rows.X), features.transform(rows.X_new)
@@ -124,7 +124,7 @@ def ridge_case(n: int, d: int, M: int, bar: float | None, *, rounds: int, fits: 
 
 
 def orf_case(n: int, d: int, M: int) -> Case:
-    """Time orthogonal features against numpy's QR and cosine with one Ridge fit a penalty."""
+    """Time orthogonal features, compared with numpy's QR and cosine, and Ridge fits."""
     rows = problem(n, d)
     ours = fastest(lambda: fit_and_predict(rows, "orf", M), 3)
     theirs = reference_seconds(rows, NumpyORF(M, 0.5 / rows.bandwidth**2), len(ALPHAS))

@@ -1,4 +1,4 @@
-"""Bar 4: a second worker."""
+"""Bar 4: speed with a second worker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ trials: {trials}
 
 
 def work_of(folder: Path, **values: Any) -> RunPlan:
-    """Return the trials of a generated problem, ready to run, in a new folder."""
+    """Return a plan for a generated problem in a new folder."""
     folder.mkdir()
     facts = {"n_test": values["n"] // 5, "bandwidth": values["d"] ** 0.5, **values}
     path = folder / "bench.yaml"
@@ -35,7 +35,7 @@ def work_of(folder: Path, **values: Any) -> RunPlan:
 
 
 def workers_case(n: int, d: int, M: int, trials: int) -> Case:
-    """Time trials on two workers against one, both warm, and compare their results."""
+    """Time trials on two workers compared with one, both warm, and compare their results."""
     seconds: dict[int, float] = {}
     found: dict[int, list[tuple[str, ...]]] = {}
     solver = '{name: ridge, alphas: "log:1e-3:1e3:11", selection: cv5}'

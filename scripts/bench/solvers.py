@@ -1,6 +1,7 @@
-"""Bar 8: solvers alone, on features as a matrix, against scikit-learn: CPU seconds of one thread.
+"""Bar 8: CPU seconds of solvers on a feature matrix, compared with scikit-learn, on one thread.
 
-`python -m scripts.bench.solvers` prints a line per case; a ratio is how many times as fast we are.
+`python -m scripts.bench.solvers` prints a line per case. A ratio above 1 means that rfbench is
+faster.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ALPHAS = np.logspace(-3, 3, 11)
 FOLDS = ((300, 2000), (1000, 4000), (1000, 100), (5000, 400), (20_000, 1000))
 SINGLE = ((1000, 4000), (20_000, 1000))
 ROUNDS, LONG = 3, 2.0
-TOLERANCES = 10.0 ** -np.arange(4, 11)  # of LogisticRegression, its default first
+TOLERANCES = 10.0 ** -np.arange(4, 11)  # tolerances of LogisticRegression, its default first
 NO_SLOWER = (Bar(8, "ratio", least=1.0),)
 
 
@@ -44,15 +45,15 @@ def rows(n: int, p: int, classes: int = 0, dtype: str = "float64") -> tuple[Arra
 
 
 def in_turn(*works: Callable[[], object]) -> list[float]:
-    """Return the fewest CPU seconds of each; what takes long is run once."""
+    """Return the smallest CPU seconds of each work; slow work is run once."""
     return timing.in_turn(works, ROUNDS, time.process_time, LONG)
 
 
 def limit_seconds(n: int, p: int, dtype: str) -> float:
-    """Return the least time of the Gram matrix of the shorter side, q wide, and of the fits.
+    """Return the limit for the Gram matrix of the shorter side q, and for the fits.
 
-    At the rate of SYRK: n p q operations, and 4 q^3 / 3 for a tridiagonal form of all rows and of
-    each of five folds.
+    The limit counts n p q operations, and 4 q^3 / 3 for a tridiagonal form of all rows and of each
+    of five folds, at the rate of SYRK.
     """
     block = np.asfortranarray(np.random.default_rng(0).standard_normal((min(n, p), 384)), dtype)
     gram = np.zeros((len(block), len(block)), dtype, order="F")
@@ -63,7 +64,7 @@ def limit_seconds(n: int, p: int, dtype: str) -> float:
 
 
 def folds_case(n: int, p: int) -> Case:
-    """Time five folds and eleven penalties, against RidgeCV's leaving one row out."""
+    """Time five folds and eleven penalties, compared with RidgeCV's leave-one-out."""
     Z, y = rows(n, p)
     model = RidgeRegressor(ALPHAS.tolist(), selection="cv5", random_state=0)
     ours, theirs, folds = in_turn(
@@ -79,7 +80,7 @@ def folds_case(n: int, p: int) -> Case:
 
 
 def single_case(n: int, p: int) -> Case:
-    """Time five folds in float32, against float64."""
+    """Time five folds in float32, compared with float64."""
     (single, y), (double, _) = rows(n, p, dtype="float32"), rows(n, p)
     model = RidgeRegressor(ALPHAS.tolist(), selection="cv5", random_state=0)
     ours, reference = in_turn(lambda: model.fit(single, y), lambda: model.fit(double, y))
@@ -88,7 +89,7 @@ def single_case(n: int, p: int) -> Case:
 
 
 def one_penalty_case(n: int, p: int, classes: int = 0) -> Case:
-    """Time one penalty, against Ridge; of classes, on their columns of -1 and +1."""
+    """Time one penalty, compared with Ridge; for classes, with Ridge on columns of -1 and +1."""
     Z, y = rows(n, p, classes)
     sides = 2 * np.eye(classes)[y.astype(int)] - 1 if classes else y
     cls = RidgeClassifier if classes else RidgeRegressor
@@ -98,7 +99,7 @@ def one_penalty_case(n: int, p: int, classes: int = 0) -> Case:
 
 
 def logistic_case(n: int, p: int, classes: int, gap: float) -> Case:
-    """Time one penalty against LogisticRegression, of the largest tolerance that is as accurate."""
+    """Time one penalty, compared with LogisticRegression at an equally accurate tolerance."""
     Z, y = rows(n, p, classes)
     model = LogisticClassifier(0.1, tol=gap)
     loss = TwoClasses(2 * y[:, None] - 1) if classes == 2 else Multinomial(y.astype(np.intp))

@@ -1,4 +1,4 @@
-"""Clocks for a machine that is not alone: the fastest of several runs, taken in turn."""
+"""Clocks for a busy machine: the fastest of several runs, in turn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fastest(work: Callable[[], object], repeats: int) -> float:
 
 
 def best_of(work: Callable[[], object], least: int = 2, seconds: float = 0.5) -> float:
-    """Return the seconds of the fastest call of at least so many, and of as many as fit in."""
+    """Return the seconds of the fastest of at least `least` calls, as many as fit in `seconds`."""
     first = seconds_of(work)
     return min(first, fastest(work, max(least - 1, math.ceil(seconds / max(first, 0.01)))))
 
@@ -34,9 +34,9 @@ def in_turn(
     clock: Clock = time.perf_counter,
     long: float = math.inf,
 ) -> list[float]:
-    """Return the fewest seconds of each piece of work; every round runs all of them.
+    """Return the smallest seconds of each work; every round runs all of them.
 
-    A piece of work that takes more than `long` seconds is run in the first round only.
+    Work that needs more than `long` seconds is run in the first round only.
     """
     best = [math.inf] * len(works)
     for done in range(rounds):
@@ -47,7 +47,7 @@ def in_turn(
 
 
 def rate(work: Callable[[], object], batches: int = 8) -> float:
-    """Return the seconds of one call of a short piece of work, from the fastest batch of calls."""
+    """Return the seconds of one call of short work, from the fastest batch of calls."""
     calls = max(1, math.ceil(BATCH_SECONDS / max(fastest(work, 2), 1e-7)))
 
     def batch() -> None:

@@ -1,4 +1,4 @@
-"""What a random feature is, drawn: z(x)'z(0) comes nearer to the kernel with more features.
+"""Draw random features: z(x)'z(0) approaches the kernel as the number of features grows.
 
 python scripts/examples/features.py [PICTURE]
 """

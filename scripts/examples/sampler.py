@@ -1,4 +1,4 @@
-"""A sampler of one's own, held against plain random features on the digits.
+"""Define your own sampler, and compare it with plain random features on the digits.
 
 python scripts/examples/sampler.py
 """
@@ -12,7 +12,7 @@ from rfbench.samplers import RandomFeatures
 
 
 class Antithetic(RandomFeatures):
-    """Gaussian directions; for each short frequency a long one: their lengths are mirrored."""
+    """Gaussian directions with mirrored lengths: each short frequency has a long counterpart."""
 
     @classmethod
     def serves(cls, kernel):

@@ -1,4 +1,4 @@
-"""A table of one's own: how many random features it needs, and which are better.
+"""Find out for your own table how many random features it needs, and which are better.
 
 python scripts/examples/table.py [FILE.csv TARGET]
 """

@@ -1,1 +1,1 @@
-"""Maps of others: adapters to their packages, transcriptions, and what runs the check on them."""
+"""Maps of other packages: adapters, transcriptions, and the script that checks them."""

@@ -1,7 +1,7 @@
-"""Maps of others from their real packages, each as f(X, M, seed) -> Z; rows are in bandwidths.
+"""Maps of other packages as functions f(X, M, seed) -> Z; rows are in bandwidths.
 
-This file is run in an environment of the package, which has no rfbench. M is the number of columns
-asked for.
+This file is run in an environment of the package, without rfbench. M is the requested number of
+columns.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def pykoop(X, M, seed, kernel_or_ft, method):
     from pykoop import RandomFourierKernelApprox
 
     frequencies = M if method == "weight_offset" else M // 2
-    shape = 0.5  # then sqrt(2 shape) = 1 scales the rows
+    shape = 0.5  # with this shape, the rows are scaled by sqrt(2 shape) = 1
     made = RandomFourierKernelApprox(
         kernel_or_ft, frequencies, shape=shape, method=method, random_state=seed
     )

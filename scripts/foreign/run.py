@@ -1,4 +1,4 @@
-"""Measure the maps of one package, the transcribed ones or rfbench's own: `scripts/maps NAME`."""
+"""Measure the maps of a package, the transcribed ones or rfbench's own: `scripts/maps NAME`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Rows = list[dict[str, Any]]
 
 @contextmanager
 def environment(name: str, folder: str | None) -> Iterator[Path]:
-    """Make an environment with the pinned packages of a name, or take the one that is there."""
+    """Yield an environment with the pinned packages of a name, or the given existing one."""
     if folder:
         yield Path(folder)
         return
@@ -45,7 +45,7 @@ def environment(name: str, folder: str | None) -> Iterator[Path]:
 
 @contextmanager
 def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
-    """Start the worker in an environment, and return how a function of `packages` draws there."""
+    """Start the worker in an environment; yield a function that returns draws of `packages`."""
     command = [folder / "bin" / "python", HERE / "worker.py", HERE / "packages.py"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
         assert worker.stdin
@@ -53,7 +53,8 @@ def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
 
         def of(function: str, options: dict[str, Any]) -> Draw:
             def draw(X: Any, M: int, seed: int) -> Any:
-                request = (function, X.tolist(), M, seed, options)  # any numpy can read it
+                # lists can be read by any version of numpy
+                request = (function, X.tolist(), M, seed, options)
                 pickle.dump(request, worker.stdin, protocol=4)
                 worker.stdin.flush()
                 answer = pickle.load(worker.stdout)
@@ -68,13 +69,13 @@ def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
 
 
 def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
-    """Return what a map of the sources claims; its rows are in bandwidths."""
+    """Return the claim of a map in the sources; its rows are in bandwidths."""
     kernel = find_kernel(map_["kernel"], 1.0, **map_.get("parameters", {}))
     return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
 def of_package(name: str, folder: str | None, by_size: bool) -> Rows:
-    """Measure the maps of a package; or `by_size`, at the numbers of features of that key."""
+    """Measure the maps of a package; with `by_size`, at the numbers of features in that key."""
     rows = []
     with environment(name, folder) as made, drawing(made) as of:
         for each in SOURCES[name]["maps"]:
@@ -90,7 +91,7 @@ def of_package(name: str, folder: str | None, by_size: bool) -> Rows:
 
 
 def transcriptions() -> Rows:
-    """Measure what is transcribed."""
+    """Measure the transcribed maps."""
     rows = []
     for name, source in SOURCES.items():
         if source["how"] == "transcribed":
@@ -101,20 +102,20 @@ def transcriptions() -> Rows:
 
 
 def reads() -> Rows:
-    """Return what was read alone."""
+    """Return the rows of maps whose code was read but not run."""
     some = [(name, source) for name, source in SOURCES.items() if source["how"] == "read"]
     return [{**facts(name), **each} for name, source in some for each in source["maps"]]
 
 
 def facts(name: str) -> dict[str, Any]:
-    """Return what stands in the row of each map of a source."""
+    """Return the columns that all maps of a source share."""
     source = SOURCES[name]
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return {"code": name, "how": source["how"], "version": str(source["version"]), "date": today}
 
 
 def own(most: int | None, first: bool) -> Rows:
-    """Measure each sampler of rfbench, also those that say of themselves that they have a bias."""
+    """Measure each sampler of rfbench, including samplers that declare a bias."""
     rows: Rows = []
     for name, cls in SAMPLERS.items():
         for form in cls.declaration.forms:
@@ -133,13 +134,13 @@ def own(most: int | None, first: bool) -> Rows:
 
 
 def main() -> None:
-    """Measure, and put the rows in the place of those with the same name."""
+    """Measure maps, and write the rows; they replace rows with the same name."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=["own", "transcribed", "read", *SOURCES])
-    parser.add_argument("--environment", help="one that is there, in place of a new one")
-    parser.add_argument("--most", type=int, help="seeds, of rfbench's own")
-    parser.add_argument("--sizes", action="store_true", help="at several numbers of features")
-    parser.add_argument("--first", action="store_true", help="the first kernel of each alone")
+    parser.add_argument("--environment", help="folder of an existing environment")
+    parser.add_argument("--most", type=int, help="most seeds, of own maps")
+    parser.add_argument("--sizes", action="store_true", help="measure several sizes")
+    parser.add_argument("--first", action="store_true", help="only each sampler's first kernel")
     words = parser.parse_args()
     made = {
         "own": lambda: own(words.most, words.first),

@@ -1,7 +1,7 @@
-"""Maps of others written anew from their recipes, as f(X, M, seed) -> Z; rows are in bandwidths.
+"""Maps of other packages, rewritten as f(X, M, seed) -> Z; rows are in bandwidths.
 
-These are our lines, not theirs: each does with the frequencies what the code named in sources.yaml
-does. M is the number of columns.
+The code is ours. Each function treats the frequencies as the code named in sources.yaml does. M is
+the number of columns.
 """
 
 import numpy as np
@@ -43,7 +43,8 @@ def rfflearn_orf(X, M, seed):
     made = []
     for _ in range(-(-m // d)):
         Q, _ = np.linalg.qr(generator.standard_normal((d, d)))
-        made.append((lengths(generator, d, d) * Q).T)  # of columns, where they are frequencies
+        # lengths scale the columns, although they belong to the frequencies
+        made.append((lengths(generator, d, d) * Q).T)
     return waves(X, np.vstack(made)[:m])
 
 
@@ -73,9 +74,9 @@ def performer_givens(X, M, seed):
 
 
 def xformers_matrix(generator, m, chi):
-    """Return an orthogonal m x m matrix as xFormers makes it: signs, and lengths, of its rows.
+    """Return an orthogonal m x m matrix as in xFormers: with signs and lengths of its rows.
 
-    The lengths are those of the rows of the Gaussian matrix that QR turns.
+    The lengths are the norms of the rows of the Gaussian matrix in the QR decomposition.
     """
     H = generator.standard_normal((m, m))
     Q, R = np.linalg.qr(H)

@@ -1,4 +1,4 @@
-"""Draws features in an environment of a package: requests come in by pickle, features go out."""
+"""Worker that draws features in a package's environment; requests and features are pickles."""
 
 import importlib.util
 import os
@@ -9,9 +9,12 @@ import numpy as np
 
 
 def main():
-    """Answer until the input ends: (function, rows, M, seed, options) -> features, or the error."""
+    """Process requests (function, rows, M, seed, options) until the input ends.
+
+    The answer to a request is its features, or an error as text.
+    """
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a package prints is no answer
+    os.dup2(2, 1)  # output that a package prints must not mix with the answers
     spec = importlib.util.spec_from_file_location("packages", sys.argv[1])
     packages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(packages)

@@ -1,1 +1,1 @@
-"""When git first has the form of each claim, data set and setting, and when their first rows."""
+"""First commits of the form of each claim, data set and setting, and of their first rows."""

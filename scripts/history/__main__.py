@@ -12,11 +12,11 @@ from scripts.history.records import History
 
 
 def main() -> int:
-    """Write the files; 1 where the history is not complete."""
+    """Write the files; return 1 if the git history is incomplete."""
     try:
         history = History()
     except NoHistory as error:
-        print(f"Nothing is written, for {error}.", file=sys.stderr)
+        print(f"Nothing is written: {error}.", file=sys.stderr)
         return 1
     by_paper: dict[str, list[Committed]] = {}
     for lines in (history.of_papers(), history.of_settings()):

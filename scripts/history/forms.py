@@ -1,7 +1,7 @@
-"""The forms of claims, data sets, rules and settings, as a commit has them.
+"""Forms of claims, data sets, rules and settings in a commit.
 
-A form is what decides a result: metric, methods, settings, data, sizes, scale, bounds. It has no
-wording, and no names of keys and methods that were given another name.
+A form decides a result: metric, methods, settings, data, sizes, scale, bounds. It contains no
+wording, and no names of keys and methods that were only renamed.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ PART = ("items", "datasets", "protocols", "metric", "method", "against", "settin
         "scale", "low", "high", "values", "against_metric", "against_factor")  # fmt: skip
 DEFAULTS = {"protocols": [], "against": [], "settings": {}, "along": "M", "scale": "difference",
             "values": 1, "against_factor": 1}  # fmt: skip
-SETS = ("items", "datasets", "protocols", "against")  # their order decides nothing
-SOURCE = ("dataset", "n_train", "n_test", "rows")  # what a paper's own data are
-# What was given another name, and measures the same.
+SETS = ("items", "datasets", "protocols", "against")  # lists whose order has no meaning
+SOURCE = ("dataset", "n_train", "n_test", "rows")  # keys that identify a paper's own data
+# Protocols that were renamed and measure the same.
 RENAMED = {"as-run": "matched"}
-# Words that became functions of the paper's claims.py, with the same quantity (commits 3b2cd535 and
-# 92d02452).
+# Values of `at` that became functions of the paper's claims.py, with the same quantity (commits
+# 3b2cd535 and 92d02452).
 OWN = ("growth", "slope", "plateau", "equal-time-last")
 OVER_OWN_FIT = {"against_metric": "t_fit", "at": "largest"}
-# Keys that came later, with another default than measured before: what was measured before.
+# Keys that were added later with a default that differs from the former behavior, with the former
+# value.
 FORMER = {"features_in_folds": "once"}
 WORDING = frozenset(
     {"title", "description", "paper", "item", "protocol", "name", "seed", "timing", "threads",
@@ -44,7 +45,7 @@ Forms = Mapping[tuple[str, ...], str]
 
 
 def frozen(value: Any) -> str:
-    """Return a value as text, alike for alike values."""
+    """Return a value as text; equal values have equal texts."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
@@ -121,7 +122,7 @@ def of_config(text: str, stem: str) -> Mapping[str, tuple[str, Mapping[str, str]
 
 
 def renamed(run: str) -> str:
-    """Return the name that a run has now."""
+    """Return the present name of a run."""
     stem, _, protocol = run.rpartition(".")
     protocol = RENAMED.get(protocol, protocol)
     if stem.startswith("quadrature2018_figure2") and protocol == "matched":
@@ -156,7 +157,7 @@ def _sampler(entry: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def _value(value: Any) -> str:
-    """Return the form of a value; lists that are written in short are spelled out."""
+    """Return the form of a value; lists in the short grammar are expanded."""
     if isinstance(value, str) and re.fullmatch(r"(log:)?[-+.\de:,\s]+", value):
         try:
             value = grids.expand(value)
@@ -167,7 +168,7 @@ def _value(value: Any) -> str:
 
 
 def default_of(key: str) -> str | None:
-    """Return the form of a key that a configuration does not name; None if it has no default."""
+    """Return the form of a key that a configuration does not have; None if it has no default."""
     if key in FORMER:
         return frozen(FORMER[key])
     field = Experiment.model_fields.get(key)

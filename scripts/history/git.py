@@ -1,4 +1,4 @@
-"""The commits of this repository, as git knows them."""
+"""The commits of this repository, read with git."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class NoHistory(Exception):
-    """There is no git, no repository, or only a part of its commits."""
+    """Git, the repository, or a part of its commits is missing."""
 
 
 def _output(*arguments: str, given: str = "") -> bytes:
@@ -24,14 +24,14 @@ def _output(*arguments: str, given: str = "") -> bytes:
 
 
 def ask(*arguments: str) -> str:
-    """Return what git prints; NoHistory if it fails."""
+    """Return the output of git; raises NoHistory if it fails."""
     return _output(*arguments).decode(errors="replace")
 
 
 def check() -> None:
     """Raise NoHistory unless this is a repository with all of its commits."""
     if not (ROOT / ".git").exists():
-        raise NoHistory(f"{ROOT} is no clone: there is no .git")
+        raise NoHistory(f"{ROOT} is not a clone, because .git is missing")
     if ask("rev-parse", "--is-shallow-repository").strip() != "false":
         raise NoHistory("the clone is shallow")
 
@@ -54,7 +54,7 @@ def dates() -> dict[str, str]:
 
 @cache
 def ancestors(commit: str) -> frozenset[str]:
-    """Return the commits from which one descends, itself among them."""
+    """Return the ancestors of a commit, including itself."""
     seen, waiting = {commit}, [commit]
     while waiting:
         new = [each for each in parents()[waiting.pop()] if each not in seen]
@@ -64,13 +64,13 @@ def ancestors(commit: str) -> frozenset[str]:
 
 
 def oldest(commits: Iterable[str]) -> str:
-    """Return the one that comes first in the order of parents, of several the oldest by date."""
+    """Return the oldest commit by date; if dates are equal, the first in the order of parents."""
     position = {commit: place for place, commit in enumerate(reversed(parents()))}
     return min(commits, key=lambda commit: (dates()[commit], position[commit]))
 
 
 def contents(names: Sequence[str]) -> list[str]:
-    """Return the contents of files, each named by its hash or as ``commit:path``."""
+    """Return the contents of files, each given by its hash or as ``commit:path``."""
     out = _output("cat-file", "--batch", given="".join(f"{name}\n" for name in names))
     texts, place = [], 0
     for name in names:
@@ -84,14 +84,14 @@ def contents(names: Sequence[str]) -> list[str]:
 
 
 class Tree:
-    """The commits that change some paths, with the files that each of them has there."""
+    """The commits that change given paths, with the files of each commit there."""
 
     def __init__(self, *paths: str) -> None:
         self.paths = paths
 
     @cached_property
     def commits(self) -> dict[str, tuple[str, ...]]:
-        """The commits, the newest first, with their parents among them."""
+        """The commits, the newest first, with their parents in this tree."""
         lines = ask("rev-list", "--topo-order", "--parents", "--full-history", "HEAD", "--",
                     *self.paths).splitlines()  # fmt: skip
         return {line.split()[0]: tuple(line.split()[1:]) for line in lines}
@@ -111,21 +111,24 @@ class Tree:
         return dict(zip(blobs, contents(blobs), strict=True))
 
     def files(self, commit: str) -> dict[str, str]:
-        """Return the texts of the YAML files that a commit has, by their names; "": on disk."""
+        """Return the texts of a commit's YAML files by name; for "", of the files on disk."""
         if not commit:
             found = (file for path in self.paths for file in (ROOT / path).rglob("*.yaml"))
             return {file.relative_to(ROOT).as_posix(): file.read_text() for file in found}
         return {name: self._texts[blob] for name, blob in self._files[commit].items()}
 
     def since(self, form: Callable[[str], Hashable], present: Hashable) -> str:
-        """Return the commit from which on, without a break, a form is the present one.
+        """Return the commit since which a form has been the present one without interruption.
 
-        Of several branches that brought it, the oldest. Empty if HEAD does not have it yet.
+        If several branches introduced it, the oldest commit is returned. The result is empty if
+        HEAD does not have the form yet.
 
         Parameters
         ----------
         form : callable
-            Returns the form that a commit has.
+            Function that returns the form in a commit.
+        present : hashable
+            The present form.
         """
         first = next(iter(self.commits), "")
         if not first or form(first) != present:
@@ -143,10 +146,10 @@ class Tree:
 
 
 def order(form: str, rows: str) -> str:
-    """Say whether the commit of a form is before, the same as or after that of the first rows."""
+    """Return the order of a form's commit and the commit of the first rows."""
     if not rows:
         return "no rows" if form else "unknown"
-    if not form:  # it is not committed yet
+    if not form:  # not committed yet
         return "after"
     if form == rows:
         return "same commit"

@@ -1,4 +1,4 @@
-"""A line per claim, data set, rule and setting: its first commit and that of its rows."""
+"""Lines of history.csv: the first commit of each form, and the commit of its first rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rfbench.papers.models import Committed
 from scripts.history import forms, git
 from scripts.history.git import Tree
 
-SHORT = 8  # digits of a commit
-Line = tuple[str, Committed]  # with the paper
+SHORT = 8  # number of digits of a commit
+Line = tuple[str, Committed]  # the paper, and the line
 
 
 @dataclass(frozen=True)
 class FirstRows:
-    """Rows of a paper as they were committed first, of one results folder."""
+    """First committed rows of one results folder of a paper."""
 
     commit: str
     folder: str
@@ -28,7 +28,7 @@ class FirstRows:
 
 
 def first_rows() -> list[FirstRows]:
-    """Return what the commits that add a results folder add, in their order."""
+    """Return the first rows of each results folder, in the order of the commits that added them."""
     asked = ("--topo-order", "--reverse", "--diff-filter=A", "--no-renames", "--name-only")
     pattern = "results/published/*/trials.csv"
     lines = git.ask("log", *asked, "--format=commit %H", "HEAD", "--", pattern).splitlines()
@@ -57,7 +57,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 class History:
-    """What git has of this repository up to HEAD."""
+    """The history of this repository up to HEAD."""
 
     def __init__(self) -> None:
         git.check()
@@ -67,7 +67,7 @@ class History:
 
     @cached_property
     def forms(self) -> dict[str, forms.Forms]:
-        """The forms of claims, data sets and rules by commit; of the empty name, those on disk."""
+        """Forms of claims, data sets and rules per commit; the empty name is for files on disk."""
         return {each: forms.in_papers(self.papers, each) for each in ("", *self.papers.commits)}
 
     @cached_property
@@ -91,7 +91,7 @@ class History:
         return git.oldest(here) if here else ""
 
     def _catalogue(self, paper: str, name: str) -> set[str]:
-        """Return the catalogue's names of a paper's data set, with those it ever had."""
+        """Return all names, present and former, of a paper's data set in the catalog."""
         names: set[str] = set()
         for every in self.forms.values():
             if own := every.get(("data", paper, name)):
@@ -119,7 +119,7 @@ class History:
         return self._first(paper, items, datasets)
 
     def of_settings(self) -> Iterator[Line]:
-        """Yield the lines of the settings of papers' runs, keys of one history together."""
+        """Yield the lines of the settings of runs; keys with the same history share a line."""
         of_run = {forms.renamed(rows.folder): rows for rows in self.rows}
         for run, (paper, keys) in sorted(self._runs[""].items()):
             if not paper or run not in of_run:

@@ -36,7 +36,7 @@ def test_a_sum_over_two_classes_is_refused() -> None:
     assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
     for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
-        with pytest.raises(ResultsError, match="one class"):
+        with pytest.raises(ResultsError, match="different provenance"):
             ledger.count(pd.concat([one, more]), ledger.OF_NUMBERS)
     with pytest.raises(ResultsError, match="none"):
         ledger.count(one[:0], ledger.OF_NUMBERS)

@@ -34,7 +34,7 @@ PART = ["--set", "feature_map=paired", "--set", "M=10", "--set", "split.test_siz
 
 
 def test_what_is_there_is_not_run_again_and_the_page_repeats_itself(here):
-    assert "0 run, 0 failed, 72 were there" in call(*AGAIN)
+    assert "0 run, 0 failed, 72 measured before" in call(*AGAIN)
     table = pd.read_csv(found(here) / "audit.csv", dtype={"bandwidth": str})
     assert (len(table), set(table["tried"])) == (6, {6})
     assert {name: table[name][0] for name in HIDDEN} == HIDDEN
@@ -87,7 +87,7 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--set", "seed=1", "--vary", "seed=1,2"], "fixed and varied"),
         (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
-        (["--vary", "M=10,7"], "no size"),
+        (["--vary", "M=10,7"], "is published in"),
         (["--set", "dataset=letter"], "measures letter"),
         (["--vary", "dataset=digits,letter"], "measures letter"),
         (["--only", "M=10"], "--only"),
@@ -110,7 +110,7 @@ def test_a_page_is_made_anew_of_its_table_with_the_command_that_it_names(here):
     assert all(f" {first[name]} " in nearest for name in HIDDEN)
     assert content.splitlines()[-1] == command
     table.unlink()
-    assert "no table of an audit" in command_line.call("report", "results", "--audits", code=2)
+    assert "not a table of an audit" in command_line.call("report", "results", "--audits", code=2)
     page.write_text("nothing")
     assert "does not name" in command_line.call("report", "results", "--audits", code=2)
 
@@ -126,4 +126,4 @@ def test_the_pages_that_come_with_rfbench_are_made_of_what_is_kept(file, tmp_pat
 
 
 def test_audits_of_a_folder_that_is_not_there_are_an_error():
-    assert "nosuch is not there" in command_line.call("report", "nosuch", "--audits", code=2)
+    assert "nosuch does not exist" in command_line.call("report", "nosuch", "--audits", code=2)

@@ -102,7 +102,7 @@ def test_promises_that_are_broken_and_what_is_not_measured_are_said():
     output = said("Forgets", "--kernel", "gaussian", code=1)
     assert "FAILED  same seed same features" in output
     output = said("Plain")
-    assert "No kernel is measured: it says that it estimates no kernel" in output
+    assert "No kernel is measured: it declares that it estimates no kernel" in output
     output = said("Raises", code=1)
     assert "IndexError: list index out of range" in output
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
@@ -186,9 +186,9 @@ def test_a_bandwidth_that_is_no_number_above_zero_is_refused(value):
 @pytest.mark.parametrize(
     ("at", "made", "fault"),
     [
-        ("M > 8", "Z * np.nan", "no matrix of so many finite rows"),
+        ("M > 8", "Z * np.nan", "are not a finite matrix"),
         ("M == 16 and seed == 5", "Z * np.nan", "M = 16, seed 5"),
-        ("M > 8", "Z[:5]", "no matrix of so many finite rows"),
+        ("M > 8", "Z[:5]", "are not a finite matrix"),
         ("M > 8", "1 / 0", "ZeroDivisionError"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
 def test_what_is_no_card_is_refused(path, content):
     path.with_suffix(".json").write_text(content)
-    with pytest.raises(DataError, match="no model with its card"):
+    with pytest.raises(DataError, match="no valid card model.json"):
         load(path)
 
 

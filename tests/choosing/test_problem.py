@@ -29,10 +29,10 @@ def test_later_rows_are_predicted_by_all_earlier_ones(folds):
 
 
 def test_rows_of_one_time_cannot_be_parted():
-    with pytest.raises(ConfigError, match="cannot be parted"):
+    with pytest.raises(ConfigError, match="cannot be split"):
         problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
     classes = np.repeat([0, 1], [16, 4])
-    with pytest.raises(ConfigError, match="one class all come first"):
+    with pytest.raises(ConfigError, match="one class come first"):
         problem(classes, n_classes=2, time=np.arange(20.0)).split(0.25)
 
 
@@ -89,5 +89,5 @@ def test_rows_are_drawn_by_class():
 def test_a_sparse_matrix_that_does_not_fit_in_full_is_refused(monkeypatch):
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
-    with pytest.raises(MemoryLimit, match="The table with its zeros takes about"):
+    with pytest.raises(MemoryLimit, match="The table with its zeros needs about"):
         make_table(X, y)

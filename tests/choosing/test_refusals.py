@@ -108,7 +108,7 @@ TAKEN = {
     ),
     "nine rows": (
         pd.DataFrame({"a": A[:9], "y": Q[:9]}).to_csv(index=False),
-        "Only 9 rows have a target: they test nothing, and the errors mean little.",
+        "Only 9 rows have a target: too few for a test, and the errors mean little.",
         0,
         9,
     ),
@@ -175,7 +175,7 @@ def test_a_table_is_taken_by_a_reading_that_is_said(what, tmp_path, monkeypatch)
             assert any(f"{UNREAD}{word} ({n})" in said for n in found)
     if what == "classes one after the other in time":
         assert not card["in_time"]
-        assert "No such split can be learnt from and checked" in said
+        assert "No such split leaves enough rows to train and test" in said
     if what == "marks of unknown meaning, with smaller numbers":
         assert made.max() > 1000
 
@@ -195,7 +195,7 @@ def test_a_column_of_lists_is_left_out_with_a_remark(tmp_path, monkeypatch):
 ERRORS = {
     "a table that is refused": [
         "choosing/table.py: {} has {} rows with a target.",  # of a regression
-        "choosing/table.py: Of {}, fewer than two classes have rows on both sides of every",
+        "choosing/table.py: {}: fewer than two classes have rows on both sides of every",
         "datasets/columns.py: {} is constant.",
         "datasets/preparation.py: No column is left to learn from.",
         "datasets/values.py: {} has two columns '{}': columns {} and {}.",
@@ -223,10 +223,10 @@ ERRORS = {
         "choosing/choice.py: metric of {}",
         "choosing/table.py: Column {} of {} is not as in training as it is read.",
         "choosing/table.py: Groups and time were both given.",
-        "choosing/table.py: The rows cannot be parted by their groups.",
-        "choosing/table.py: The rows cannot be parted by time.",
+        "choosing/table.py: The rows cannot be split by groups.",
+        "choosing/table.py: The rows cannot be split by time.",
         "choosing/table.py: {} has no rows.",
-        "choosing/table.py: {} has none of the columns that the model knows.",
+        "choosing/table.py: {} has none of the columns of the model.",
         "datasets/columns.py: The target of {} is not named.",
         "datasets/columns.py: The target of {} stands apart from its columns, and target is",
         "datasets/columns.py: The {} and the {} of {} are both '{}'.",
@@ -244,7 +244,7 @@ ERRORS = {
         "choosing/choice.py: Nothing was measured within {} s, not even the constant.",
     ],
     "a folder that is in use": [
-        "choosing/workplace.py: Another `rfbench choose` is at work on {}.",
+        "choosing/workplace.py: Another `rfbench choose` is using {}.",
         "choosing/workplace.py: {} has {}, and no {} of `rfbench choose`.",
         "choosing/workplace.py: {} is not a folder.",
     ],

@@ -85,7 +85,7 @@ class TestHeldOut:
         table = make_table(X, y)
         assert len(np.unique(table.groups)) == 60
         assert (np.unique(table.groups, return_counts=True)[1] == 4).all()
-        assert "180 rows repeat another one exactly" in table.notes[0]
+        assert "180 rows are exact duplicates" in table.notes[0]
         assert "determines" not in said(table)
         assert make_table(X, y, groups="none").groups is None
         few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count

@@ -134,7 +134,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
         (
             "log:1e-2:1e2:5",
             "log:1e-2:1e2",
-            "line 8: solver.alphas .*log: takes two ends and a count",
+            "line 8: solver.alphas .*log: needs two ends and a count",
         ),
         ("log:1e-2:1e2:5", "-1", "line 8: alphas"),
         ("M: 10:30:10", "M: 0", "line 3: M is 0"),

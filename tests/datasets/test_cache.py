@@ -210,9 +210,9 @@ def test_a_cache_in_the_current_folder_is_refused(name, monkeypatch):
     for each in ("RFBENCH_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setenv(name, "here")
-    with pytest.raises(ConfigError, match=f"{name} names the relative folder here"):
+    with pytest.raises(ConfigError, match=f"{name} is the relative folder here"):
         check_folder()
-    assert f"{name} names the relative folder" in call("list", "samplers", code=2)
+    assert f"{name} is the relative folder" in call("list", "samplers", code=2)
 
 
 def test_without_a_home_nothing_is_kept_in_the_current_folder(monkeypatch, tmp_path, caplog):

@@ -329,7 +329,7 @@ def test_many_data_sets_are_one_panel_of_medians_relative_to_the_baseline(write:
     }
     assert "15 data sets" in panel.get_title()
     assert figure.get_label() == (
-        "Median over the 14 of 15 data sets where every point has a value above 0; of each "
+        "Median over the 14 of 15 data sets with a positive value at every point; of each "
         "the mean over 2 trials is divided by that of RKS."
     )
     others = [row for row in rows if row["sampler"] != "rks"]

@@ -138,7 +138,7 @@ def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> 
     Path("site/notes.html").write_text("<p>mine</p>")
     Path("file").touch()
     for name, out in (("notes.html", "site"), ("file", "file")):
-        with pytest.raises(ResultsError, match=f"{name} is in the way"):
+        with pytest.raises(ResultsError, match=f"{name} would be replaced"):
             made(out=out)
     assert Path("site/index.html").exists()
     with pytest.raises(WriteError, match="--html"):

@@ -143,7 +143,7 @@ def test_broken_rows_are_left_out_with_a_word() -> None:
 
 def test_nothing_at_all_is_an_error() -> None:
     Path("empty").mkdir()
-    with pytest.raises(ResultsError, match="no results to report on"):
+    with pytest.raises(ResultsError, match="No results found"):
         write(["empty"], "pages")
     with pytest.raises(ResultsError, match="nowhere"):
         write(["nowhere"], "pages")

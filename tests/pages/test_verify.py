@@ -115,4 +115,4 @@ def test_each_claim_is_explained_on_one_screen(paper: str) -> None:
 def test_a_finding_that_the_rows_do_not_carry_is_named() -> None:
     answer = verify("differs", "--finding", "methods")
     assert answer.exit_code == 2
-    assert "no finding that these rows carry 'methods'" in answer.stderr
+    assert "no finding for these rows 'methods'" in answer.stderr

@@ -184,9 +184,9 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ("published", "12.5,,", "12.5,,,", r"doe2030/published.csv, line 3\b"),
         ("published", "Digits,rks,40,error", "Letters,rks,40,error", r"published.csv: .*Letters"),
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
-        ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*no key answer"),
+        ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*unknown key answer"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
-        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*leave it out"),
+        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*remove this key"),
         (
             "claims",
             "where:",
@@ -213,7 +213,7 @@ def test_a_claim_that_cannot_be_tested_is_an_error_that_names_it(
         for t in range(6)
     ]
     root = write(tmp_path, claims=CLAIMS.replace(*change))
-    with read_from(root), pytest.raises(ConfigError, match=r"D1 says|Did you mean 'error'"):
+    with read_from(root), pytest.raises(ConfigError, match=r"D1 has|Did you mean 'error'"):
         verification(results(rows, paper="doe2030", item="table7"))
 
 
@@ -241,7 +241,10 @@ def test_an_id_stands_for_one_claim_of_its_paper(tmp_path: Path) -> None:
         ]
     twice = CLAIMS + CLAIMS.replace("claims:\n", "")
     root = write(tmp_path / "twice", claims=twice)
-    with pytest.raises(ConfigError, match=r"claims\.yaml: .*D1 stands for two"), read_from(root):
+    with (
+        pytest.raises(ConfigError, match=r"claims\.yaml: .*two claims have the id D1"),
+        read_from(root),
+    ):
         pass
 
 

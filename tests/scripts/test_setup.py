@@ -55,7 +55,7 @@ def set_up(checkout: Path, python: str = "", code: int = 0) -> str:
 
 def test_the_active_python_is_taken_and_a_second_call_finds_it_done(checkout: Path) -> None:
     first = set_up(checkout)
-    assert "== making .venv with Python 3.13" in first
+    assert "== creating .venv with Python 3.13" in first
     assert "installed by 3.13: -m pip install" in first
     assert "--constraint constraints.txt --editable .[test]" in first
     assert set_up(checkout) == "== .venv is up to date\n"
@@ -74,7 +74,7 @@ def test_the_named_python_comes_before_the_active_one(checkout: Path) -> None:
 @pytest.mark.parametrize("python", ["python3.9", "no-such-python"])
 def test_a_named_python_that_will_not_do_is_an_error(checkout: Path, python: str) -> None:
     text = set_up(checkout, python, code=1)
-    assert f"error: {python} is not there, or older than 3.11." in text
+    assert f"error: {python} does not exist, or is older than 3.11." in text
     assert not (checkout / ".venv").exists()
 
 

@@ -48,7 +48,7 @@ def test_every_kernel_is_served(binary, kernel):
 def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
     X, y = binary
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 8 * cls.matrices * 40**2)
-    with pytest.raises(MethodError, match=r"80 rows .* Free now are"):
+    with pytest.raises(MethodError, match=r"80 rows .* GiB are free"):
         cls().fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""What single claims of the paper compare, where ``at`` has no word for it."""
+"""Functions of the paper's claims that no value of ``at`` covers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_t
 
 
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the metric over the same method's ``t_fit``, at the largest size."""
+    """Return the metric divided by the same method's ``t_fit``, at the largest size."""
     size = max(curve)
     values = pairing.table(pairing.part.metric) - pairing.table("t_fit")
     quotients = [values[:, column] for column in curve[size]]

@@ -1,4 +1,4 @@
-"""What single claims of the paper compare, where ``at`` has no word for it."""
+"""Functions of the paper's claims that no value of ``at`` covers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences at the sizes that the paper marks, once all of them are there."""
+    """Return the differences at the sizes that the paper marks, once all of them are measured."""
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size
@@ -21,7 +21,7 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the value at the largest size less that at the smallest."""
+    """Return the value at the largest size minus the value at the smallest."""
     return change(list(pairing.steps(curve, other).values()), "growth over M")
 
 

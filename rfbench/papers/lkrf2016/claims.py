@@ -1,4 +1,4 @@
-"""What single claims of the paper compare, where ``at`` has no word for it."""
+"""Functions of the paper's claims that no value of ``at`` covers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = 250  # nnz(q) < 250 for 2 <= d <= 15: the paper, section 4.1, footnote 1
 
 
 def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return, per draw, whether it keeps 250 features or more at any d: 0 or 1."""
+    """Return 1 for each draw that keeps 250 features or more at any d, else 0."""
     by_trial = _over_d(pairing, curve, other)
     values = np.asarray((by_trial >= KEPT).any(axis=1), dtype=np.float64)
     return [Quantity(values, joint=f"draws with {KEPT} or more", share=True, found=len(curve))]
@@ -31,7 +31,7 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 
 
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
-    """Return the values, a column per d, of trials run at every d; each d has data of its own."""
+    """Return the values, a column per d, of trials that ran every d; each d has its own data."""
     names = ["trial", "seed", "split", "n_train"]
     trials = pairing.trials.collection.of_pairs[names].iloc[pairing.trials.pairs]
     table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))
@@ -39,7 +39,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return what share of the weight lies where Figure 1a shows it, at d = 2."""
+    """Return the share of the weight at the places in Figure 1a, at d = 2."""
     near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
@@ -57,7 +57,7 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the change between the two largest sizes that are above the number of kept features.
 
-    That is the largest number in any trial of that size.
+    The number of kept features of a size is the largest one over its trials.
     """
     kept = {x: pairing.trials.table("kept")[:, columns] for x, columns in curve.items()}
     steps = [

@@ -1,4 +1,4 @@
-"""What claims of the paper compare: folds, over the draws of each."""
+"""Functions of the paper's claims, which compare folds over the draws of each fold."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ N_FOLDS = 5  # by definition of the paper
 
 
 def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences of two methods by fold, each with the mean over its draws.
+    """Return the difference of two methods for each fold, averaged over the draws of the fold.
 
-    Draws of one fold share their rows: they are one value, not several.
+    Draws of one fold share their rows, so they count as one value.
     """
     collection, pairs = pairing.trials.collection, pairing.trials.pairs
     folds = collection.of_pairs["trial"].iloc[pairs].to_numpy(dtype=int) % N_FOLDS

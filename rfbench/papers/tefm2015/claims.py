@@ -1,4 +1,4 @@
-"""What single claims of the paper compare, where ``at`` has no word for it."""
+"""Functions of the paper's claims that no value of ``at`` covers."""
 
 from __future__ import annotations
 
