@@ -207,11 +207,11 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     return build_collection(results, notes, today)
 
 
-def _count_planned_trials() -> dict[str, int]:
-    """Return the planned number of trials, by the name of a run to which some were added later."""
+def _count_planned_trials() -> dict[tuple[str, str], int]:
+    """Return the planned number of trials, by paper and run, if some were added to it later."""
     return {
-        name: n
-        for paper in papers.list_papers()
+        (paper, name): n
+        for paper in papers.read_library()
         for name, n in papers.find_paper(paper).provenance.trials.items()
     }
 
@@ -222,7 +222,7 @@ def drop_added_trials(results: Results) -> Results:
     These were added to some sizes after a look at their rows, see
     `rfbench.papers.models.Provenance`. Results without a paper stay as they are.
     """
-    if not results.config.get("paper") or results.name not in _count_planned_trials():
+    if (results.config.get("paper"), results.name) not in _count_planned_trials():
         return results
     added = build_collection([results]).rows["added"].to_numpy(dtype=bool)
     return replace(results, rows=results.rows[~added].reset_index(drop=True))
@@ -270,7 +270,8 @@ def build_collection(
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
     # Trials that were added to some sizes after a look at their rows are not counted: the sizes
     # were chosen by their results, and their means would be biased.
-    planned = rows["experiment"].map(_count_planned_trials()).astype(float)
+    later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
+    planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned
     if rows["added"].any():  # where all sizes have as many, none were added to some of them
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
@@ -382,6 +383,9 @@ def _stale(
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
         asked = today(results) if today else None
+        # Whether other configurations than those of rfbench plan these settings is not known.
+        if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
+            asked = frozenset() if results.config.get("paper") else None
         if asked is not None:
             here = named & (groups["folder"] == results.path)
             stale |= here & ~groups["setting"].isin(asked)

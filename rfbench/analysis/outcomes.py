@@ -52,6 +52,7 @@ class Outcome:
     # Data sets on which a published number of a compared method differs, and by how much at most,
     # in points or, if it is no percentage, in percent of it.
     differing: tuple[tuple[str, float, Unit], ...] = ()
+    unjudged: str = ""  # why a claim of a paper that is not part of rfbench has no verdict
 
     @property
     def part(self) -> Part | None:

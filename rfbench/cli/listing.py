@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
 
-from rfbench.cli.options import AS_JSON
+from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, PAPERS, include_papers
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
@@ -33,8 +34,16 @@ LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "col
 @click.command("list", short_help="List samplers, solvers, kernels, configurations and papers.")
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
+@PAPERS
+@ALLOW_IMPORTS
 @AS_JSON
-def list_(what: str, name: str | None, form: str) -> None:
+def list_(
+    what: str,
+    name: str | None,
+    paper_folders: tuple[Path, ...],
+    allow_imports: bool,
+    form: str,
+) -> None:
     """List what there is, one line each; with NAME, all of one: its parameters, or its file.
 
     \b
@@ -45,6 +54,10 @@ def list_(what: str, name: str | None, form: str) -> None:
       rfbench list papers
       rfbench list columns
     """
+    if what == "papers":
+        named = [Path(name)] if name else []
+        _, names = include_papers(named, paper_folders, allow_imports=allow_imports)
+        name = next(iter(names), name)
     things = _things(what)
     if not things:
         raise ConfigError(
@@ -108,11 +121,11 @@ def _things(what: str) -> Things:
         return {
             name: (
                 (", ".join(dict.fromkeys(n.item for n in folder.published)),
-                 f"{folder.paper.citation}: {folder.paper.about}"),
+                 f"{folder.paper.citation}: {folder.paper.about}"
+                 + " (not part of rfbench)" * folder.outside),
                 partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
             )
-            for name in papers.list_papers()
-            for folder in [papers.find_folder(name)]
+            for name, folder in papers.read_library().items()
         }  # fmt: skip
     files: Things = {}
     runs: Things = {}

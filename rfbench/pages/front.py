@@ -84,7 +84,7 @@ def claims_grid(verification: Verification) -> Grid:
     protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
     seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
-    order = papers.list_papers()
+    order = list(papers.read_library())
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
@@ -163,7 +163,7 @@ def gather_totals(
         "holding": ledger.list_holding_claims(outcomes),
         "one_findings": [
             (name, protocol, text)
-            for name in papers.list_papers()
+            for name in papers.read_library()
             if name in here
             for protocol, text in papers.find_paper(name).provenance.one_finding.items()
         ],
@@ -179,10 +179,12 @@ def render_page(
     pages: Collection[str],
     additions: Sequence[Addition] = (),
     configured: Configurations | None = None,
+    outside: Collection[str] = (),
 ) -> str:
     """Write ``README.md`` for a folder, from results below `paths`.
 
-    `pages` names the papers that have one; `additions` are those of the slices; `configured` has
+    `pages` names the papers that have one, `outside` those of them that are not part of rfbench;
+    `additions` are those of the slices; `configured` has
     the configurations that come with rfbench.
     """
     collection = verification.selection.collection
@@ -210,6 +212,7 @@ def render_page(
         contents=contents_grid(cover(verification, configured or {})),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
+        outside=[papers.find_paper(name) for name in outside],
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,

@@ -451,3 +451,5 @@ class Folder(_PaperSection):
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
     code: Path | None = None  # its claims.py
+    outside: bool = False  # whether it is not part of rfbench
+    withheld: bool = False  # whether it has a claims.py that nobody allowed to run
