@@ -1,4 +1,4 @@
-"""`rfbench new`: a configuration for data of one's own."""
+"""`rfbench new`: a configuration for data of one's own, or the folder of a paper."""
 
 from __future__ import annotations
 
@@ -43,7 +43,34 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     context.exit()
 
 
-@click.command(short_help="Write a commented configuration for a file of data.")
+def write_paper(context: click.Context, parameter: click.Parameter, folder: Path | None) -> None:
+    """Write the folder of a paper, with comments, and end the command.
+
+    Raises ConfigError if it cannot be the folder of a paper outside of rfbench.
+    """
+    if folder is None:
+        return
+    from rfbench import papers
+    from rfbench.pages.templates import render
+    from rfbench.papers.outside import check_name
+
+    name = folder.absolute().name
+    check_name(name, papers.list_papers())
+    if folder.exists():
+        raise ConfigError(f"{folder} is there already.", "Nothing was written.", "Name another.")
+    files.make_folder(folder)
+    for file in PAPER_FILES:
+        made = folder / (f"{name}_{file}" if file == PAPER_FILES[-1] else file)
+        files.write_named(made, render(f"new_{file}.j2", name=name, folder=folder).encode())
+        echo(made)
+    echo(f"Try: rfbench run {folder}\nThen: rfbench verify {folder}")
+    context.exit()
+
+
+PAPER_FILES = ("paper.yaml", "published.csv", "claims.yaml", "table1.yaml")
+
+
+@click.command(short_help="Write a commented configuration for a file of data, or a paper.")
 @click.argument("file", metavar="FILE")
 @TARGET_OPTION
 @click.option(
@@ -59,6 +86,15 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     callback=write_example,
     help="Write the example files flats.csv and new.csv instead, and exit.",
 )
+@click.option(
+    "--paper",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=write_paper,
+    help="Write a folder for a paper of yours instead, and exit: numbers, claims, configuration.",
+)
 @TASK
 @DROP
 @add_reading_options
@@ -70,6 +106,7 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
       rfbench new --example                 # writes flats.csv and new.csv to try things on
       rfbench new prices.csv --target price
       rfbench new prices.csv --target price --out configs/prices.yaml
+      rfbench new --paper mine2026          # a folder for `rfbench run` and `rfbench verify`
     """
     from pydantic import ValidationError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -67,7 +67,9 @@ def read_outside(
     problems = []
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
-            _check_name(folder, [*shipped, *papers])
+            if not is_paper(folder):
+                raise ConfigError(f"There is no {PAPER}.", "An entry point names this folder.")
+            check_name(folder.name, [*shipped, *papers])
             found = read(folder)
         except (RfbenchError, OSError, RecursionError) as error:
             problems.append(f"{folder}: {error}")
@@ -78,14 +80,13 @@ def read_outside(
     return papers, problems
 
 
-def _check_name(folder: Path, taken: list[str]) -> None:
-    if not is_paper(folder):
-        raise ConfigError(f"It has no {PAPER}.", "An entry point names it.", "Correct that one.")
-    if folder.name in taken:
-        raise ConfigError(f"There is a paper {folder.name} already.", "", "Rename this folder.")
-    if not PAPER_NAME.fullmatch(folder.name):
+def check_name(name: str, taken: Collection[str]) -> None:
+    """Raise ConfigError if a paper outside of rfbench cannot have this name."""
+    if name in taken:
+        raise ConfigError(f"There is a paper {name} already.", "", "Rename this folder.")
+    if not PAPER_NAME.fullmatch(name):
         raise ConfigError(
-            f"The name {folder.name!r} cannot be the name of a paper.",
+            f"The name {name!r} cannot be the name of a paper.",
             "It may have letters, digits, _ and - in it.",
             "Rename the folder.",
         )

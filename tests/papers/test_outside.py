@@ -103,7 +103,7 @@ def test_an_entry_point_names_a_folder_and_nothing_is_imported(
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     with papers.include([]) as problems:
         assert papers.list_outside() == ["doe2030"]
-        assert [problem.partition(": ")[2][:7] for problem in problems] == ["It has "] * 2
+        assert [problem.partition(": ")[2][:7] for problem in problems] == ["There i"] * 2
     assert "theirpackage" not in sys.modules
     assert "99.50" in call("verify", "results")
 
@@ -252,3 +252,20 @@ def test_a_user_s_run_comes_alone_before_the_published_rows(
     for folder in ("results/published", "results/published/ours"):
         assert "liu2020" in call("verify", folder)
     assert "liu2020" in call("verify", "results", "--format", "csv", "--papers", "theirs")
+
+
+def test_what_new_writes_runs_as_it_is() -> None:
+    said = call("new", "--paper", "papers/mine2026")
+    assert "rfbench run papers/mine2026" in said
+    assert call("list", "papers", "papers/mine2026").startswith("name: mine2026")
+    call("run", "papers/mine2026", "--trials", "6", "--jobs", "1", "--out", "own")
+    said = " ".join(call("verify", "own", "--papers", "papers").split())
+    assert len(re.findall(r"(?:RFF|ORF|RKS) (?:50|100) [\d.]+ ± [\d.]+ [\d.]+ ± [\d.]+", said)) == 4
+    assert re.search(r"C1, mine2026, Table 1: On Digits.* - printed: holds", said)
+    for name, why in (
+        ("papers/mine2026", "there already"),
+        ("liu2020", "a paper liu2020"),
+        ("a b", "name"),
+    ):
+        assert why in call("new", "--paper", name, code=2)
+        assert not Path("liu2020").exists()
