@@ -70,7 +70,7 @@ def write_paper(context: click.Context, parameter: click.Parameter, folder: Path
 PAPER_FILES = ("paper.yaml", "published.csv", "claims.yaml", "table1.yaml")
 
 
-@click.command(short_help="Write a commented configuration for a file of data, or a paper.")
+@click.command(short_help="Write a configuration for a data file, or a paper folder.")
 @click.argument("file", metavar="FILE")
 @TARGET_OPTION
 @click.option(

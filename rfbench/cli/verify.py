@@ -19,6 +19,7 @@ from rfbench.cli.options import (
     POSITIVE_INTEGER,
     find_results_folder,
     include_papers,
+    parse_duration,
 )
 from rfbench.cli.terminal import echo
 from rfbench.errors import ResultsError
@@ -40,6 +41,7 @@ Examples:
   rfbench verify results/ --claim E1 --format csv > comparisons.csv
   rfbench verify results/published --finding methods
   rfbench verify results/ --replay 100
+  rfbench verify --cell 'PAPER, Table 3, EEG, ORF, 224' --trials 10 --budget 60s
 """
 
 
@@ -72,6 +74,25 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
 @click.option(
     "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
 )
+@click.option(
+    "--cell",
+    metavar="NAMES",
+    help="Measure one published number: 'PAPER, TABLE, DATA SET, METHOD, M', as the paper prints "
+    "them. Missing trials are run, and their rows are written to RESULTS/cells.",
+)
+@click.option(
+    "--trials",
+    type=POSITIVE_INTEGER,
+    help="With --cell: number of trials; default: those of the configuration.",
+)
+@click.option(
+    "--budget",
+    type=parse_duration,
+    default="60s",
+    show_default=True,
+    metavar="TIME",
+    help="With --cell: time after which no trial starts, such as 90s or 5m.",
+)
 @click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
 @click.option(
     "--replay",
@@ -103,6 +124,9 @@ def verify(
     form: str,
     claims_only: bool,
     claim: str | None,
+    cell: str | None,
+    trials: int | None,
+    budget: float,
     finding: str | None,
     count: int | None,
     seed: int,
@@ -113,6 +137,12 @@ def verify(
     folders, names = include_papers(folders, paper_folders, allow_imports=allow_imports)
     if len(names) == 1 and paper is None:
         paper = names[0]
+    if cell is not None:
+        from rfbench.cli.cell import verify_cell
+
+        out = (*folders, find_results_folder())[0]
+        verify_cell(cell, out, trials, budget, allow_imports=allow_imports)
+        return
     if count is not None:
         replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return

@@ -451,5 +451,10 @@ class Folder(_PaperSection):
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
     code: Path | None = None  # its claims.py
-    outside: bool = False  # whether it is not part of rfbench
+    folder: Path | None = None  # of a paper that is not part of rfbench
     withheld: bool = False  # whether it has a claims.py that nobody allowed to run
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is not part of rfbench."""
+        return self.folder is not None

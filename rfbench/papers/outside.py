@@ -75,7 +75,7 @@ def read_outside(
             problems.append(f"{folder}: {error}")
         else:
             code = found.code if allow_imports else None
-            update = {"outside": True, "withheld": code != found.code, "code": code}
+            update = {"folder": folder, "withheld": code != found.code, "code": code}
             papers[found.paper.name] = found.model_copy(update=update)
     return papers, problems
 
