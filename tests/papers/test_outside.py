@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.errors import ResultsError
+from scripts.walk import AUTHOR, write_paper
 from tests.support.command_line import call
 from tests.support.invented import CLAIMS, PAPER, write
 from tests.support.papers import PAPER as OURS
@@ -269,3 +271,21 @@ def test_what_new_writes_runs_as_it_is() -> None:
     ):
         assert why in call("new", "--paper", name, code=2)
         assert not Path("liu2020").exists()
+
+
+def test_an_author_with_ten_numbers_one_claim_and_a_csv_gets_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    said = []
+    for place, (command, text) in enumerate(AUTHOR):
+        said.append(" ".join(call(*shlex.split(command)[1:]).split()))
+        assert text in said[-1]
+        if not place:
+            write_paper(Path("doe2031"))
+    numbers = call("verify", "doe2031", "--format", "csv").splitlines()
+    measured = [line for line in numbers if ",printed," in line and ",6," in line]
+    assert len(measured) == 10
+    assert "4 trials to run" in said[5], "those that the run before has not"
+    assert re.search(r"C1, doe2031, Table 1: .* - printed: (holds|fails|not clear)", said[3])
