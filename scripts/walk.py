@@ -397,19 +397,16 @@ def write_paper(folder: Path) -> None:
         for size in (10, 20, 30, 50, 80)
     ]
     (folder / "published.csv").write_text("\n".join([head, *numbers, ""]), encoding="utf-8")
-    for name, old, new in (
-        ("paper.yaml", "Digits: {dataset: digits, n_train: 1258, n_test: 539}", WELLS),
-        ("claims.yaml", "datasets: [Digits]", "datasets: [Wells]"),
-        (
-            f"{folder.name}_table1.yaml",
-            "dataset: digits",
-            "dataset: {file: wells.csv, target: state}",
-        ),
-        (f"{folder.name}_table1.yaml", "M: 50,100", "M: 10,20,30,50,80"),
+    (configuration,) = folder.glob("*_table1.yaml")
+    for file, old, new in (
+        (folder / "paper.yaml", "Digits: {dataset: digits, n_train: 1258, n_test: 539}", WELLS),
+        (folder / "claims.yaml", "datasets: [Digits]", "datasets: [Wells]"),
+        (configuration, "dataset: digits", "dataset: {file: wells.csv, target: state}"),
+        (configuration, "M: 50,100", "M: 10,20,30,50,80"),
     ):
-        text = (folder / name).read_text(encoding="utf-8")
-        assert text.count(old) == 1, (name, old)
-        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1, (file, old)
+        file.write_text(text.replace(old, new), encoding="utf-8")
 
 
 WELLS = "Wells: {dataset: wells.csv}"

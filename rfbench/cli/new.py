@@ -43,35 +43,31 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     context.exit()
 
 
-def write_paper(context: click.Context, parameter: click.Parameter, folder: Path | None) -> None:
-    """Write the folder of a paper, with comments, and end the command.
+def write_paper(folder: Path) -> None:
+    """Write the folder of a paper, with comments.
 
-    Raises ConfigError if it cannot be the folder of a paper outside of rfbench.
+    Raises ConfigError if it is there, or cannot be the folder of a paper outside of rfbench.
     """
-    if folder is None:
-        return
     from rfbench import papers
     from rfbench.pages.templates import render
     from rfbench.papers.outside import check_name
+    from rfbench.papers.reader import CLAIMS, PAPER, PUBLISHED
 
     name = folder.absolute().name
     check_name(name, papers.list_papers())
     if folder.exists():
         raise ConfigError(f"{folder} is there already.", "Nothing was written.", "Name another.")
     files.make_folder(folder)
-    for file in PAPER_FILES:
-        made = folder / (f"{name}_{file}" if file == PAPER_FILES[-1] else file)
-        files.write_named(made, render(f"new_{file}.j2", name=name, folder=folder).encode())
-        echo(made)
+    configuration = (folder / f"{name}_table1").with_suffix(".yaml")
+    templates = {folder / file: f"new_{file}.j2" for file in (PAPER, PUBLISHED, CLAIMS)}
+    for file, template in {**templates, configuration: "new_table.j2"}.items():
+        files.write_named(file, render(template, name=name, folder=folder).encode())
+        echo(file)
     echo(f"Try: rfbench run {folder}\nThen: rfbench verify {folder}")
-    context.exit()
-
-
-PAPER_FILES = ("paper.yaml", "published.csv", "claims.yaml", "table1.yaml")
 
 
 @click.command(short_help="Write a configuration for a data file, or a paper folder.")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", required=False)
 @TARGET_OPTION
 @click.option(
     "--out",
@@ -90,15 +86,18 @@ PAPER_FILES = ("paper.yaml", "published.csv", "claims.yaml", "table1.yaml")
     "--paper",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    is_eager=True,
-    expose_value=False,
-    callback=write_paper,
-    help="Write a folder for a paper of yours instead, and exit: numbers, claims, configuration.",
+    help="Write a folder for a paper of yours instead: numbers, claims, one configuration.",
 )
 @TASK
 @DROP
 @add_reading_options
-def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
+def new(
+    file: str | None,
+    target: str | int | None,
+    out: Path | None,
+    paper: Path | None,
+    **reading: Any,
+) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.
 
     \b
@@ -113,6 +112,11 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
     from rfbench.config.specs import DatasetSpec
     from rfbench.pages.templates import render
 
+    if paper is not None:
+        write_paper(paper)
+        return
+    if file is None:
+        raise click.UsageError("Missing argument 'FILE'.")
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
         raise ConfigError(f"{path} is there already.", "", "Name another one: --out.")
