@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from rfbench.analysis.selection import Selection, split_items
 from rfbench.cli.progress import name_trial, show_progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy
 from rfbench.errors import ConfigError
 from rfbench.experiment import runner, today
 from rfbench.experiment.plan import Trial, describe, plan
@@ -32,6 +35,7 @@ from rfbench.results import Results
 from rfbench.results.reader import TRIALS
 
 CELLS = "cells"  # folder of the rows that this command measures, below that of the results
+TIMES = frame.SUMS["t_all"]
 RETRIED = ("timeout",)  # the budget cuts off a trial
 
 
@@ -41,32 +45,23 @@ class CellRun:
 
     Attributes
     ----------
-    config : Path
-        The configuration file.
+    config : str
+        The configuration, as `rfbench run` takes it.
     experiment : Experiment
-        Its run, with the data set of the cell alone.
-    labels : list of str
-        The samplers that are the method of the cell.
-    sizes : list of int or None
-        The sizes of the cell.
+        Its run, with the data set, the method and the size of the cell alone.
     before : list of Results
         Rows that other commands measured.
     folder : Path
         The results folder of the missing trials.
     trials : list of Trial
-        All trials of the cell; none if the data are not here.
-    problem : str
-        Why nothing can be measured.
+        The trials of the cell; none if the data are not here.
     """
 
-    config: Path
+    config: str
     experiment: Experiment
-    labels: list[str]
-    sizes: list[int | None]
     before: list[Results]
     folder: Path
-    trials: list[Trial] = field(default_factory=list)
-    problem: str = ""
+    trials: list[Trial]
 
     @property
     def protocol(self) -> str:
@@ -74,38 +69,41 @@ class CellRun:
         return self.experiment.protocol
 
     @property
-    def missing(self) -> list[Trial]:
-        """The trials without a row, or whose row says that the budget cut them off."""
+    def problem(self) -> str:
+        """Why nothing can be measured; empty if it can."""
+        name = self.experiment.dataset[0].name
+        return "" if self.trials else f"the data of {name} are not here: rfbench data fetch {name}"
+
+    def join(self) -> list[Results]:
+        """Return the rows of the cell as one results folder; empty if there are none.
+
+        A trial that the budget cut off has no row here.
+        """
+        every = [*self.before, *_read(self.folder)]
+        ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]
+        parts = [
+            each.rows[each.rows["trial_id"].isin(ids) if ids else each.rows["label"].isin(labels)]
+            for each in every
+        ]
+        if not parts:
+            return []
+        rows = pd.concat([part[~part["status"].isin(RETRIED)] for part in parts])
+        rows = rows.drop_duplicates("trial_id", keep="last").reset_index(drop=True)
+        return [replace(every[0], rows=rows)] if len(rows) else []
+
+    def find_missing(self) -> list[Trial]:
+        """Return the trials without a row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 
-    def join(self) -> list[Results]:
-        """Return the rows of the cell as one results folder; empty if there are no rows."""
-        every = [*self.before, *_read(self.folder)]
-        rows = pd.concat([each.rows for each in every], ignore_index=True) if every else None
-        if rows is None:
-            return []
-        ids = [trial.id for trial in self.trials]
-        here = rows["trial_id"].isin(ids) if ids else rows["label"].isin(self.labels)
-        here &= ~rows["status"].isin(RETRIED)
-        rows = rows[here].drop_duplicates("trial_id", keep="last").reset_index(drop=True)
-        return [replace(every[0], rows=rows)] if len(rows) else []
-
-    @property
-    def seconds(self) -> float:
-        """The median time of a trial that is there, 0 if there is none."""
-        times = [each.rows[[*frame.SUMS["t_all"]]].sum(axis=1).median() for each in self.join()]
-        return float(times[0]) if times else 0.0
-
     def repeat(self) -> str:
         """Return the command that measures the rows of the cell again."""
-        run = config.shorten_path(self.config, self.experiment.name)
-        words = [f"rfbench run {self.config}"]
-        words += [f"--run {run}"] * (run != self.config.stem)
-        words += [f"--only dataset={self.experiment.dataset[0].name}"]
-        words += [f"--only label={label}" for label in self.labels]
-        words += [f"--only M={size}" for size in self.sizes if size is not None]
-        return " ".join([*words, f"--trials {self.experiment.trials} --out again"])
+        of, run = self.experiment, config.shorten_path(Path(self.config), self.experiment.name)
+        words = ["rfbench", "run", self.config, *["--run", run] * (run != Path(self.config).stem)]
+        only = [f"dataset={of.dataset[0].name}", *(f"label={spec.label}" for spec in of.samplers)]
+        only += [f"M={size}" for size in of.sizes if size is not None]
+        words += [word for each in only for word in ("--only", each)]
+        return shlex.join([*words, "--trials", str(of.trials), "--out", "again"])
 
 
 def verify_cell(
@@ -125,20 +123,24 @@ def verify_cell(
             f"{numbers[0].paper} has none with its table, data set, method and size.",
             "`rfbench list configs` has all.",
         )
-    missing, times = [run.missing for run in runs], [run.seconds for run in runs]
-    stopped, end = False, time.monotonic() + budget
-    for place, run in enumerate(runs):
-        if missing[place] and not stopped:
+    there, missing = [run.join() for run in runs], [run.find_missing() for run in runs]
+    times = [sum(each.rows[[*TIMES]].sum(axis=1).median() for each in every) for every in there]
+    failed, end = 0, time.monotonic() + budget
+    for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
+        if wanted:
             now = time.monotonic()
             # The rows of the other protocols have the same size and data set.
-            seconds = times[place] or max(times)
-            deadline = now + (end - now) / (len(runs) - place)
-            stopped = _measure(run, missing[place], deadline, seconds)
+            seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
+            summary = _measure(run, wanted, now + share, seconds)
+            failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
+            if summary.interrupted:
+                break
     lines = {run.protocol: _compare(run, numbers) for run in runs}
-    left = {run.protocol: len(run.missing) for run in runs}
-    again = f"rfbench verify --cell '{text}' --trials {runs[0].experiment.trials} --budget "
-    echo(render_cell(numbers, runs, lines, left, f"{again}{budget:g}s"), nl=False)
-    if stopped:
+    left = {run.protocol: len(run.find_missing()) for run in runs}
+    words = ("--trials", str(runs[0].experiment.trials), "--budget", f"{budget:g}s")
+    again = shlex.join(["rfbench", "verify", "--cell", text, *words])
+    echo(render_cell(numbers, runs, lines, left, again), nl=False)
+    if failed:
         raise click.exceptions.Exit(1)
 
 
@@ -146,68 +148,59 @@ def _find_runs(
     numbers: Sequence[Published], out: Path, trials: int | None, allow_imports: bool
 ) -> Iterator[CellRun]:
     """Yield the first run of each protocol that measures the cell."""
-    number = numbers[0]
-    folder = papers.find_folder(number.paper)
-    source = folder.paper.datasets[number.dataset].dataset
+    number, folder = numbers[0], papers.find_folder(numbers[0].paper)
+    source, seen = folder.paper.datasets[number.dataset].dataset, set[str]()
     paths = list_configurations(folder.folder) if folder.folder else shipped.list_configurations()
-    seen: set[str] = set()
     documents = [(path, *each) for path in paths for each in config.read_documents(path).items()]
     for path, name, document in documents:
-        value = document.value
-        items = split_items(str(value.get("item")))
-        if value.get("paper") != number.paper or number.item not in items:
+        items = split_items(str(document.value.get("item")))
+        if document.value.get("paper") != number.paper or number.item not in items:
             continue
-        experiment = config.from_document(document, name, allow_imports=allow_imports)
-        here = [spec for spec in experiment.dataset if spec.name == source]
-        named = {spec.label: spec.name for spec in experiment.samplers}
-        labels = [label for label in named if label == number.method]
-        labels = labels or [label for label, name in named.items() if name == number.method]
-        sizes = [size for size in experiment.sizes if number.size in (None, size)]
-        if not (here and labels and sizes) or experiment.protocol in seen:
+        whole = config.from_document(document, name, allow_imports=allow_imports)
+        samplers = [spec for spec in whole.samplers if spec.label == number.method]
+        samplers = samplers or [spec for spec in whole.samplers if spec.name == number.method]
+        found = {
+            "dataset": [spec for spec in whole.dataset if spec.name == source][:1],
+            "samplers": samplers,
+            "M": [size for size in whole.sizes if number.size in (None, size)],
+        }
+        if not all(found.values()) or whole.protocol in seen:
             continue
-        seen.add(experiment.protocol)
-        count = trials or experiment.trials
-        experiment = experiment.model_copy(update={"dataset": here[:1], "trials": count})
-        published = [each / name for each in [shipped.find_published()] if each]
-        run = CellRun(
-            path if folder.folder else Path(path.stem), experiment, labels, sizes,
-            _read(*published, out / name), out / CELLS / name,
-        )  # fmt: skip
-        if here[0].own or datasets.is_on_disk(source):
-            run.trials = [t for t in plan(experiment) if t.sampler.label in labels and t.M in sizes]
-        else:
-            run.problem = f"the data of {source} are not here: rfbench data fetch {source}"
-        yield run
+        seen.add(whole.protocol)
+        if isinstance(whole.M, KeptBy):  # the size is that of another method
+            found = {"dataset": found["dataset"]}
+        cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
+        above = [each for each in (shipped.find_published(), out) if each]
+        own = re.sub(r"[^\w.+=-]", "-", f"{name}_{source}_{number.method}_{number.M}")
+        here = cell.dataset[0].own or datasets.is_on_disk(source)
+        yield CellRun(
+            str(path if folder.folder else path.stem),
+            cell,
+            _read(*(each / name for each in above)),
+            out / CELLS / own,
+            [t for t in plan(cell) if t.sampler in samplers] if here else [],
+        )
 
 
 def _read(*folders: Path) -> list[Results]:
     return [results.read(folder) for folder in folders if (folder / TRIALS).is_file()]
 
 
-def _measure(run: CellRun, missing: list[Trial], deadline: float, seconds: float) -> bool:
-    """Run trials until the deadline; return True if that was interrupted or one failed.
-
-    `seconds` is the expected time of a trial, 0 if it is not known.
-    """
+def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
+    """Run trials until the deadline; `seconds` is the expected time of one, 0 if not known."""
     left, workers = deadline - time.monotonic(), usable.count_cores()
-    expected = format_seconds(len(missing) * seconds / workers) if seconds else "not known"
+    expected = format_seconds(len(wanted) * seconds / workers) if seconds else "not known"
     echo(
-        f"{run.protocol}: {len(missing)} trials to run, expected time {expected} after the workers "
+        f"{run.protocol}: {len(wanted)} trials to run, expected time {expected} after the workers "
         f"have started, {format_seconds(left)} of the budget"
     )
-    planned = RunPlan(run.folder, [run.experiment], missing, run.trials)
-    with show_progress(run.protocol, len(missing), 0, name_trial(describe(missing[0]))) as ended:
-        summary = runner.run(
-            planned,
-            n_jobs=workers,
-            limits=Limits(compute_memory_share("80%", workers), None, deadline),
-            retry=RETRIED,
-            on_row=ended,
-        )
-    late = [text for text in summary.messages if "timeout" in text]
-    for text in dict.fromkeys(set(summary.messages) - set(late)):
+    limits = Limits(compute_memory_share("80%", workers), None, deadline)
+    planned = RunPlan(run.folder, [run.experiment], wanted, run.trials)
+    with show_progress(run.protocol, len(wanted), 0, name_trial(describe(wanted[0]))) as ended:
+        summary = runner.run(planned, n_jobs=workers, limits=limits, retry=RETRIED, on_row=ended)
+    for text in dict.fromkeys(summary.messages):
         echo(text, err=True, mark="failed: ")
-    return summary.interrupted or summary.failed > len(late)
+    return summary
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:

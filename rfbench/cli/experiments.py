@@ -181,6 +181,7 @@ def sweep(
             raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
+    _find_configurations([path], (), options)  # the paper of its folder is known from here
     documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)
     combinations = sweeps.iterate_combinations(axes)

@@ -168,6 +168,8 @@ def verify(
         where, published = _find_own(where)
     held = verification.verify(where, paper, find_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)
+    if names and paper is None:  # several folders of papers were named
+        held, outside = held.of_papers(), {name: outside[name] for name in names if name in outside}
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)

@@ -79,13 +79,13 @@ def test_only_missing_trials_are_measured() -> None:
     assert "t_total: measured" in said
     assert "rfbench run theirs/doe2030/a.yaml" not in said
     assert re.search(r"rfbench run \S*/doe2030/a.yaml --only dataset=digits --only label=rks", said)
-    rows = read("results/cells/a").rows
+    rows = read("results/cells/a_digits_rks_40").rows
     assert set(zip(rows["label"], rows["M"], strict=True)) == {("rks", 40)}
     again = cell("--trials", "2")
     assert "trials to run" not in again
     assert again in said, "nothing is measured, and the same is printed"
     assert "1 trials to run, expected time" in cell("--trials", "3")
-    assert len(read("results/cells/a").rows) == 3
+    assert len(read("results/cells/a_digits_rks_40").rows) == 3
 
 
 def test_a_number_without_a_unit_and_without_a_size() -> None:
@@ -96,6 +96,29 @@ def test_a_number_without_a_unit_and_without_a_size() -> None:
     said = cell("--trials", "2", name="doe2030, Table 8, Digits, ORF")
     assert "ORF, no size stated - Published error: 5." in said
     assert re.search(r"measured minus published \+[\d.]+( ± [\d.]+)?: (differs|undecided)", said)
+
+
+def test_two_cells_of_a_run_do_not_hide_each_other() -> None:
+    with Path("theirs/doe2030/published.csv").open("a") as file:
+        file.write("table7,Digits,orf,40,error,9.0,,,%,,\n")
+    other = CELL.replace("rks", "ORF")
+    assert "2 trials to run" in cell("--trials", "2")
+    assert "2 trials to run" in cell("--trials", "2", name=other)
+    for name in (CELL, other):
+        assert "trials to run" not in cell("--trials", "2", name=name)
+        assert ", 2 trials; measured minus" in cell("--trials", "2", name=name)
+
+
+def test_a_failed_trial_does_not_stop_the_other_protocols() -> None:
+    path = Path("theirs/doe2030/a.yaml")
+    Path("theirs/doe2030/broken.py").write_text("def draw(X, M, seed):\n    return 1 / 0\n")
+    text = path.read_text().replace("[rks, orf]", '[{class: "broken.py:draw", label: rks}]')
+    path.write_text(text)
+    assert "not imported" in cell("--trials", "1", code=2)
+    Path("theirs/doe2030/b.yaml").write_text(CONFIG.format(protocol="matched"))
+    said = cell("--trials", "1", "--allow-imports", code=1)
+    assert "failed: " in said
+    assert re.search(r"matched - error: measured [\d.]+, 1 trial; measured minus", said)
 
 
 def test_rows_of_a_run_count() -> None:

@@ -122,6 +122,24 @@ def test_verify_compares_its_numbers_and_says_that_it_is_not_ours(words: list[st
     assert "printed: holds" in call("verify", *words, "--claim", "D1")
 
 
+def test_of_several_folders_these_alone_are_shown() -> None:
+    for name in ("roe2031", "poe2032"):
+        write(Path("more" if name == "roe2031" else "less"), name)
+        results(name, paper=name)
+    write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
+    words = ("theirs/doe2030", "more/roe2031", "--papers", "less")
+    for form in ("text", "csv"):
+        said = call("verify", *words, "--format", form)
+        assert {"doe2030", "roe2031"} <= set(re.findall(r"\w+20\d\d", said))
+        assert not re.search(r"liu2020|poe2032 table7|poe2032,table7", said)
+
+
+def test_a_sweep_of_its_configuration_runs() -> None:
+    path = Path("theirs/doe2030/small.yaml")
+    path.write_text(CONFIG.format(paper="doe2030"))
+    assert "2 trials" in call("sweep", path, "--M", "40", "--dry-run")
+
+
 def test_it_is_in_no_total_and_has_a_page() -> None:
     write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
     alone = call("report", "results/ours", "--out", "alone")
