@@ -51,11 +51,17 @@ def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> 
         for folder in each.numbers.loc[each.numbers["trials"] > 0, "folder"]
     }
     claimed = {o.claim.paper for each in every for o in each.outcomes if o.protocol}
+    library = papers.read_library()
+    empty = {name for name, folder in library.items() if not (folder.published or folder.claims)}
+    asked = empty | {o.claim.paper for each in every for o in each.outcomes}
+    asked |= {str(name) for each in every for name in each.numbers["paper"].unique()}
     published = shipped.find_published()
     seen: dict[Uncompared, list[str]] = {}
     for results in held.selection.collection.experiments:
         own = not (published and results.folder.resolve().is_relative_to(published.resolve()))
         swept = (results.rows["variant"] != "").all()
+        named = results.config.get("paper")
+        own &= named not in library or named in asked
         if own and not results.smoke and not swept and results.path not in compared:
             cause = _find_cause(held, results)
             if cause.cause != NO_NUMBER or cause.paper not in claimed:

@@ -246,6 +246,23 @@ def test_each_cause_of_no_comparison_has_its_sentence(config: dict[str, str], sa
     assert said in " ".join(call("verify", "results/mine", "--papers", "theirs").split())
 
 
+def test_a_paper_without_numbers_and_claims_says_so() -> None:
+    for file in ("published.csv", "claims.yaml", "open_choices.yaml"):
+        Path("theirs/doe2030", file).unlink()
+    Path("theirs/doe2030/paper.yaml").write_text(PAPER.partition("gains:")[0])
+    assert "doe2030 has no number and no claim" in " ".join(
+        call("verify", "theirs/doe2030").split()
+    )
+    assert "doe2030.md" in call("report", "--papers", "theirs", "--out", "pages")
+
+
+def test_a_paper_that_was_not_asked_for_is_no_cause() -> None:
+    write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
+    said = call("verify", "results", "--papers", "theirs", "--paper", "doe2030")
+    assert "nothing was compared" not in said
+    assert "99.50" in said
+
+
 def test_other_data_and_stale_rows_are_named() -> None:
     rows = trials(80.0, dataset="letter", protocol="printed")
     write_folder(Path("letters"), rows, {"config": {"name": "letters", **OURS}})
