@@ -41,8 +41,8 @@ class Uncompared:
 def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> list[Uncompared]:
     """Return the causes why results were compared with nothing, smoke runs and sweeps apart.
 
-    The rows that come with rfbench are left out. `others` are verifications of the same results for
-    papers that are not part of rfbench.
+    The rows that come with rfbench are left out, and results of papers that `held` does not cover.
+    `others` are verifications of the same results for papers that are not part of rfbench.
     """
     every = [held, *others]
     compared = {
@@ -61,7 +61,7 @@ def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> 
         own = not (published and results.folder.resolve().is_relative_to(published.resolve()))
         swept = (results.rows["variant"] != "").all()
         named = results.config.get("paper")
-        own &= named not in library or named in asked
+        own &= named in asked if named in library else asked.issuperset(papers.list_papers())
         if own and not results.smoke and not swept and results.path not in compared:
             cause = _find_cause(held, results)
             if cause.cause != NO_NUMBER or cause.paper not in claimed:

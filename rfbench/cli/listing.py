@@ -15,7 +15,7 @@ import yaml
 
 from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, PAPERS, include_papers
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def list_(
         named = [Path(name)] if name else []
         _, names = include_papers(named, paper_folders, allow_imports=allow_imports)
         name = next(iter(names), name)
+        if allow_imports:
+            _check_code()
     things = _things(what)
     if not things:
         raise ConfigError(
@@ -137,6 +139,20 @@ def _things(what: str) -> Things:
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
         runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
     return files | runs | files  # in the order of the files, which stand for a run of their name
+
+
+def _check_code() -> None:
+    """Import the claims.py of papers outside of rfbench, and print what is wrong with them."""
+    from rfbench import papers
+    from rfbench.analysis.claims import find_own_function
+
+    for claim in papers.list_claims():
+        own = any(part.at == "own" for part in claim.parts)
+        if own and papers.find_folder(claim.paper).outside:
+            try:
+                find_own_function(claim)
+            except RfbenchError as error:
+                echo(f"{claim.paper} {claim.id}: {error}", err=True)
 
 
 def _facts(entry: Entry) -> str:

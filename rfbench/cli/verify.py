@@ -164,7 +164,7 @@ def verify(
         folders, claims_only = tuple(found), True
     where: Sequence[Path] = folders or ([usual] if usual.is_dir() else [])
     published: list[Path] = []
-    if form == "text" and claim is None:
+    if form == "text" and paper is None and claim is None:
         where, published = _find_own(where)
     held = verification.verify(where, paper, find_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)

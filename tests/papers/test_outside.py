@@ -175,8 +175,12 @@ def test_its_code_runs_only_if_it_is_allowed() -> None:
     call("list", "papers", "theirs/doe2030")
     call("table", "results", *words)
     assert not Path("ran").exists()
-    said = call("verify", "results", *words, "--allow-imports")
+    assert "claims.py" not in call("list", "papers", *words, "--allow-imports")
     assert Path("ran").exists()
+    (folder / "claims.py").write_text("CLAIMS = {}")
+    assert "has no function" in call("list", "papers", *words, "--allow-imports")
+    (folder / "claims.py").write_text(CODE)
+    said = call("verify", "results", *words, "--allow-imports")
     assert "99.50" in said, "an error in its code does not stop the numbers"
     assert "not judged (division by zero)" in " ".join(said.split())
 
@@ -258,6 +262,7 @@ def test_a_paper_without_numbers_and_claims_says_so() -> None:
 
 def test_a_paper_that_was_not_asked_for_is_no_cause() -> None:
     write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
+    results("mine", paper="")
     said = call("verify", "results", "--papers", "theirs", "--paper", "doe2030")
     assert "nothing was compared" not in said
     assert "99.50" in said
@@ -288,6 +293,7 @@ def test_a_user_s_run_comes_alone_before_the_published_rows(
     assert "rfbench verify results/published" in said
     for folder in ("results/published", "results/published/ours"):
         assert "liu2020" in call("verify", folder)
+    assert "80.00" in call("verify", "results", "--paper", "liu2020")
     assert "liu2020" in call("verify", "results", "--format", "csv", "--papers", "theirs")
 
 
