@@ -368,6 +368,50 @@ def write_messy(folder: Path) -> dict[str, tuple[str, str]]:
     }
 
 
+# What an author types, with a text of each answer; `write_paper` comes after the first command.
+AUTHOR = (
+    ("rfbench new --paper doe2031", "rfbench run doe2031"),
+    ("rfbench list papers doe2031", "Wells"),
+    ("rfbench run doe2031 --trials 6", "0 failed"),
+    ("rfbench verify doe2031", "not part of rfbench"),
+    ("rfbench verify doe2031 --claim C1", "printed: "),
+    ("rfbench verify --cell 'doe2031, Table 1, Wells, RFF, 50' --papers doe2031", "measured minus"),
+    ("rfbench report results --papers doe2031 --out pages", "doe2031.md"),
+)
+
+
+def write_paper(folder: Path) -> None:
+    """Put a table, ten numbers and one claim into a folder that `rfbench new --paper` wrote."""
+    draw = random.Random(3)
+    points = [[draw.gauss(0, 1) for _ in range(3)] for _ in range(150)]
+    rows = [
+        [*(f"{x:.3f}" for x in point), "wet" if point[0] * point[1] + 0.3 * point[2] > 0 else "dry"]
+        for point in points
+    ]
+    with (folder / "wells.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([["a", "b", "c", "state"], *rows])
+    head, *_ = (folder / "published.csv").read_text(encoding="utf-8").splitlines()
+    numbers = [
+        f"table1,Wells,{method},{size},error,{30 - size / 10 + shift},2.0,sd,%,10 trials"
+        for method, shift in (("rks", 0.0), ("orf", -0.5))
+        for size in (10, 20, 30, 50, 80)
+    ]
+    (folder / "published.csv").write_text("\n".join([head, *numbers, ""]), encoding="utf-8")
+    (configuration,) = folder.glob("*_table1.yaml")
+    for file, old, new in (
+        (folder / "paper.yaml", "Digits: {dataset: digits, n_train: 1258, n_test: 539}", WELLS),
+        (folder / "claims.yaml", "datasets: [Digits]", "datasets: [Wells]"),
+        (configuration, "dataset: digits", "dataset: {file: wells.csv, target: state}"),
+        (configuration, "M: 50,100", "M: 10,20,30,50,80"),
+    ):
+        text = file.read_text(encoding="utf-8")
+        assert text.count(old) == 1, (file, old)
+        file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+WELLS = "Wells: {dataset: wells.csv}"
+
+
 def count_rows(file: Path) -> int:
     """Return the number of rows of a CSV file, 0 if it does not exist."""
     if not file.exists():
@@ -475,6 +519,10 @@ def walk(top: Path, *, torch: bool = False) -> int:
         line(f"rfbench run {file}.yaml --smoke", has=["0 failed"])
         line(f"rfbench choose {file} {out}", has=[text])
         line(f"rfbench predict chosen-{file}/model.joblib {file} --out p-{file}.csv", has=["120"])
+    for place, (command, text) in enumerate(AUTHOR):
+        line(command, has=[text])
+        if not place:
+            here.step("an author's numbers", lambda: write_paper(here.user / "doe2031"))
     here.step("modules of the current folder do not run", here.planted_modules_do_not_run)
     line("rfbench choose nowhere.csv --target y", code=2, has=["nowhere.csv"])
     line("rfbench run quickstart --set kernl=gaussian", code=2, has=["kernel"])

@@ -38,7 +38,7 @@ fork_workers()
 # Tests of faults start their own workers; they take long, and begin first.
 WITH_WORKERS = re.compile(
     r"tests/(experiment/(?!test_faults)|audit/)"
-    r"|test_(api|cli|documentation|invented)\.py"
+    r"|test_(api|cell|cli|documentation|invented|outside)\.py"
 )
 # Files that share the verification of all published rows, which takes seconds.
 WITH_PUBLISHED = ("tests/analysis/test_ledger.py", "tests/pages/test_contents.py")

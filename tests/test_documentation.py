@@ -60,6 +60,7 @@ PARSED = {
     "rfbench rank": "it measures many tables; tests/leaderboard runs it",
     "rfbench predict": "its model is that of choose; tests/choosing runs it",
     "rfbench data fetch": "a network",
+    "rfbench verify --cell": "it measures; tests/papers runs it",
     "rfbench replay": "the machine that measured the row",
 }
 # Run, but with less to do.
@@ -117,11 +118,7 @@ def place(tmp_path, monkeypatch, no_pictures):
     copied(rows / table, tmp_path / "results" / "published" / table)
     CliRunner().invoke(main, ["new", "--example"], catch_exceptions=False)  # flats.csv, new.csv
     shutil.copy(ROOT / "scripts/examples/sampler.py", tmp_path / "mine.py")
-    (tmp_path / "mypaper").mkdir()
-    (tmp_path / "mypaper" / "paper.yaml").write_text(
-        "{title: Mine, authors: [Me], venue: V, year: 2030, about: a paper,"
-        " datasets: {Digits: {dataset: digits}}}"
-    )
+    CliRunner().invoke(main, ["new", "--paper", "mine2026"], catch_exceptions=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "Downloads").mkdir()
     (tmp_path / "Downloads" / "letter+recognition.zip").touch()
@@ -151,6 +148,8 @@ def test_a_command_of_rfbench_runs(line, place):
         (place / "mine.yaml").write_text(named("mine.py:Antithetic"))
         (place / "flats.yaml").write_text(named("flats.csv"))
         (place / "FILE.yaml").write_text(named("protocols:"))
+    if words[:2] == ["new", "--paper"]:
+        shutil.rmtree(place / words[2])
     if "--replay" in words:
         words[words.index("--replay") + 1] = "1"
     if words[0] in ("run", "sweep", "audit"):

@@ -33,7 +33,27 @@ def evaluate(
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
     wanted = [claim for claim in papers.list_claims() if claim.paper in chosen]
-    return [outcome for claim in wanted for outcome in judge_claim(claim, selection, unprinted)]
+    return [outcome for claim in wanted for outcome in _judge_safely(claim, selection, unprinted)]
+
+
+def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
+    """Return `judge_claim`; a claim outside of rfbench whose code fails, or may not run, is marked.
+
+    Its error does not stop the other claims.
+    """
+    folder = papers.find_folder(claim.paper)
+    why = "its claims.py needs --allow-imports"
+    if not (folder.withheld and any(part.at == "own" for part in claim.parts)):
+        try:
+            return judge_claim(claim, selection, unprinted)
+        except (Exception, SystemExit) as error:
+            if not folder.outside:
+                raise
+            why = str(error) or type(error).__name__
+    items = [item for part in claim.parts for item in part.items]
+    protocols = selection.protocols(claim.paper, items)
+    verdict = verdicts.NOT_JUDGED if protocols else verdicts.NOT_RUN
+    return [Outcome(claim, name, verdict, unjudged=why) for name in protocols or [""]]
 
 
 def judge_claim(

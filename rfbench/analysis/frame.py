@@ -222,11 +222,11 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     return build_collection(results, notes, today)
 
 
-def _count_planned_trials() -> dict[str, int]:
+def _count_planned_trials() -> dict[tuple[str, str], int]:
     """Return the planned number of trials of the runs to which trials were added later."""
     return {
-        name: n
-        for paper in papers.list_papers()
+        (paper, name): n
+        for paper in papers.read_library()
         for name, n in papers.find_paper(paper).provenance.trials.items()
     }
 
@@ -237,7 +237,7 @@ def drop_added_trials(results: Results) -> Results:
     These were added to a few sizes after a look at their rows, see
     `rfbench.papers.models.Provenance`. Results without a paper are returned unchanged.
     """
-    if not results.config.get("paper") or results.name not in _count_planned_trials():
+    if (results.config.get("paper"), results.name) not in _count_planned_trials():
         return results
     added = build_collection([results]).rows["added"].to_numpy(dtype=bool)
     return replace(results, rows=results.rows[~added].reset_index(drop=True))
@@ -284,7 +284,8 @@ def build_collection(
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
     # Trials that were added to a few sizes after a look at their rows are not counted: the sizes
     # were chosen by their results, so their means would be biased.
-    planned = rows["experiment"].map(_count_planned_trials()).astype(float)
+    later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
+    planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned
     if rows["added"].any():  # if all sizes have equally many trials, no trials were added
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
@@ -395,6 +396,9 @@ def _stale(
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
         asked = today(results) if today else None
+        # Whether other configurations than those of rfbench plan these settings is not known.
+        if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
+            asked = frozenset() if results.config.get("paper") else None
         if asked is not None:
             here = named & (groups["folder"] == results.path)
             stale |= here & ~groups["setting"].isin(asked)

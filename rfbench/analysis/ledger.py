@@ -243,7 +243,8 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
          papers.find_claim_order(outcome.claim),
          papers.find_settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
-        if outcome.claim.judged and outcome.protocol and outcome.verdict != verdicts.SHOWN
+        if outcome.claim.judged and outcome.protocol
+        if outcome.verdict not in (verdicts.SHOWN, verdicts.NOT_JUDGED)
     ]  # fmt: skip
     return pd.DataFrame(lines, columns=["paper", "id", "protocol", *OF_CLAIMS, "verdict"])
 

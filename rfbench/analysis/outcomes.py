@@ -55,6 +55,7 @@ class Outcome:
     # Data sets on which a published number of a compared method differs, with the largest
     # difference, in points or in percent of a number that is not a percentage.
     differing: tuple[tuple[str, float, Unit], ...] = ()
+    unjudged: str = ""  # why a claim of a paper that is not part of rfbench has no verdict
 
     @property
     def part(self) -> Part | None:

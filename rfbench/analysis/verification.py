@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from rfbench.papers.models import PLAIN
 from rfbench.results import reader
 from rfbench.results.manifest import read_if_sound
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -37,6 +40,21 @@ class Verification:
     def own(self) -> pd.DataFrame:
         """Numbers on the papers' own data, without substitutes."""
         return self.numbers[~self.numbers["stand_in"]]
+
+    @property
+    def named(self) -> list[str]:
+        """The papers that the results name, as far as they are known."""
+        named = {each.config.get("paper") for each in self.selection.collection.experiments}
+        return [name for name in papers.read_library() if name in named]
+
+    def of_papers(self, *names: str) -> Verification:
+        """Return the numbers and claims of some papers alone."""
+        return replace(
+            self,
+            numbers=self.numbers[self.numbers["paper"].isin(names)],
+            outcomes=tuple(o for o in self.outcomes if o.claim.paper in names),
+            authors=tuple(runs for runs in self.authors if runs.paper in names),
+        )
 
     def of_claim(self, name: str) -> list[Outcome]:
         """Return the outcomes of a claim, given its id or ``paper/id``.
@@ -95,6 +113,21 @@ def verify(
         )
     unprinted = next(iter(slices.ask("unprinted", folders)), return_no_effect)
     return replace(build_verification(Selection(collection), paper, unprinted), paths=folders)
+
+
+def verify_outside(held: Verification) -> dict[str, Verification]:
+    """Verify, each by itself, the papers outside of rfbench that the results name.
+
+    A paper whose files fit no analysis is left out, with a warning.
+    """
+    found = {}
+    for name in held.named:
+        if papers.find_folder(name).outside:
+            try:
+                found[name] = replace(build_verification(held.selection, name), paths=held.paths)
+            except Exception as error:  # its files were written by anybody
+                log.warning("left out: %s: %s", name, error)
+    return found
 
 
 def build_verification(

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rfbench.cli.options import FILE_TYPE, RUN_HELP, RunOptions, make_setting_option, run_options
+from rfbench.cli.options import (
+    FILE_TYPE,
+    PAPERS,
+    RUN_HELP,
+    RunOptions,
+    include_papers,
+    make_setting_option,
+    run_options,
+)
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, DataError
 
@@ -25,15 +33,19 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Download nothing. Configurations without local data are skipped and listed.",
 )
+@PAPERS
 @run_options
 def run(
     configs: tuple[Path, ...],
+    paper_folders: tuple[Path, ...],
     overrides: tuple[str, ...],
     runs: tuple[str, ...],
     offline: bool,
     options: RunOptions,
 ) -> None:
     """Run the missing trials of one or several configurations, given as files or names.
+
+    If the folder of a paper is given, all configurations in it are run.
 
     Trials that have a row in OUT/NAME/trials.csv are not repeated. An interrupted run resumes, and
     a larger --trials adds only the new trials.
@@ -51,7 +63,7 @@ def run(
 
     experiments = [
         experiment
-        for path in configs
+        for path in _find_configurations(configs, paper_folders, options)
         for experiment in config.read_all(
             path, [*overrides, *options.overrides], only=runs, allow_imports=options.allow_imports
         )
@@ -69,6 +81,22 @@ def run(
     if offline or (len(experiments) > 1 and not options.dry_run):
         experiments = _with_data(experiments, offline, progress=not options.quiet)
     carry_out([Work(experiment.name, [experiment]) for experiment in experiments], options)
+
+
+def _find_configurations(
+    paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
+) -> list[Path]:
+    """Return the configurations, including the ones in the folders of papers, and load the papers."""
+    from rfbench.papers.outside import is_paper, list_configurations
+
+    above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]
+    named = [path for path in (*paths, *above) if is_paper(path)]
+    include_papers(named, paper_folders, allow_imports=options.allow_imports)
+    found = [list_configurations(path) if is_paper(path) else [path] for path in paths]
+    for path, configurations in zip(paths, found, strict=True):
+        if not configurations:
+            raise ConfigError(f"{path} has no configuration.", "", "Write one next to paper.yaml.")
+    return [path for configurations in found for path in configurations]
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
@@ -153,6 +181,7 @@ def sweep(
             raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
+    _find_configurations([path], (), options)  # the paper of its folder is known from here
     documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)
     combinations = sweeps.iterate_combinations(axes)

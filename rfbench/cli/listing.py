@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
 
-from rfbench.cli.options import AS_JSON
+from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, PAPERS, include_papers
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
 
 if TYPE_CHECKING:
@@ -33,8 +34,16 @@ LISTS = ("samplers", "solvers", "kernels", "datasets", "papers", "configs", "col
 @click.command("list", short_help="List samplers, solvers, kernels, configurations and papers.")
 @click.argument("what", type=click.Choice(LISTS))
 @click.argument("name", required=False)
+@PAPERS
+@ALLOW_IMPORTS
 @AS_JSON
-def list_(what: str, name: str | None, form: str) -> None:
+def list_(
+    what: str,
+    name: str | None,
+    paper_folders: tuple[Path, ...],
+    allow_imports: bool,
+    form: str,
+) -> None:
     """List the entries of a kind, one line each; with NAME, print the details of one entry.
 
     \b
@@ -45,6 +54,12 @@ def list_(what: str, name: str | None, form: str) -> None:
         rfbench list papers
         rfbench list columns
     """
+    if what == "papers":
+        named = [Path(name)] if name else []
+        _, names = include_papers(named, paper_folders, allow_imports=allow_imports)
+        name = next(iter(names), name)
+        if allow_imports:
+            _check_code()
     things = _things(what)
     if not things:
         raise ConfigError(
@@ -109,11 +124,11 @@ def _things(what: str) -> Things:
         return {
             name: (
                 (", ".join(dict.fromkeys(n.item for n in folder.published)),
-                 f"{folder.paper.citation}: {folder.paper.about}"),
+                 f"{folder.paper.citation}: {folder.paper.about}"
+                 + " (not part of rfbench)" * folder.outside),
                 partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
             )
-            for name in papers.list_papers()
-            for folder in [papers.find_folder(name)]
+            for name, folder in papers.read_library().items()
         }  # fmt: skip
     files: Things = {}
     runs: Things = {}
@@ -126,6 +141,20 @@ def _things(what: str) -> Things:
         runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
     # keep the order of the files; a file has priority over a run with its name
     return files | runs | files
+
+
+def _check_code() -> None:
+    """Import the claims.py of papers outside of rfbench, and print what is wrong with them."""
+    from rfbench import papers
+    from rfbench.analysis.claims import find_own_function
+
+    for claim in papers.list_claims():
+        own = any(part.at == "own" for part in claim.parts)
+        if own and papers.find_folder(claim.paper).outside:
+            try:
+                find_own_function(claim)
+            except RfbenchError as error:
+                echo(f"{claim.paper} {claim.id}: {error}", err=True)
 
 
 def _facts(entry: Entry) -> str:

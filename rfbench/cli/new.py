@@ -1,4 +1,4 @@
-"""Command `rfbench new`: write a configuration for your own data."""
+"""Command `rfbench new`: write a configuration for your own data, or the folder of a paper."""
 
 from __future__ import annotations
 
@@ -43,8 +43,31 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     context.exit()
 
 
-@click.command(short_help="Write a commented configuration for a file of data.")
-@click.argument("file", metavar="FILE")
+def write_paper(folder: Path) -> None:
+    """Write the folder of a paper, with comments.
+
+    Raises ConfigError if it is there, or cannot be the folder of a paper outside of rfbench.
+    """
+    from rfbench import papers
+    from rfbench.pages.templates import render
+    from rfbench.papers.outside import check_name
+    from rfbench.papers.reader import CLAIMS, PAPER, PUBLISHED
+
+    name = folder.absolute().name
+    check_name(name, papers.list_papers())
+    if folder.exists():
+        raise ConfigError(f"{folder} is there already.", "Nothing was written.", "Name another.")
+    files.make_folder(folder)
+    configuration = (folder / f"{name}_table1").with_suffix(".yaml")
+    templates = {folder / file: f"new_{file}.j2" for file in (PAPER, PUBLISHED, CLAIMS)}
+    for file, template in {**templates, configuration: "new_table.j2"}.items():
+        files.write_named(file, render(template, name=name, folder=folder).encode())
+        echo(file)
+    echo(f"Try: rfbench run {folder}\nThen: rfbench verify {folder}")
+
+
+@click.command(short_help="Write a configuration for a data file, or a paper folder.")
+@click.argument("file", metavar="FILE", required=False)
 @TARGET_OPTION
 @click.option(
     "--out",
@@ -59,10 +82,22 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     callback=write_example,
     help="Write the example files flats.csv and new.csv instead, and exit.",
 )
+@click.option(
+    "--paper",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write a folder for a paper of yours instead: numbers, claims, one configuration.",
+)
 @TASK
 @DROP
 @add_reading_options
-def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -> None:
+def new(
+    file: str | None,
+    target: str | int | None,
+    out: Path | None,
+    paper: Path | None,
+    **reading: Any,
+) -> None:
     """Write a commented configuration for FILE, ready for `rfbench run`.
 
     \b
@@ -70,12 +105,18 @@ def new(file: str, target: str | int | None, out: Path | None, **reading: Any) -
         rfbench new --example                 # writes flats.csv and new.csv to try things on
         rfbench new prices.csv --target price
         rfbench new prices.csv --target price --out configs/prices.yaml
+        rfbench new --paper mine2026          # a folder for `rfbench run` and `rfbench verify`
     """
     from pydantic import ValidationError
 
     from rfbench.config.specs import DatasetSpec
     from rfbench.pages.templates import render
 
+    if paper is not None:
+        write_paper(paper)
+        return
+    if file is None:
+        raise click.UsageError("Missing argument 'FILE'.")
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
         raise ConfigError(f"{path} exists already.", "", "Give another file with --out.")

@@ -6,13 +6,14 @@ import functools
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rfbench.cli.terminal import echo
 from rfbench.memory import limit_temporarily
 
 if TYPE_CHECKING:
@@ -93,6 +94,47 @@ ALLOW_IMPORTS = click.option(
     is_flag=True,
     help="Let the configuration import any class, which runs its code.",
 )
+PAPERS = click.option(
+    "--papers",
+    "paper_folders",
+    metavar="DIR",
+    multiple=True,
+    type=FILE_TYPE,
+    help="Folder of a paper that is not part of rfbench, or of several; may be repeated.",
+)
+
+
+def include_papers(
+    paths: Sequence[Path], paper_folders: Sequence[Path], *, allow_imports: bool = False
+) -> tuple[tuple[Path, ...], list[str]]:
+    """Make papers outside of rfbench known until the command ends, and print which are left out.
+
+    Return the results folders among the paths, and the papers whose folders are among them: their
+    results are those in the folder of the paper, or else all of this user.
+
+    Raises ResultsError if there is no paper at a path of `paper_folders`, and ConfigError if the
+    only papers among the paths cannot be read.
+    """
+    from rfbench import papers
+    from rfbench.errors import ConfigError
+    from rfbench.papers.outside import is_paper
+    from rfbench.results.reader import TRIALS
+
+    named = [path for path in paths if is_paper(path)]
+    included = papers.include([*named, *paper_folders], allow_imports=allow_imports)
+    problems = click.get_current_context().with_resource(included)
+    names = [path.resolve().name for path in named]
+    names = [name for name in names if name in papers.list_outside()]
+    if named and not names:
+        raise ConfigError(*problems[:1])
+    for problem in problems:
+        echo(f"left out: {problem}", err=True)
+    inside = [path for path in named if next(path.rglob(TRIALS), None)]
+    others = [path for path in paths if path not in named]
+    usual = [find_results_folder()] * (bool(names) and not others + inside)
+    return (*others, *inside, *usual), names
+
+
 RESULTS = Path("results")
 OUT = click.option(
     "--out",

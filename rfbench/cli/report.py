@@ -8,7 +8,14 @@ from pathlib import Path
 import click
 
 from rfbench import slices
-from rfbench.cli.options import FILE_TYPE, FOLDER_TYPE, RESULTS
+from rfbench.cli.options import (
+    ALLOW_IMPORTS,
+    FILE_TYPE,
+    FOLDER_TYPE,
+    PAPERS,
+    RESULTS,
+    include_papers,
+)
 from rfbench.cli.terminal import echo
 
 PUBLISHED = RESULTS / "published"
@@ -42,7 +49,16 @@ class _Report(click.Command):
     help="Write HTML only. NAME.html is one page with the tables and figures of RESULTS; any other "
     "name is a folder for all pages.",
 )
-def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: bool) -> None:
+@PAPERS
+@ALLOW_IMPORTS
+def report(
+    folders: tuple[Path, ...],
+    out: Path,
+    html: Path | None,
+    paper_folders: tuple[Path, ...],
+    allow_imports: bool,
+    **asked: bool,
+) -> None:
     """Write the pages of results from the CSV files alone; nothing is run.
 
     README.md: findings, and the numbers of results that reproduce. papers/: a page per paper, its
@@ -61,6 +77,7 @@ def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: boo
     """
     from rfbench.experiment.today import find_settings, read_paper_configurations
 
+    folders, _ = include_papers(folders, paper_folders, allow_imports=allow_imports)
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
     own = [place for name, (_, place) in _modes().items() if asked[name]]
     if own:

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import click
 
-from rfbench.cli.options import FOLDER_TYPE, RESULTS_OR_USUAL, split_commas
+from rfbench.cli.options import (
+    FOLDER_TYPE,
+    PAPERS,
+    RESULTS_OR_USUAL,
+    include_papers,
+    split_commas,
+)
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
 
@@ -166,9 +172,11 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     help="Labels of the methods to print, in this order, such as rks,eerf.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
+@PAPERS
 @ALL_TRIALS
 def table(
     folders: tuple[Path, ...],
+    paper_folders: tuple[Path, ...],
     form: str,
     every_table: bool,
     methods: tuple[str, ...],
@@ -193,8 +201,14 @@ def table(
     from rfbench import results
     from rfbench.analysis.frame import drop_added_trials
     from rfbench.pages import summary_table
+    from rfbench.results import manifest
 
+    folders, names = include_papers(folders, paper_folders)
     sources = results.find(folders)
+    if names:
+        configs = [manifest.read_if_sound(folder, []).get("config", {}) for folder in sources]
+        of_papers = zip(sources, configs, strict=True)
+        sources = [folder for folder, config in of_papers if config.get("paper") in names]
     many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
     if form == "latex" and many:
         raise click.UsageError(

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
 import click
 
-from rfbench import slices
+from rfbench import shipped, slices
 from rfbench.analysis import verdicts
 from rfbench.cli.maintenance import replay_rows
-from rfbench.cli.options import ALLOW_IMPORTS, FILE_TYPE, POSITIVE_INTEGER, find_results_folder
+from rfbench.cli.options import (
+    ALLOW_IMPORTS,
+    FILE_TYPE,
+    PAPERS,
+    POSITIVE_INTEGER,
+    find_results_folder,
+    include_papers,
+    parse_duration,
+)
 from rfbench.cli.terminal import echo
+from rfbench.errors import ResultsError
 
 VERIFY_HELP = """Compare published numbers and claims with measurements.
 
@@ -30,6 +41,7 @@ Examples:
   rfbench verify results/ --claim E1 --format csv > comparisons.csv
   rfbench verify results/published --finding methods
   rfbench verify results/ --replay 100
+  rfbench verify --cell 'PAPER, Table 3, EEG, ORF, 224' --trials 10 --budget 60s
 """
 
 
@@ -62,6 +74,25 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
 @click.option(
     "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
 )
+@click.option(
+    "--cell",
+    metavar="NAMES",
+    help="Measure one published number: 'PAPER, TABLE, DATA SET, METHOD, M', as the paper prints "
+    "them. Missing trials are run, and their rows are written to RESULTS/cells.",
+)
+@click.option(
+    "--trials",
+    type=POSITIVE_INTEGER,
+    help="With --cell: number of trials; default: those of the configuration.",
+)
+@click.option(
+    "--budget",
+    type=parse_duration,
+    default="60s",
+    show_default=True,
+    metavar="TIME",
+    help="With --cell: time after which no trial starts, such as 90s or 5m.",
+)
 @click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
 @click.option(
     "--replay",
@@ -77,6 +108,7 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
     show_default=True,
     help="Seed of the choice of N rows.",
 )
+@PAPERS
 @ALLOW_IMPORTS
 @click.option(
     "--rules",
@@ -92,15 +124,30 @@ def verify(
     form: str,
     claims_only: bool,
     claim: str | None,
+    cell: str | None,
+    trials: int | None,
+    budget: float,
     finding: str | None,
     count: int | None,
     seed: int,
+    paper_folders: tuple[Path, ...],
     allow_imports: bool,
 ) -> None:
     """Print the scoreboard of RESULTS, by default of the folder results if it exists."""
+    folders, names = include_papers(folders, paper_folders, allow_imports=allow_imports)
+    if len(names) == 1 and paper is None:
+        paper = names[0]
+    if cell is not None:
+        from rfbench.cli.cell import verify_cell
+
+        out = (*folders, find_results_folder())[0]
+        verify_cell(cell, out, trials, budget, allow_imports=allow_imports)
+        return
     if count is not None:
         replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return
+    import pandas as pd
+
     from rfbench.analysis import claims, ledger, verification
     from rfbench.analysis.published import PUBLISHED_COLUMNS
     from rfbench.escaping import as_csv
@@ -115,13 +162,22 @@ def verify(
     if claim is not None:
         found, paper = verification.find_claim_folders(folders or (usual,), claim)
         folders, claims_only = tuple(found), True
-    where = folders or ([usual] if usual.is_dir() else [])
+    where: Sequence[Path] = folders or ([usual] if usual.is_dir() else [])
+    published: list[Path] = []
+    if form == "text" and paper is None and claim is None:
+        where, published = _find_own(where)
     held = verification.verify(where, paper, find_settings, needed=bool(folders))
+    outside = {} if paper else verification.verify_outside(held)
+    if names and paper is None:  # several folders of papers were named
+        held, outside = held.of_papers(), {name: outside[name] for name in names if name in outside}
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
+        every = [held, *outside.values()]
         table = (
-            claims.tabulate_outcomes(held.outcomes) if claims_only else held.own[PUBLISHED_COLUMNS]
+            claims.tabulate_outcomes([o for each in every for o in each.outcomes])
+            if claims_only
+            else pd.concat([each.own[PUBLISHED_COLUMNS] for each in every], ignore_index=True)
         )
         table = table if claim is None else claims.tabulate_comparisons(held.of_claim(claim))
         output = as_csv(table, float_format="%.10g", lineterminator="\n")
@@ -130,8 +186,33 @@ def verify(
     elif claim is not None:
         output = explained(held.of_claim(claim))
     else:
-        output = render_text(held, claims_only)
+        output = render_text(held, claims_only, outside=list(outside.values()))
     echo(output, nl=False)
+    if published:
+        shown = " ".join(map(str, published))
+        echo(f"\nThe published rows below are left out here: rfbench verify {shown}")
+
+
+def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
+    """Return the results folders of this user at or below paths, and the folder of published rows.
+
+    The second is empty if only published rows are there, or if a path leads into them.
+    """
+    published = shipped.find_published()
+    if published is None or not all(path.exists() for path in paths):
+        return paths, []
+    from rfbench.results import reader
+
+    published = published.resolve()
+    above = [path for path in paths if published.is_relative_to(path.resolve())]
+    if not above or any(path.resolve().is_relative_to(published) for path in paths):
+        return paths, []
+    with contextlib.suppress(ResultsError):
+        found = reader.find(paths)
+        own = [path for path in found if not path.resolve().is_relative_to(published)]
+        if own and len(own) < len(found):
+            return own, [above[0] / published.relative_to(above[0].resolve())]
+    return paths, []
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +110,19 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
+    experiment.changed.extend(_list_changes(document))
     _check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
     check_combinations(experiment, document)
     return experiment
+
+
+def _list_changes(document: yamlfile.Document) -> Iterator[str]:
+    for path, place in document.places.items():
+        if path and place.startswith("--set ") and path != ("trials",):
+            value = functools.reduce(operator.getitem, path, document.value)
+            yield f"{place.removeprefix('--set ')} = {value}"
 
 
 def _check_permission(

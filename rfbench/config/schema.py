@@ -9,7 +9,7 @@ import itertools
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from rfbench import bandwidths, grids
 from rfbench.config.specs import (
@@ -109,6 +109,12 @@ class Experiment(Section):
     dtype: DType = "float64"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
     checks: list[CheckSpec] = Field(default_factory=list)
+    _changed: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def changed(self) -> list[str]:
+        """The settings other than `trials` that `--set` changed, as ``key = value``."""
+        return self._changed
 
     @property
     def sizes(self) -> list[int | None]:

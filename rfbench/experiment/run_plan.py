@@ -142,7 +142,9 @@ def make_smoke_variant(experiment: Experiment) -> Experiment:
 def make_manifest(plan: RunPlan) -> dict[str, Any]:
     """Return what `manifest.json` says: configuration, versions, machine, data, commit."""
     first = plan.experiments[0]
+    swept = any(trial.variant for trial in plan.planned)
     return {
+        **({"changed": first.changed} if first.changed and not swept else {}),
         "config": first.model_dump(mode="json"),
         "variants": [e.model_dump(mode="json") for e in plan.experiments[1:]],
         "settings": sorted({trial.setting for trial in plan.planned}),

@@ -55,4 +55,4 @@ def measure(results: Results, width: float | None = None) -> Measured:
 def find_paper(results: Results) -> Paper | None:
     """Return the paper of results, if it is known."""
     name = str(results.config.get("paper") or "")
-    return papers.find_paper(name) if name and name in papers.list_papers() else None
+    return papers.find_paper(name) if name in papers.read_library() else None

@@ -81,6 +81,8 @@ def format_verdict(outcome: Outcome) -> str:
         return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets){mark}"
     if outcome.verdict == verdicts.CANNOT:
         return f"{outcome.verdict} ({outcome.reason})"
+    if outcome.unjudged:
+        return f"{outcome.verdict} ({outcome.unjudged.rstrip('.')})"
     return outcome.label
 
 

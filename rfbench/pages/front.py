@@ -87,7 +87,7 @@ def claims_grid(verification: Verification) -> Grid:
     protocols = [o.protocol for o in verification.outcomes if o.protocol]
     protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
     seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
-    order = papers.list_papers()
+    order = list(papers.read_library())
     claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
     rows = [
         [
@@ -166,7 +166,7 @@ def gather_totals(
         "holding": ledger.list_holding_claims(outcomes),
         "one_findings": [
             (name, protocol, text)
-            for name in papers.list_papers()
+            for name in papers.read_library()
             if name in here
             for protocol, text in papers.find_paper(name).provenance.one_finding.items()
         ],
@@ -182,11 +182,13 @@ def render_page(
     pages: Collection[str],
     additions: Sequence[Addition] = (),
     configured: Configurations | None = None,
+    outside: Collection[str] = (),
 ) -> str:
     """Return ``README.md`` for a folder, from results below `paths`.
 
-    `pages` are the names of the papers that have a page, and `additions` are the additions of the
-    slices. `configured` are the configurations that are shipped with rfbench.
+    `pages` are the names of the papers that have a page, and `outside` the names among them of
+    papers that are not part of rfbench. `additions` are the additions of the slices. `configured`
+    are the configurations that are shipped with rfbench.
     """
     collection = verification.selection.collection
     claims, numbers = (
@@ -213,6 +215,7 @@ def render_page(
         contents=contents_grid(cover(verification, configured or {})),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
+        outside=[papers.find_paper(name) for name in outside],
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,

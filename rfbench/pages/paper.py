@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,13 @@ OF_TEXT = ("text", "readings", "corrected")  # classes of settings
 
 def render_page(verification: Verification, name: str, out: Path, added: str = "") -> str:
     """Return a paper's page for the folder `out`; `added` is Markdown of `gather_additions`."""
-    own = _own(verification, name)
+    own = verification.of_papers(name)
     return render("paper.md.j2", out=out, added=Markdown(added), **gather_facts(own, name))
 
 
 def render_figure(verification: Verification, name: str) -> bytes | None:
     """Return the figure of a paper as PNG; None if none of its numbers is compared."""
-    return paper_figure.render_png(_own(verification, name))
+    return paper_figure.render_png(verification.of_papers(name))
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
@@ -37,16 +36,6 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
     return added
 
 
-def _own(verification: Verification, name: str) -> Verification:
-    numbers = verification.numbers
-    return replace(
-        verification,
-        numbers=numbers[numbers["paper"] == name],
-        outcomes=tuple(o for o in verification.outcomes if o.claim.paper == name),
-        authors=tuple(runs for runs in verification.authors if runs.paper == name),
-    )
-
-
 def gather_facts(own: Verification, name: str) -> dict[str, Any]:
     """Return the facts of the page of a paper; `own` has only the results of this paper."""
     collection = own.selection.collection
@@ -54,6 +43,7 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
     provenance = papers.find_paper(name).provenance
     return {
         "paper": papers.find_paper(name),
+        "outside": papers.find_folder(name).outside,
         **front.gather_totals(own),
         **claims.WORDS,
         "restored": ledger.count_with_left_out(own),

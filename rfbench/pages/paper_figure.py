@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +22,7 @@ from rfbench.figures.style import (
     apply_style,
     get_text_color,
 )
+from rfbench.papers.cells import format_item
 from rfbench.papers.models import PERCENT, SECONDS
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def render_png(own: Verification) -> bytes | None:
         grid = figure.subplots(rows, columns, squeeze=False).flat
         for panel, item in zip(grid, items, strict=False):
             _panel(panel, numbers[numbers["item"] == item])
-            name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", str(item))  # table3: Table 3
-            panel.set_title(name[:1].upper() + name[1:])
+            panel.set_title(format_item(str(item)))
         for panel in list(grid)[len(items) :]:
             panel.remove()
         seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}

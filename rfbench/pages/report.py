@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,12 +10,13 @@ from rfbench import files, papers, slices
 from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
-from rfbench.analysis.verification import verify
+from rfbench.analysis.verification import Verification, verify, verify_outside
 from rfbench.errors import ResultsError, raise_as_write_error
 from rfbench.pages import changed_claims, front, paper
 from rfbench.pages.additions import Addition
 from rfbench.pages.templates import render
 
+log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
 # the second one is for a folder without a report
 TITLES = ("# The papers, reproduced", "# Results")
@@ -60,7 +62,7 @@ def publish(
     with raise_as_write_error(
         f"The report cannot be written to {out}", todo="Name another folder with --out."
     ):
-        every = {*(out / PAPERS / f"{name}.md" for name in papers.list_papers()), *made}
+        every = {*(out / PAPERS / f"{name}.md" for name in papers.read_library()), *made}
         stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
             files.check(path, out)
@@ -113,6 +115,11 @@ def render_pages(
     names = {results.config.get("paper") for results in collection.experiments} | set(on_papers)
     with_pages = [name for name in papers.list_papers() if name in names]
     pictures = {name: paper.render_figure(verification, name) for name in with_pages}
+    outside = {
+        name: files_of_paper
+        for name, its_own in verify_outside(verification).items()
+        if (files_of_paper := _render_outside(its_own, name, of_papers))
+    }
     return {
         **{
             of_papers / f"{name}.md": paper.render_page(
@@ -121,14 +128,25 @@ def render_pages(
             for name in with_pages
         },
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
+        **{file: content for each in outside.values() for file, content in each.items()},
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.render_page(
-            verification, paths, out, with_pages, additions, configured
+            verification, paths, out, with_pages, additions, configured, outside
         ),
     }
+
+
+def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
+    """Return the page and the figure of a paper outside of rfbench; none if they cannot be made."""
+    try:
+        page = paper.render_page(held, name, out)
+        return {out / f"{name}.md": page, out / f"{name}.png": paper.render_figure(held, name)}
+    except Exception as error:  # the texts of the paper were written by anybody
+        log.warning("left out: %s: %s", name, error)
+        return {}
 
 
 def _check_front(file: Path) -> None:

@@ -291,7 +291,9 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": format_dataset_name(table),
         "ranges": ranges,
         "follows": follows_other_size(results),
-        "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS},
+        # A protocol is a paper's: rows with changed settings have none.
+        "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
+        | ({"protocol": {}} if results.changed else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+from rfbench import papers
 from rfbench.analysis.outcomes import Outcome
+from rfbench.analysis.uncompared import list_uncompared
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, front, grids, scoreboard
 from rfbench.pages.grids import Grid
@@ -15,30 +18,48 @@ from rfbench.pages.words import DASH
 
 
 def render_text(
-    verification: Verification, claims_only: bool = False, width: int | None = None
+    verification: Verification,
+    claims_only: bool = False,
+    width: int | None = None,
+    outside: Sequence[Verification] = (),
 ) -> str:
     """Return the totals, numbers and claims of results, for a terminal of `width` characters.
 
-    The default width is the terminal's.
+    Results that were not compared come first, each with its cause. The papers `outside` of rfbench
+    come last, each with totals of its own. The default width is the terminal's.
     """
     width = width or shutil.get_terminal_size().columns
-    grid = scoreboard.numbers_grid(verification)
-    measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
+    every = [verification.of_papers(*verification.named), *outside]
     return render(
         "verify.txt.j2",
-        every=scoreboard.arrange_parts(verification),
+        uncompared=list_uncompared(verification, outside),
+        parts=[_gather(each, width) for each in every if len(each.numbers) or each.outcomes],
         collection=verification.selection.collection,
-        **front.gather_totals(verification, partial(grids.render_text, width=width)),
         **claims.WORDS,
-        counted=Grid(grid.head, measured),
-        claims=[
-            (claim, here)
-            for claim, every in claims.group_by_claim(verification.outcomes)
-            if (here := [o for o in every if o.comparisons or o.undecided or o.stand_ins])
-        ],
         claims_only=claims_only,
         width=width,
     )
+
+
+def _gather(verification: Verification, width: int) -> dict[str, Any]:
+    grid = scoreboard.numbers_grid(verification)
+    measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
+    names = verification.numbers["paper"].unique()
+    return {
+        "outside": [name for name in names if papers.find_folder(str(name)).outside],
+        "every": scoreboard.arrange_parts(verification),
+        **front.gather_totals(verification, partial(grids.render_text, width=width)),
+        "counted": Grid(grid.head, measured),
+        "claims": [
+            (claim, here)
+            for claim, every in claims.group_by_claim(verification.outcomes)
+            if (
+                here := [
+                    o for o in every if o.comparisons or o.undecided or o.stand_ins or o.unjudged
+                ]
+            )
+        ],
+    }
 
 
 def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:

@@ -1,17 +1,22 @@
 """The papers: published numbers, claims and open choices, one folder each.
 
 Each folder next to this file with a paper.yaml is a paper. README.md explains how to add one.
+`include` adds papers of other folders.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from rfbench.errors import ResultsError, make_unknown_error
+from rfbench.papers import outside
 from rfbench.papers.models import (
     MATCHED,
     PRINTED,
@@ -28,21 +33,66 @@ from rfbench.papers.reader import read_all
 PROTOCOLS = (PRINTED, MATCHED, TUNED)
 
 
+_OUTSIDE: ContextVar[Mapping[str, Folder]] = ContextVar("_OUTSIDE", default={})  # noqa: B039
+
+
 @cache
-def read_library() -> Mapping[str, Folder]:
-    """Return the papers by their short names, the newest first."""
+def _read_shipped() -> Mapping[str, Folder]:
     return read_all(resources.files(__package__))
 
 
+def read_library() -> Mapping[str, Folder]:
+    """Return the papers by their short names: those of rfbench, the newest first, then others."""
+    return {**_read_shipped(), **_OUTSIDE.get()}
+
+
+@contextmanager
+def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[list[str]]:
+    """Make papers outside of rfbench known for the time of a ``with``.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Folders of papers, or folders that contain such folders. The folders of the entry points
+        ``rfbench.papers`` are added.
+    allow_imports : bool
+        Whether their claims.py may be run.
+
+    Yields
+    ------
+    list of str
+        One message per folder that is left out because it cannot be read.
+
+    Raises
+    ------
+    ResultsError
+        There is no paper at a path.
+    """
+    folders = [folder for path in paths for folder in outside.find_folders(path)]
+    every = [*folders, *outside.list_installed()]
+    found, problems = outside.read_outside(every, _read_shipped(), allow_imports)
+    token = _OUTSIDE.set(found)
+    try:
+        yield problems
+    finally:
+        _OUTSIDE.reset(token)
+
+
 def list_papers() -> list[str]:
-    """Return the short names of the papers, the newest first."""
-    return list(read_library())
+    """Return the short names of the papers of rfbench, the newest first."""
+    return [name for name, folder in read_library().items() if not folder.outside]
+
+
+def list_outside() -> list[str]:
+    """Return the short names of the papers that are not part of rfbench, see `include`."""
+    return [name for name, folder in read_library().items() if folder.outside]
 
 
 def check_paper(name: str) -> str:
     """Return the name of a paper; an unknown name raises ResultsError with the nearest one."""
     if name not in read_library():
-        raise make_unknown_error("paper", name, list_papers(), ResultsError)
+        todo = "A paper of your own: name its folder with --papers."
+        raise make_unknown_error("paper", name, read_library(), ResultsError, todo)
     return name
 
 
@@ -91,7 +141,9 @@ def find_claim_order(claim: Claim) -> str:
 
 def format_claim_name(claim: Claim) -> str:
     """Return the id of a claim, with the name of its paper if another paper has the same id."""
-    others = {other.paper for other in list_claims() if other.id == claim.id} - {claim.paper}
+    shipped = {*list_papers(), claim.paper}  # the names of these do not depend on other papers
+    alike = {other.paper for other in list_claims() if other.id == claim.id}
+    others = (alike & shipped) - {claim.paper}
     return f"{claim.paper} {claim.id}" if others else claim.id
 
 

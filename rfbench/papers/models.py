@@ -478,3 +478,10 @@ class Folder(_PaperSection):
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
     code: Path | None = None  # path of its claims.py
+    folder: Path | None = None  # the folder of a paper that is not part of rfbench
+    withheld: bool = False  # True if it has a claims.py, and running it was not allowed
+
+    @property
+    def outside(self) -> bool:
+        """True if the paper is not part of rfbench."""
+        return self.folder is not None

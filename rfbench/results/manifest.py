@@ -89,6 +89,7 @@ class _Manifest(_Part):
     settings: list[str] = []
     trials: list[str] = []
     smoke: bool = False
+    changed: list[str] = []
     data: dict[str, str] = {}
     versions: dict[str, str] = {}
     machine: _Machine = _Machine()

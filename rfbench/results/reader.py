@@ -83,6 +83,11 @@ class Results:
         return self.machines.get(older if of_most.empty else of_most[0], {})
 
     @property
+    def changed(self) -> tuple[str, ...]:
+        """The settings that `--set` changed, as ``key = value``."""
+        return tuple(self.manifest.get("changed", ()))
+
+    @property
     def smoke(self) -> bool:
         """Whether this was a smoke run, whose numbers mean nothing."""
         return bool(self.manifest.get("smoke"))

@@ -1,0 +1,87 @@
+"""Results without a comparison, and the cause of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rfbench import papers, shipped
+from rfbench.analysis.verification import Verification
+from rfbench.results import Results
+
+NO_PAPER, UNKNOWN_PAPER, CHANGED, STALE = "no paper", "unknown paper", "changed", "stale"
+OTHER_DATA, NO_NUMBER = "other data", "no number"
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """Results that were compared with nothing.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the results with this cause.
+    cause : str
+        One of the constants of this module.
+    paper : str
+        The paper that they name; empty if they name none.
+    found : tuple of str
+        What was found: data sets, changed settings, or the item.
+    expected : tuple of str
+        The data sets of the paper.
+    """
+
+    names: tuple[str, ...]
+    cause: str
+    paper: str = ""
+    found: tuple[str, ...] = ()
+    expected: tuple[str, ...] = ()
+
+
+def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> list[Uncompared]:
+    """Return the causes why results were compared with nothing, smoke runs and sweeps apart.
+
+    The rows that come with rfbench are left out, and results of papers that `held` does not cover.
+    `others` are verifications of the same results for papers that are not part of rfbench.
+    """
+    every = [held, *others]
+    compared = {
+        str(folder)
+        for each in every
+        for folder in each.numbers.loc[each.numbers["trials"] > 0, "folder"]
+    }
+    claimed = {o.claim.paper for each in every for o in each.outcomes if o.protocol}
+    library = papers.read_library()
+    empty = {name for name, folder in library.items() if not (folder.published or folder.claims)}
+    asked = empty | {o.claim.paper for each in every for o in each.outcomes}
+    asked |= {str(name) for each in every for name in each.numbers["paper"].unique()}
+    published = shipped.find_published()
+    seen: dict[Uncompared, list[str]] = {}
+    for results in held.selection.collection.experiments:
+        own = not (published and results.folder.resolve().is_relative_to(published.resolve()))
+        swept = (results.rows["variant"] != "").all()
+        named = results.config.get("paper")
+        own &= named in asked if named in library else asked.issuperset(papers.list_papers())
+        if own and not results.smoke and not swept and results.path not in compared:
+            cause = _find_cause(held, results)
+            if cause.cause != NO_NUMBER or cause.paper not in claimed:
+                seen.setdefault(cause, []).append(results.name)
+    return [
+        Uncompared(tuple(names), each.cause, each.paper, each.found, each.expected)
+        for each, names in seen.items()
+    ]
+
+
+def _find_cause(held: Verification, results: Results) -> Uncompared:
+    paper, groups = str(results.config.get("paper") or ""), held.selection.collection.groups
+    here = groups[groups["folder"] == results.path]
+    if not paper:
+        return Uncompared((), NO_PAPER)
+    if paper not in papers.read_library():
+        return Uncompared((), UNKNOWN_PAPER, paper)
+    if here["stale"].all():
+        return Uncompared((), CHANGED if results.changed else STALE, paper, results.changed)
+    if not (held.selection.bearing["folder"] == results.path).any():
+        expected = {source.dataset: None for source in papers.find_paper(paper).datasets.values()}
+        return Uncompared((), OTHER_DATA, paper, tuple(here["source"].unique()), tuple(expected))
+    return Uncompared((), NO_NUMBER, paper, (str(results.config.get("item")),))

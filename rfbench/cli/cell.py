@@ -1,0 +1,213 @@
+"""`rfbench verify --cell`: one published number, measured now."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from rfbench import config, datasets, papers, results, shipped, usable
+from rfbench.analysis import frame
+from rfbench.analysis.published import compare_published
+from rfbench.analysis.selection import Selection, split_items
+from rfbench.cli.progress import name_trial, show_progress
+from rfbench.cli.terminal import echo
+from rfbench.config.schema import Experiment
+from rfbench.config.specs import KeptBy
+from rfbench.errors import ConfigError
+from rfbench.experiment import runner, today
+from rfbench.experiment.plan import Trial, describe, plan
+from rfbench.experiment.run_plan import RunPlan
+from rfbench.experiment.worker import Limits, compute_memory_share
+from rfbench.pages.cell import render_cell
+from rfbench.pages.words import seconds as format_seconds
+from rfbench.papers.cells import find_cell
+from rfbench.papers.models import Published
+from rfbench.papers.outside import list_configurations
+from rfbench.results import Results
+from rfbench.results.reader import TRIALS
+
+CELLS = "cells"  # folder of the rows that this command measures, below that of the results
+TIMES = frame.SUMS["t_all"]
+RETRIED = ("timeout",)  # the budget cuts off a trial
+
+
+@dataclass
+class CellRun:
+    """The run that measures a cell under one protocol.
+
+    Attributes
+    ----------
+    config : str
+        The configuration, as `rfbench run` takes it.
+    experiment : Experiment
+        Its run, with the data set, the method and the size of the cell alone.
+    before : list of Results
+        Rows that other commands measured.
+    folder : Path
+        The results folder of the missing trials.
+    trials : list of Trial
+        The trials of the cell; none if the data are not here.
+    """
+
+    config: str
+    experiment: Experiment
+    before: list[Results]
+    folder: Path
+    trials: list[Trial]
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of the run."""
+        return self.experiment.protocol
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be measured; empty if it can."""
+        name = self.experiment.dataset[0].name
+        return "" if self.trials else f"the data of {name} are not here: rfbench data fetch {name}"
+
+    def join(self) -> list[Results]:
+        """Return the rows of the cell as one results folder; empty if there are none.
+
+        A trial that the budget cut off has no row here.
+        """
+        every = [*self.before, *_read(self.folder)]
+        ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]
+        parts = [
+            each.rows[each.rows["trial_id"].isin(ids) if ids else each.rows["label"].isin(labels)]
+            for each in every
+        ]
+        if not parts:
+            return []
+        rows = pd.concat([part[~part["status"].isin(RETRIED)] for part in parts])
+        rows = rows.drop_duplicates("trial_id", keep="last").reset_index(drop=True)
+        return [replace(every[0], rows=rows)] if len(rows) else []
+
+    def find_missing(self) -> list[Trial]:
+        """Return the trials without a row."""
+        done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
+        return [trial for trial in self.trials if trial.id not in done]
+
+    def repeat(self) -> str:
+        """Return the command that measures the rows of the cell again."""
+        of, run = self.experiment, config.shorten_path(Path(self.config), self.experiment.name)
+        words = ["rfbench", "run", self.config, *["--run", run] * (run != Path(self.config).stem)]
+        only = [f"dataset={of.dataset[0].name}", *(f"label={spec.label}" for spec in of.samplers)]
+        only += [f"M={size}" for size in of.sizes if size is not None]
+        words += [word for each in only for word in ("--only", each)]
+        return shlex.join([*words, "--trials", str(of.trials), "--out", "again"])
+
+
+def verify_cell(
+    text: str, out: Path, trials: int | None, budget: float, *, allow_imports: bool
+) -> None:
+    """Measure the missing trials of a cell within a budget in seconds, and compare its numbers.
+
+    Exit with 1 if it was interrupted or a trial failed.
+
+    Raises ConfigError: there is no such cell, or no configuration measures it.
+    """
+    numbers = find_cell(text, papers.read_library())
+    runs = list(_find_runs(numbers, out, trials, allow_imports))
+    if not runs:
+        raise ConfigError(
+            f"No configuration measures {text}.",
+            f"{numbers[0].paper} has none with its table, data set, method and size.",
+            "`rfbench list configs` has all.",
+        )
+    there, missing = [run.join() for run in runs], [run.find_missing() for run in runs]
+    times = [sum(each.rows[[*TIMES]].sum(axis=1).median() for each in every) for every in there]
+    failed, end = 0, time.monotonic() + budget
+    for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
+        if wanted:
+            now = time.monotonic()
+            # The rows of the other protocols have the same size and data set.
+            seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
+            summary = _measure(run, wanted, now + share, seconds)
+            failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
+            if summary.interrupted:
+                break
+    lines = {run.protocol: _compare(run, numbers) for run in runs}
+    left = {run.protocol: len(run.find_missing()) for run in runs}
+    words = ("--trials", str(runs[0].experiment.trials), "--budget", f"{budget:g}s")
+    again = shlex.join(["rfbench", "verify", "--cell", text, *words])
+    echo(render_cell(numbers, runs, lines, left, again), nl=False)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _find_runs(
+    numbers: Sequence[Published], out: Path, trials: int | None, allow_imports: bool
+) -> Iterator[CellRun]:
+    """Yield the first run of each protocol that measures the cell."""
+    number, folder = numbers[0], papers.find_folder(numbers[0].paper)
+    source, seen = folder.paper.datasets[number.dataset].dataset, set[str]()
+    paths = list_configurations(folder.folder) if folder.folder else shipped.list_configurations()
+    documents = [(path, *each) for path in paths for each in config.read_documents(path).items()]
+    for path, name, document in documents:
+        items = split_items(str(document.value.get("item")))
+        if document.value.get("paper") != number.paper or number.item not in items:
+            continue
+        whole = config.from_document(document, name, allow_imports=allow_imports)
+        samplers = [spec for spec in whole.samplers if spec.label == number.method]
+        samplers = samplers or [spec for spec in whole.samplers if spec.name == number.method]
+        found = {
+            "dataset": [spec for spec in whole.dataset if spec.name == source][:1],
+            "samplers": samplers,
+            "M": [size for size in whole.sizes if number.size in (None, size)],
+        }
+        if not all(found.values()) or whole.protocol in seen:
+            continue
+        seen.add(whole.protocol)
+        if isinstance(whole.M, KeptBy):  # the size is that of another method
+            found = {"dataset": found["dataset"]}
+        cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
+        above = [each for each in (shipped.find_published(), out) if each]
+        own = re.sub(r"[^\w.+=-]", "-", f"{name}_{source}_{number.method}_{number.M}")
+        here = cell.dataset[0].own or datasets.is_on_disk(source)
+        yield CellRun(
+            str(path if folder.folder else path.stem),
+            cell,
+            _read(*(each / name for each in above)),
+            out / CELLS / own,
+            [t for t in plan(cell) if t.sampler in samplers] if here else [],
+        )
+
+
+def _read(*folders: Path) -> list[Results]:
+    return [results.read(folder) for folder in folders if (folder / TRIALS).is_file()]
+
+
+def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
+    """Run trials until the deadline; `seconds` is the expected time of one, 0 if not known."""
+    left, workers = deadline - time.monotonic(), usable.count_cores()
+    expected = format_seconds(len(wanted) * seconds / workers) if seconds else "not known"
+    echo(
+        f"{run.protocol}: {len(wanted)} trials to run, expected time {expected} after the workers "
+        f"have started, {format_seconds(left)} of the budget"
+    )
+    limits = Limits(compute_memory_share("80%", workers), None, deadline)
+    planned = RunPlan(run.folder, [run.experiment], wanted, run.trials)
+    with show_progress(run.protocol, len(wanted), 0, name_trial(describe(wanted[0]))) as ended:
+        summary = runner.run(planned, n_jobs=workers, limits=limits, retry=RETRIED, on_row=ended)
+    for text in dict.fromkeys(summary.messages):
+        echo(text, err=True, mark="failed: ")
+    return summary
+
+
+def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
+    """Return the line of `compare_published` of each number that was measured."""
+    collection = frame.build_collection(run.join(), today=today.find_settings)
+    table = compare_published(Selection(collection), numbers[0].paper)
+    every = papers.list_published()
+    wanted = [every.index(number) for number in numbers]
+    here = table["number"].isin(wanted) & (table["protocol"] == run.protocol)
+    return table[here & (table["trials"] > 0)].to_dict("records")

@@ -1,0 +1,90 @@
+"""The text of `rfbench verify --cell`: one published number beside what was measured."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rfbench import papers
+from rfbench.analysis import ledger, verdicts
+from rfbench.analysis.published import Line
+from rfbench.pages import scoreboard
+from rfbench.pages.templates import render, wrap_line
+from rfbench.pages.words import number, signed
+from rfbench.papers.cells import format_item
+from rfbench.papers.models import Published
+
+
+def render_cell(
+    numbers: Sequence[Published],
+    runs: Sequence[Any],
+    lines: Mapping[str, Sequence[Line]],
+    left: Mapping[str, int],
+    again: str,
+) -> str:
+    """Write what the paper prints, and for each protocol the verdict and what it rests on.
+
+    Parameters
+    ----------
+    numbers : sequence of Published
+        The numbers of the cell.
+    runs : sequence
+        The runs of the protocols: objects with `protocol`, `problem` and `repeat`.
+    lines : mapping
+        Lines of `rfbench.analysis.published.compare_published` by protocol.
+    left : mapping
+        Numbers of trials without a row by protocol.
+    again : str
+        The command that was given.
+    """
+    first = numbers[0]
+    folder = papers.find_folder(first.paper)
+    open_choices = papers.list_open_choices(first.paper, [first.item], first.dataset)
+    text = render(
+        "cell.txt.j2",
+        first=first,
+        item=format_item(first.item),
+        numbers=[(each, _format(each)) for each in numbers],
+        runs=runs,
+        lines={name: [_gather(line) for line in here] for name, here in lines.items()},
+        left=left,
+        again=again,
+        outside=folder.outside,
+        called=ledger.CLASS_LABELS,
+        settings={name: papers.find_settings_class(first.paper, name) for name in lines},
+        contradicts=folder.paper.provenance.contradicts,
+        readings=folder.paper.readings,
+        gaps=[name for name in papers.list_gaps(first.paper) if name in open_choices],
+    )
+    width = shutil.get_terminal_size().columns
+    # A command is one line, so that it can be copied.
+    lines_of_text = (
+        each if each[:4] == 4 * " " else wrap_line(each, width) for each in text.splitlines()
+    )
+    return "\n".join(lines_of_text) + "\n"
+
+
+def _format(entry: Published) -> str:
+    spread = math.nan if entry.spread is None else entry.spread
+    return scoreboard.format_published(entry.value, spread, entry.unit)
+
+
+def _gather(line: Line) -> dict[str, Any]:
+    """Return the line of a number with the 90 % interval of the mean that was measured."""
+    from scipy.stats import t
+
+    n, error = int(line["trials"]), line["standard_error"]
+    half = t.ppf(1 - verdicts.ALPHA, n - 1) * error if n > 1 else math.nan
+    decimals = scoreboard.UNIT_DECIMALS.get(line["unit"])
+    ends = (line["measured"] - half, line["measured"] + half)
+    low, high, width = (number(value, decimals) for value in (*ends, line["half_width"]))
+    away = (line["difference"], decimals or 0)
+    return {
+        **line,
+        "mean": number(line["measured"], decimals),
+        "interval": "" if math.isnan(half) else f" (90 % interval {low} to {high})",
+        "distance": f"{line['difference']:+.3g}" if decimals is None else signed(*away),
+        "width": "" if math.isnan(line["half_width"]) else f" ± {width}",
+    }

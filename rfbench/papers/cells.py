@@ -1,0 +1,72 @@
+"""One published number, named as its paper prints it: paper, table, data set, method, size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rfbench.errors import ConfigError, make_unknown_error
+from rfbench.method_names import find_displayed_name
+from rfbench.papers.models import Folder, Published
+
+CELL_GRAMMAR = "'PAPER, TABLE, DATA SET, METHOD, M', such as 'PAPER, Table 3, EEG, ORF, 224'"
+NOT_STATED = "not stated"  # the size of a number that has none
+
+
+def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
+    """Return the numbers of a cell of a table, one per metric.
+
+    Parameters
+    ----------
+    text : str
+        Five names with commas between them, see `CELL_GRAMMAR`. Capital letters and spaces are
+        alike. The size may be left out if the number has none.
+    library : mapping
+        The papers by their short names.
+
+    Raises
+    ------
+    ConfigError
+        There are not five names, or nothing has one of them; the message has the nearest name.
+    """
+    words = [word.strip() for word in text.split(",")]
+    if len(words) == len(CELL_PARTS) - 1:
+        words.append(NOT_STATED)
+    if len(words) != len(CELL_PARTS):
+        raise ConfigError(f"--cell {text} has {len(words)} names.", "", f"Write {CELL_GRAMMAR}.")
+    here = [(_name_parts(n, folder), n) for folder in library.values() for n in folder.published]
+    for place, (kind, word) in enumerate(zip(CELL_PARTS, words, strict=True)):
+        known: dict[str, str] = {}
+        for name in (name for names, _ in here for name in names[place]):
+            known.setdefault(_fold(name), name)
+        here = [each for each in here if _fold(word) in map(_fold, each[0][place])]
+        if not here:
+            raise make_unknown_error(
+                kind, word, known.values(), ConfigError, f"Write {CELL_GRAMMAR}."
+            )
+    return [number for _, number in here]
+
+
+CELL_PARTS = ("paper with numbers", "table or figure", "data set", "method", "size")
+
+
+def format_item(item: str) -> str:
+    """Return an item as papers print it: ``Table 3`` for ``table3``."""
+    name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", item)
+    return name[:1].upper() + name[1:]
+
+
+def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
+    """Return the names of each part of the number's place, the one to show first."""
+    methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
+    return (
+        (number.paper,),
+        (format_item(number.item), number.item),
+        (number.dataset,),
+        (*filter(None, methods), number.method),
+        (number.M or NOT_STATED,),
+    )
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"\s", "", name).casefold()

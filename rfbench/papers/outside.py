@@ -1,0 +1,92 @@
+"""Papers whose folders are outside of rfbench: by path, or by the entry point of a distribution."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from rfbench.errors import ConfigError, ResultsError, RfbenchError
+from rfbench.papers.models import Folder
+from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read
+
+GROUP = "rfbench.papers"  # of entry points
+PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+
+def is_paper(path: Path) -> bool:
+    """Return True if the path is the folder of a paper."""
+    return path.joinpath(PAPER).is_file()
+
+
+def find_folders(path: Path) -> list[Path]:
+    """Return the papers' folders at a path, or directly below it, sorted by name.
+
+    Raises ResultsError if there are none.
+    """
+    below = sorted(path.iterdir()) if path.is_dir() else []
+    found = [path] if is_paper(path) else [each for each in below if is_paper(each)]
+    if not found:
+        raise ResultsError(
+            f"There is no paper in {path}.",
+            f"Neither it nor a folder in it has a {PAPER}.",
+            "Name the folder of a paper, or write one with `rfbench new --paper NAME`.",
+        )
+    return found
+
+
+def list_installed() -> Iterator[Path]:
+    """Yield the folders that entry points name, as `package.folder`; no package is imported."""
+    for point in metadata.entry_points(group=GROUP):
+        package, *inner = re.split("[.:]", point.value)
+        try:
+            spec = importlib.util.find_spec(package)  # of a top-level name it imports nothing
+        except (ImportError, ValueError):
+            spec = None
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        yield next(filter(is_paper, (Path(p, *inner) for p in places)), Path(point.value))
+
+
+def list_configurations(folder: Path) -> list[Path]:
+    """Return the configurations in the folder of a paper, and in its folder `configs`, by name."""
+    known = {PAPER, CLAIMS, OPEN_CHOICES, CHANGES}
+    found = [path for path in folder.glob("*.yaml") if path.name not in known]
+    return sorted(found) + sorted(folder.glob("configs/*.yaml"))
+
+
+def read_outside(
+    folders: Iterable[Path], shipped: Mapping[str, Folder], allow_imports: bool
+) -> tuple[dict[str, Folder], list[str]]:
+    """Read papers' folders, and return the papers by name with one message per broken folder.
+
+    A folder without `allow_imports` has no code: its claims.py is not run.
+    """
+    papers: dict[str, Folder] = {}
+    problems = []
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        try:
+            if not is_paper(folder):
+                raise ConfigError(f"There is no {PAPER}.", "An entry point names this folder.")
+            check_name(folder.name, [*shipped, *papers])
+            found = read(folder)
+        except (RfbenchError, OSError, RecursionError) as error:
+            problems.append(f"{folder}: {error}")
+        else:
+            code = found.code if allow_imports else None
+            update = {"folder": folder, "withheld": code != found.code, "code": code}
+            papers[found.paper.name] = found.model_copy(update=update)
+    return papers, problems
+
+
+def check_name(name: str, taken: Collection[str]) -> None:
+    """Raise ConfigError if a paper outside of rfbench cannot have this name."""
+    if name in taken:
+        raise ConfigError(f"There is a paper {name} already.", "", "Rename this folder.")
+    if not PAPER_NAME.fullmatch(name):
+        raise ConfigError(
+            f"The name {name!r} cannot be the name of a paper.",
+            "It may have letters, digits, _ and - in it.",
+            "Rename the folder.",
+        )
