@@ -7,7 +7,7 @@
 
 - `check_map` raises `CheckFailed` if not; `check` returns all that was found. They take a sampler,
   a transformer of scikit-learn's interface, or a function ``f(X, M, seed)``.
-- `rfbench test` prints it; `results/maps.md` has it for every map of rfbench and those of others.
+- `rfbench test` prints it; `results/maps.md` has the public feature maps that are biased.
 
 Everything is imported when it is first asked for.
 """
