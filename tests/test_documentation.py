@@ -306,7 +306,7 @@ def test_more_trees_of_boosting_are_counted_as_the_page_says():
     both = many.merge(few, on=["dataset", "trial"], suffixes=("", "_few"), validate="1:1")
     smaller, larger = ((sign * (both.error_few - both.error) > 0).sum() for sign in (1, -1))
     page = (ROOT / "results/which_method.md").read_text()
-    assert f"smaller on {smaller} of {len(many)} tables, larger on {larger} and equal on" in page
+    assert f"smaller on {smaller} of {len(many)} data sets, larger on {larger} and equal on" in page
     assert f"equal on {len(both) - smaller - larger} ([rows]" in page
 
 
