@@ -45,10 +45,11 @@ class _Report(click.Command):
 def report(folders: tuple[Path, ...], out: Path, html: Path | None, **asked: bool) -> None:
     """Write the pages of results, from the CSVs alone; nothing is run.
 
-    README.md: findings, and how many numbers and claims reproduce. papers/: a page per paper, its
-    numbers and claims beside ours. which_method.md: which method, how many features, at what cost,
-    and leaderboard.json, its facts for machines. answers.md: questions of public threads.
-    ledger.json: all totals. Without RESULTS it reads results/published, or else results.
+    README.md: a row per paper, and findings. totals.md: all counts of numbers and claims.
+    papers/: a page per paper, its numbers and claims next to ours. which_method.md: the best method
+    for each number of features. answers.md: questions of public threads. leaderboard.json and
+    ledger.json have the facts and the totals as data. Without RESULTS the command reads
+    results/published, or else results.
 
     \b
     Examples:

@@ -11,12 +11,13 @@ from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import verify
 from rfbench.errors import ResultsError, raise_as_write_error
-from rfbench.pages import changed_claims, front, paper
+from rfbench.pages import changed_claims, front, paper, totals
 from rfbench.pages.additions import Addition
 from rfbench.pages.templates import render
 
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-TITLES = ("# The papers, reproduced", "# Results")  # the second stands before any report
+# First lines of the front page: today's, the one before, and the one of a folder without a report.
+TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
 def publish(
@@ -32,8 +33,8 @@ def publish(
     folders : sequence of str or path
         Results folders, or folders that contain some.
     out : str or path
-        Folder for the pages: ``README.md``, a page per paper in ``papers/``, and the pages of the
-        components.
+        Folder for the pages: ``README.md``, ``totals.md``, a page per paper in ``papers/``, and the
+        pages of the components.
     today : callable, optional
         Returns the present settings of a results folder. Rows with other settings are stale and
         left out. By default no row is stale.
@@ -114,9 +115,8 @@ def render_pages(
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
         out / LEDGER: ledger.as_json(verification),
-        out / "README.md": front.render_page(
-            verification, paths, out, with_pages, additions, configured
-        ),
+        out / "README.md": front.render_page(verification, paths, out, with_pages, additions),
+        out / totals.PAGE: totals.render_page(verification, configured),
     }
 
 
