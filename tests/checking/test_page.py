@@ -35,7 +35,7 @@ def test_a_biased_map_has_its_size_its_place_its_reason_and_its_fix_in_one_line(
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
     text = written()["Biased feature maps"].replace("\\*", "*")
-    found = cells(text.partition("The bias of these maps")[0])
+    found = cells(text.partition("The bias of these feature maps")[0])
     for row in rows.to_dict("records"):
         kernel, percent, place, why, fix = found[f"{row['code']}, {row['option']}"]
         share = 100 * row["bias"] / row["exact"]
