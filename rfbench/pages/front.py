@@ -32,7 +32,7 @@ SETTINGS = {
     CODE: ("code",),
 }
 PREFIXES = {"corrected": "corrected: ", "rematched": "corrected: "}
-ORDERS = {
+FORM_COLUMNS = {
     "before": "form before rows",
     "same commit": "form with rows",
     "after": "form after rows",
@@ -163,7 +163,9 @@ def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -
     holding = _list_holding(verification)
     columns = [name for name, of in SETTINGS.items() if any(c.of[1] in of for _, c in numbers)]
     orders = [
-        order for order in ORDERS if any(_is_untuned(c) and c.of[1] == order for _, c in claims)
+        order
+        for order in FORM_COLUMNS
+        if any(_is_untuned(c) and c.of[1] == order for _, c in claims)
     ]
     if not (columns or orders):
         return Grid([], [])
@@ -189,7 +191,7 @@ def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -
     totals = ledger.count_claims(verification.outcomes)
     held = [_count_holding(totals, order, _merge(holding.values())) for order in orders]
     rows.append([Markdown("**all claims**"), *[DASH] * (1 + len(columns)), *held])
-    heads = [*columns, *(f"claims: {ORDERS[order]}" for order in orders)]
+    heads = [*columns, *(f"claims: {FORM_COLUMNS[order]}" for order in orders)]
     return Grid(["paper", "published numbers", *heads], rows)
 
 

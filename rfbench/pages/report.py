@@ -116,7 +116,7 @@ def render_pages(
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.render_page(verification, paths, out, with_pages, additions),
-        out / totals.PAGE: totals.render_page(verification, configured),
+        out / totals.TOTALS: totals.render_page(verification, configured),
     }
 
 

@@ -13,7 +13,7 @@ from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, listing, span
 
-PAGE = "totals.md"
+TOTALS = "totals.md"
 
 
 def render_page(verification: Verification, configured: Configurations | None = None) -> str:
