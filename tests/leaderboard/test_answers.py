@@ -171,8 +171,8 @@ def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words)
         title, asked, said = part.split("\n\n")[:3]
         assert title.endswith("?")
         assert re.search(r"\]\(https://github\.com/[^)]+/(issues|pull)/\d+\)", asked)
-        assert said.startswith("**Not shown**" if p > 0.05 else "**")
-        assert ("Not shown" in said) == (p > 0.05)
+        assert said.startswith("**No difference shown**" if p > 0.05 else "**")
+        assert ("No difference shown" in said) == (p > 0.05)
         assert re.search(r"`rfbench run [^`]+`$", said)
         assert "12 of 40 data sets" in said
         assert re.search(words, said)
