@@ -285,6 +285,9 @@ def test_the_numbers_of_the_readme_are_those_of_the_rows():
     low, median, high = (round(100 - 100 * ratio[name], 1) for name in names)
     mean, trimmed = (round(100 - 100 * ratio[name]) for name in ("mean", "trimmed"))
     assert not board["leader"]
+    sizes = json.loads((ROOT / "results/leaderboard.json").read_text())["sizes"]
+    assert [size["M"] for size in sizes if size["leader"] == "varpro"] == [50, 100]
+    assert "VarPro with few features; with 400 none is clearly best" in text
     assert f"`{board['best']}` has {median} % lower error in the median" in text
     assert f"(90 % interval {low} to {high} %; better on {ratio['better']} of" in text
     assert f"of {board['datasets']} data sets)" in text
@@ -293,8 +296,8 @@ def test_the_numbers_of_the_readme_are_those_of_the_rows():
     maps = maps[maps["verdict"].notna() & maps["apart"].isna()]
     biased = maps[maps["verdict"] == "biased"]
     by = len(set(zip(biased["code"], biased["said"], strict=True)))
-    said = f"Of {len(maps)} public maps that claim to be unbiased, {len(biased)} are not, by {by}"
-    assert said in text
+    said = f"Of {len(maps)} public feature maps that claim to be unbiased, "
+    assert f"{said}{len(biased)} are not, by {by} faults" in text
 
 
 def test_more_trees_of_boosting_are_counted_as_the_page_says():
@@ -305,7 +308,7 @@ def test_more_trees_of_boosting_are_counted_as_the_page_says():
     both = many.merge(few, on=["dataset", "trial"], suffixes=("", "_few"), validate="1:1")
     smaller, larger = ((sign * (both.error_few - both.error) > 0).sum() for sign in (1, -1))
     page = (ROOT / "results/which_method.md").read_text()
-    assert f"smaller on {smaller} of {len(many)} tables, larger on {larger} and equal on" in page
+    assert f"smaller on {smaller} of {len(many)} data sets, larger on {larger} and equal on" in page
     assert f"equal on {len(both) - smaller - larger} ([rows]" in page
 
 

@@ -7,7 +7,7 @@ Slices add further findings.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import committed, ledger, verdicts
 from rfbench.analysis.chance import explain_doubt
 from rfbench.analysis.frame import Collection
+from rfbench.analysis.ledger import Count
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
@@ -79,8 +80,7 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
     counts = [each for each in ledger.count_numbers(verification) if each.compared]
     if not counts:
         return None
-    facts = {"counts": counts, "restored": ledger.count_with_left_out(verification)}
-    return Finding("numbers", facts, tuple(bars))
+    return Finding("numbers", {"counts": _group(counts, 0)}, tuple(bars))
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
@@ -97,6 +97,7 @@ def build_claims_finding(verification: Verification) -> Finding | None:
     ]
     if not counts:
         return None
+    counts.sort(key=lambda each: committed.ORDERS.index(each.of[1]))
     holding: dict[tuple[str, ...], list[str]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         settings = papers.find_settings_class(outcome.claim.paper, outcome.protocol)
@@ -108,7 +109,15 @@ def build_claims_finding(verification: Verification) -> Finding | None:
         for verdict in verdicts.JUDGED
         if each[verdict]
     ]
-    return Finding("claims", {"counts": counts, "holding": holding}, tuple(bars))
+    return Finding("claims", {"counts": _group(counts, 2), "holding": holding}, tuple(bars))
+
+
+def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
+    """Return counts by a part of their class: the source, or the settings."""
+    return {
+        kind: [each for each in counts if each.of[place] == kind]
+        for kind in dict.fromkeys(each.of[place] for each in counts)
+    }
 
 
 def build_gains_finding(verification: Verification) -> Finding | None:
@@ -128,14 +137,12 @@ def build_gains_finding(verification: Verification) -> Finding | None:
             "better": int((here["low"] > 0).sum()),
             "reversed": [
                 f"{find_displayed_name(line['method'])} over {find_displayed_name(line['other'])} "
-                f"on {line['dataset']} "
-                f"({line['paper']} {line['item']})"
+                f"on {line['dataset']}"
                 for line in here[here["high"] < 0].to_dict("records")
             ],
         }
         for protocol, here in table.groupby("protocol")
     }
-    facts["tables"] = list(table[GAIN_KEYS].drop_duplicates().itertuples(index=False, name=None))
     bars = [
         Bar(f"{line['dataset']}: {line['method']} over {line['other']}, {line['protocol']}",
             line["mean"], line["low"], line["high"])

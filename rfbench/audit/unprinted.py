@@ -118,7 +118,6 @@ def build_finding(verification: Verification) -> Finding | None:
     ]
     facts = {
         "numbers": len(table),
-        "tables": list(table[GAIN_KEYS].drop_duplicates().itertuples(index=False, name=None)),
         "inside": int(inside.sum()),
         "median": float(table["width"].median()),
         "most": float(table["width"].max()),

@@ -7,8 +7,7 @@
 
 - `check_map` raises `CheckFailed` if a test fails. `check` returns all findings. Both accept a
   sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
-- `rfbench test` prints the findings. `results/maps.md` lists them for every map of rfbench and for
-  maps of other packages.
+- `rfbench test` prints the findings. `results/maps.md` lists the public feature maps that are biased.
 
 The module `run` is imported on first use.
 """

@@ -16,7 +16,7 @@ from rfbench.checking.bias import N_SEEDS, POWER, MapClaim, measure
 from rfbench.checking.causes import find_cause
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import number, signed
+from rfbench.pages.words import DASH, link, number, signed, significant
 from rfbench.results.schema import STRING
 
 PAGE, NAME = "maps.md", "maps"
@@ -32,19 +32,9 @@ MEASURED_COLUMNS = (
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-MAPS_HEAD = (
-    "code",
-    "map",
-    "version",
-    "how",
-    "kernel",
-    "its value",
-    "at",
-    "bias",
-    "z",
-    "error",
-    "rate",
-)
+# Words of a cell, by choice: of a longer reason the second half is a note below the table. Doubled,
+# all reasons are in their cells; halved, most are notes.
+WORDS_OF_CELL = 30
 
 
 def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
@@ -105,77 +95,118 @@ def find_folder(paths: Iterable[str | Path]) -> Path | None:
     return None
 
 
-def render_page(folder: Path) -> str:
-    """Return the page for the rows in a folder."""
+def render_page(folder: Path, out: Path) -> str:
+    """Return the page for the rows in a folder, with links relative to the folder `out`."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
     claiming = count_faults(others)
-    wrong, right = (
-        claiming[claiming["verdict"].isin(verdicts)] for verdicts in ([BIASED, SLOW], [RIGHT])
+    biased, slow, right = (
+        claiming[claiming["verdict"] == verdict] for verdict in (BIASED, SLOW, RIGHT)
     )
     apart = others[(others["verdict"] != "") & (others["apart"] != "")]
-    not_run = others[others["verdict"] == ""]
     sizes = read(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
     claimed = own[own["said"] == ""]
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
+        rows_of={name: link(folder / f"{name}.csv", out) for name in ("own", "others")},
         measured=len(claiming),
         needed=N_SEEDS,
-        biased_maps=int((claiming["verdict"] == BIASED).sum()),
+        biased_maps=len(biased),
+        run=int((biased["how"] == "real").sum()),
         distinct=len(faults(others)),
-        wrong=_grid(wrong),
-        apart=_grid(apart),
-        reasons=apart.to_dict("records"),
-        sizes=_by_size(sizes),
-        faults=wrong.to_dict("records"),
-        right=_grid(right),
+        biased=_biased_grid(biased),
+        notes=biased[~_fits(biased)].to_dict("records"),
+        slow=slow.to_dict("records"),
+        apart=_apart_grid(apart),
+        sizes=_size_grid(sizes),
+        places=_place_grid(pd.concat([biased, slow])),
+        right=_right_grid(right),
         remarks=right[right["said"] != ""].to_dict("records"),
-        read=not_run.to_dict("records"),
+        read=others[others["verdict"] == ""].to_dict("records"),
         seeds=seeds,
         limit=limit,
         seen=(limit + float(stats.norm.ppf(POWER))) / math.sqrt(seeds),
-        own=_grid(claimed),
+        own=len(claimed),
         own_right=int((claimed["verdict"] == RIGHT).sum()),
-        biased=_grid(own[own["said"] != ""]),
+        own_apart=sorted(set(own.loc[(own["said"] != "") & (own["verdict"] != ""), "code"])),
+        own_without=sorted(set(own.loc[own["verdict"] == "", "code"])),
     )
 
 
-def _by_size(rows: pd.DataFrame) -> Grid:
-    """Return the table of the largest score and bias per map and number of features."""
-    head = ("code", "map", "kernel", "M", "seeds", "bias / error of one draw", "largest z", "")
-    return Grid(
-        head,
+def _name(row: Mapping[Any, Any]) -> str:
+    return ", ".join(filter(None, (row["code"], row["option"])))
+
+
+def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
+    """Return the bias in percent of the kernel, and the pair of rows where it was measured."""
+    percent = 100 * row["bias"] / row["exact"]
+    becomes = f"{number(row['exact'] + row['bias'], 2)} instead of {number(row['exact'], 2)}"
+    if float(number(row["exact"] + row["bias"], 2)) == float(number(row["exact"], 2)):
+        becomes = f"{number(row['exact'] + row['bias'], 3)} instead of {number(row['exact'], 3)}"
+    return [f"{'+' if percent > 0 else ''}{significant(percent)} %", f"{row['at']}: {becomes}"]
+
+
+def _reason(row: Mapping[Any, Any]) -> str:
+    return "; ".join(filter(None, (row["cause"], row["said"])))
+
+
+def _fits(rows: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its whole reason fits a cell."""
+    words = [len(_reason(row).split()) for row in rows.to_dict("records")]
+    return pd.Series([n <= WORDS_OF_CELL for n in words], rows.index, dtype=bool)
+
+
+def _biased_grid(rows: pd.DataFrame) -> Grid:
+    """Lay out by how much maps are biased, where, why, and how to correct them."""
+    lines = [
         [
-            [
-                row["code"],
-                row["option"],
-                row["kernel"],
-                str(int(row["M"])),
-                str(int(row["seeds"])),
-                signed(row["largest_z"] / row["seeds"] ** 0.5, 2),
-                signed(row["largest_z"], 1),
-                row["verdict"] if row["verdict"] == BIASED else RIGHT,
-            ]
-            for row in rows.sort_values(["code", "option", "kernel", "M"]).to_dict("records")
-        ],
-    )
+            _name(row),
+            row["kernel"],
+            *_bias_cells(row),
+            _reason(row) if fits else row["cause"] or row["said"],
+            row["mend"],
+        ]
+        for row, fits in zip(rows.to_dict("records"), _fits(rows), strict=True)
+    ]
+    return Grid(["feature map", "kernel", "biased by", "largest at", "why", "fix"], lines)
 
 
-def _grid(rows: pd.DataFrame) -> Grid:
+def _apart_grid(rows: pd.DataFrame) -> Grid:
+    """Lay out the maps whose bias is no fault, and why."""
+    lines = [
+        [_name(row), row["kernel"], *_bias_cells(row), row["said"] or row["apart"]]
+        for row in rows.to_dict("records")
+    ]
     return Grid(
-        MAPS_HEAD,
-        [
-            [
-                row["code"],
-                ", ".join(filter(None, (row["option"], row["map"]))),
-                *(row[name] for name in ("version", "how", "kernel")),
-                number(row["exact"], 3),
-                row["at"],
-                signed(row["bias"], 3),
-                "beyond 1000" if abs(row["z"]) >= 1000 else signed(row["z"], 1),
-                number(row["relative_error"], 2),
-                number(row["rate"], 2),
-            ]
-            for row in rows.to_dict("records")
-        ],
+        ["feature map", "kernel", "biased by", "largest at", "why it is not counted"], lines
     )
+
+
+def _place_grid(rows: pd.DataFrame) -> Grid:
+    """Lay out where the code of maps is, and how each was measured."""
+    ordered = rows.sort_index().to_dict("records")
+    lines = [[_name(row), row["version"], row["file"], row["how"]] for row in ordered]
+    return Grid(["feature map", "version", "file", "measured"], lines)
+
+
+def _right_grid(rows: pd.DataFrame) -> Grid:
+    """Lay out the maps without a bias, a line per package."""
+    lines = [
+        [*map(str, package), "; ".join(dict.fromkeys(here["option"]))]
+        for package, here in rows.groupby(["code", "version", "how"], sort=False)
+    ]
+    return Grid(["package", "version", "measured", "feature maps"], lines)
+
+
+def _size_grid(rows: pd.DataFrame) -> Grid:
+    """Lay out the bias of maps in errors of one draw, a column per number of features."""
+    sizes = sorted({int(M) for M in rows["M"]})
+    lines = []
+    for (code, option, kernel), here in rows.groupby(["code", "option", "kernel"]):
+        cells = {
+            int(row["M"]): signed(row["largest_z"] / row["seeds"] ** 0.5, 2)
+            + ("" if row["verdict"] == BIASED else f" ({RIGHT})")
+            for row in here.to_dict("records")
+        }
+        lines.append([f"{code}, {option}", str(kernel), *(cells.get(M, DASH) for M in sizes)])
+    return Grid(["feature map", "kernel", *(f"M = {M}" for M in sizes)], lines)

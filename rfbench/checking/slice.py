@@ -40,5 +40,7 @@ def report(verification: Verification, out: Path) -> Addition:
     folder = page.find_folder(verification.paths)
     if folder is None:
         return Addition({page.PAGE: None})
-    look = f"{link(out / page.PAGE, out)}: which maps have the kernel that they claim."
-    return Addition({page.PAGE: page.render_page(folder)}, look=[look])
+    look = (
+        f"{link(out / page.PAGE, out)}: public feature maps that are biased, by how much, and why."
+    )
+    return Addition({page.PAGE: page.render_page(folder, out)}, look=[look])

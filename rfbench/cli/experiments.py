@@ -86,7 +86,7 @@ def run(
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
-    """Return the configurations, including the ones in the folders of papers, and load the papers."""
+    """Return the configurations, also in the folders of papers, and load these papers."""
     from rfbench.papers.outside import is_paper, list_configurations
 
     above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]

@@ -61,11 +61,11 @@ def report(
 ) -> None:
     """Write the pages of results from the CSV files alone; nothing is run.
 
-    README.md: findings, and the numbers of results that reproduce. papers/: a page per paper, its
-    numbers and claims next to ours. which_method.md: methods, numbers of features and costs.
-    leaderboard.json: the facts of which_method.md for programs. answers.md: replies to questions of
-    public threads. ledger.json: all totals. The default of RESULTS is results/published if it
-    exists, else results.
+    README.md: a row per paper, and findings. totals.md: all counts of numbers and claims.
+    papers/: a page per paper, its numbers and claims next to ours. which_method.md: the best method
+    for each number of features. answers.md: questions of public threads. leaderboard.json and
+    ledger.json have the facts and the totals as data. Without RESULTS the command reads
+    results/published, or else results.
 
     \b
     Examples:

@@ -14,13 +14,13 @@ from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size, collect_fa
 from rfbench.leaderboard.rule import MIN_DATASETS, MIN_RATIOS, SIGNS
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, absent, number
+from rfbench.pages.words import DASH, absent, listing, number, significant
 from rfbench.registry import find_displayed_name
+from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-# columns for the largest M
-BESIDE = ("better on", "geometric mean", "without three", "search time")
+BESIDE = ("better on", "geometric mean", "without three", "tuning time")  # at the largest M
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
@@ -34,7 +34,9 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
             "largest": largest,
             "best": largest.methods[0],
             "extreme": _by_mean(largest),
-            "leads": [] if largest.leader else [size for size in board.sizes if size.leader],
+            "leads": [size for size in board.sizes if size.leader],
+            "winners": _winners(board.sizes),
+            "named": _list_methods(board.sizes),
             "errors": _errors(board.sizes, board.baseline),
             "set_aside": catalog.set_aside(),
             "costs": COSTS if largest.timed else "",
@@ -60,8 +62,40 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
     return written
 
 
+def _winners(sizes: Sequence[Size]) -> Grid:
+    """Return a line per number of features: the method with the smallest error, and the rule."""
+    rows = []
+    for size in (size for size in sizes if size.enough):
+        best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
+        alike = [name for name in size.alike(best.method) if name not in models]
+        rows.append(
+            [
+                str(size.M),
+                find_displayed_name(best.method),
+                format_ratio(best.ratio),
+                significant(best.search),
+                "yes" if size.leader else f"no: not better than {_join(alike)}",
+                str(size.datasets),
+            ]
+        )
+    head = [
+        "features M", "smallest error", "error", "tuning time",
+        "significantly better than all other methods with features", "data sets",
+    ]  # fmt: skip
+    return Grid(head, rows)
+
+
+def _join(methods: Sequence[str]) -> str:
+    return listing(map(find_displayed_name, methods))
+
+
+def _list_methods(sizes: Sequence[Size]) -> list[str]:
+    """Return the methods in the order of the table of errors."""
+    return list(dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines))
+
+
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
-    """Return a line per method: its errors at each size, and its costs at the largest size."""
+    """Return a line per method: its errors at each size, and its times at the largest."""
     cells = {
         (size.M, line.method): format_ratio(line.ratio)
         + VERDICT_MARKS[size.verdict(line.method, baseline)]
@@ -70,14 +104,14 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
     }
     last = {line.method: line for line in sizes[-1].lines}
     rows = []
-    for name in dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines):
+    for name in _list_methods(sizes):
         line = last.get(name)
         last_ratio = line.ratio if line else None
         beside = [
             str(last_ratio.better) if last_ratio else DASH,
             number(last_ratio and last_ratio.mean, 2),
             number(last_ratio and last_ratio.trimmed, 2),
-            number(line and line.search, 2),
+            significant(line and line.search),
         ]
         rows.append(
             [

@@ -33,7 +33,7 @@ def report(verification: Verification, out: Path) -> Addition:
     board = gather(collection)
     facts = f"; its facts for machines are in `{page.FACTS}`" if board else ""
     look = [
-        f"{link(out / page.PAGE, out)}: which method to take, how many features, at what cost"
+        f"{link(out / page.PAGE, out)}: the best method for each number of features, and its time"
         f"{facts}."
     ]
     answered = answers.render_files(collection)
@@ -54,4 +54,4 @@ def _statements(board: Leaderboard | None) -> list[Statement]:
     from rfbench.leaderboard.board import list_findings
     from rfbench.pages.findings import render_statements
 
-    return render_statements(list_findings(board), "leaderboard/findings.j2")
+    return render_statements(list_findings(board), "leaderboard/findings.j2", follows="gained")

@@ -1,15 +1,14 @@
-"""The front page of results: findings, totals, links, and commands."""
+"""The front page of results: a row per paper, findings, links, how to repeat it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rfbench import papers
 from rfbench.analysis import ledger, verdicts
-from rfbench.analysis.contents import Configurations, Coverage, count_missing, cover
 from rfbench.analysis.findings import gather
 from rfbench.analysis.ledger import Count
 from rfbench.analysis.verification import Verification
@@ -20,8 +19,26 @@ from rfbench.pages.claims import format_verdict
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, listing, span
+from rfbench.pages.words import DASH, count, link, listing
+from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
+
+# Columns of the front page with their classes of settings, prefixes of the classes that need one,
+# and columns of claims by the order of their form.
+CODE = "authors' code"
+SETTINGS = {
+    "as printed": ("text", "readings", "corrected"),
+    "tuned to match": TUNED_TO_MATCH,
+    CODE: ("code",),
+}
+PREFIXES = {"corrected": "corrected: ", "rematched": "corrected: "}
+FORM_COLUMNS = {
+    "before": "form before rows",
+    "same commit": "form with rows",
+    "after": "form after rows",
+    "unknown": "form of unknown order",
+    "no rows": "form without rows",
+}
 
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
@@ -68,16 +85,6 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
 
 
-def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
-    """Return the table of the counts of each paper, with a column for the paper.
-
-    `lay` is the function that lays out the counts of all papers.
-    """
-    grid = lay([each for _, each in counts])
-    named = zip(counts, grid.rows, strict=True)
-    return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
-
-
 def _class(each: Count) -> list[str]:
     return [*each.called, listing(each.protocols)]
 
@@ -103,37 +110,6 @@ def claims_grid(verification: Verification) -> Grid:
         for title in [papers.format_claim_name(claim)]
     ]
     return Grid(["claim", *protocols], rows)
-
-
-def contents_grid(every: Sequence[Coverage]) -> Grid:
-    """Return the table of the measured share of each table and figure of the papers."""
-    head = [
-        "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
-        "numbers without rows", "runs with missing trials",
-    ]  # fmt: skip
-    return Grid(head, [_covered(each) for each in every])
-
-
-def _covered(each: Coverage) -> list[str]:
-    if each.nothing:
-        return [each.paper, each.item, "nothing to measure", each.nothing, *[DASH] * 4]
-    state = "in part" if each.measured else "on substitutes" if each.replaced else DASH
-    runs = [f"{name} ({n} of {planned})" for name, (n, planned) in each.short.items()]
-    runs += [f"{name} (all)" for name in each.not_run]
-    replaced = [
-        f"{name}: {listing(f'{used} ({span(*rows, 0)})' for used, rows in of_data.items())}"
-        for name, of_data in each.replaced.items()
-    ]
-    return [
-        each.paper,
-        each.item,
-        "complete" if each.complete else state,
-        listing(each.measured, DASH),
-        "; ".join(replaced) or DASH,
-        listing(each.absent, DASH),
-        f"{each.numbers[0]} of {each.numbers[1]}" if each.numbers[1] else DASH,
-        listing((run.removeprefix(f"{each.paper}_") for run in runs), DASH),
-    ]
 
 
 def format_machine(results: Results) -> str:
@@ -175,26 +151,118 @@ def gather_totals(
     }
 
 
+def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
+    """Lay out how many numbers of each paper are near and how many claims hold, a row per paper.
+
+    A cell has a count per class of provenance; classes are never added. The last rows have the
+    totals: of numbers by their source, and of claims.
+    """
+    numbers = ledger.count_by_paper(ledger.list_numbers(verification), ledger.OF_NUMBERS)
+    judged = ledger.list_judged_claims(verification.outcomes)
+    claims = ledger.count_by_paper(judged, ledger.OF_CLAIMS)
+    holding = _list_holding(verification)
+    columns = [name for name, of in SETTINGS.items() if any(c.of[1] in of for _, c in numbers)]
+    orders = [
+        order
+        for order in FORM_COLUMNS
+        if any(_is_untuned(c) and c.of[1] == order for _, c in claims)
+    ]
+    if not (columns or orders):
+        return Grid([], [])
+    published = ledger.count_published({*verification.numbers["paper"]})
+    authors = authors_rows.gather_facts(verification.authors)
+    runs = {each["paper"]: each for each in authors if each["folds"]}
+    rows = []
+    for paper in filter(pages.__contains__, papers.list_papers()):
+        own, ours = ([c for name, c in counts if name == paper] for counts in (numbers, claims))
+        printed = [str(by[paper]) for by in published.values() if paper in by]
+        near = [_count_near(own, name) for name in columns]
+        if paper in runs:
+            printed.append(count(runs[paper]["folds"], "single run"))
+            near = [_add_runs(*cell, runs[paper]) for cell in zip(columns, near, strict=True)]
+        held = [_count_holding(ours, order, holding.get(paper, {})) for order in orders]
+        place = link(out / "papers" / f"{paper}.md", out, paper)
+        rows.append([place, listing(printed, DASH), *near, *held])
+    every = ledger.count_numbers(verification)
+    for source, by in published.items():
+        near = [_count_near([c for c in every if c.of[0] == source], name) for name in columns]
+        name = Markdown(f"**all numbers {ledger.CLASS_LABELS[source]}**")
+        rows.append([name, str(sum(by.values())), *near, *[DASH] * len(orders)])
+    totals = ledger.count_claims(verification.outcomes)
+    held = [_count_holding(totals, order, _merge(holding.values())) for order in orders]
+    rows.append([Markdown("**all claims**"), *[DASH] * (1 + len(columns)), *held])
+    heads = [*columns, *(f"claims: {FORM_COLUMNS[order]}" for order in orders)]
+    return Grid(["paper", "published numbers", *heads], rows)
+
+
+def _is_untuned(each: Count) -> bool:
+    return each.of[0] == "paper" and each.of[2] not in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)
+
+
+Holding = Mapping[tuple[str, ...], Sequence[str]]  # names of claims, by order and settings
+
+
+def _list_holding(verification: Verification) -> dict[str, Holding]:
+    """Return the claims that hold by paper, and by the order of their form and the settings."""
+    found: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for outcome in filter(ledger.holds, verification.outcomes):
+        claim = outcome.claim
+        settings = papers.find_settings_class(claim.paper, outcome.protocol)
+        of = papers.find_claim_order(claim), settings
+        found.setdefault(claim.paper, {}).setdefault(of, []).append(claim.id)
+    return {**found}
+
+
+def _merge(every: Iterable[Holding]) -> Holding:
+    merged: dict[tuple[str, ...], list[str]] = {}
+    for holding in every:
+        for of, names in holding.items():
+            merged[of] = [*merged.get(of, []), *names]
+    return merged
+
+
+def _count_near(counts: Iterable[Count], column: str) -> str:
+    """Write how many compared numbers are near, and how many differ, class by class."""
+    cells = [
+        f"{PREFIXES.get(each.of[1], '')}{each.near} of {each.compared} "
+        f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
+        for each in counts
+        if each.of[1] in SETTINGS[column]
+    ]
+    return "; ".join(cells) or DASH
+
+
+def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
+    """Write how many single runs of a paper's authors agree, in the column of their code."""
+    said = f"{runs['equal']} of {runs['folds']} single runs agree to four digits"
+    return said if column == CODE else cell
+
+
+def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
+    """Write how many of the tested claims hold, with their names, class by class."""
+    cells = []
+    for each in counts:
+        if _is_untuned(each) and each.of[1] == order:
+            names = holding.get(each.of[1:], ())
+            said = f" ({', '.join(names)})" if names else ""
+            code = f"{CODE}: " if each.of[2] == "code" else PREFIXES.get(each.of[2], "")
+            cells.append(f"{code}{len(names)} of {each.tested}{said}")
+    return "; ".join(cells) or DASH
+
+
 def render_page(
     verification: Verification,
     paths: Sequence[Path],
     out: Path,
     pages: Collection[str],
     additions: Sequence[Addition] = (),
-    configured: Configurations | None = None,
     outside: Collection[str] = (),
 ) -> str:
     """Return ``README.md`` for a folder, from results below `paths`.
 
     `pages` are the names of the papers that have a page, and `outside` the names among them of
-    papers that are not part of rfbench. `additions` are the additions of the slices. `configured`
-    are the configurations that are shipped with rfbench.
+    papers that are not part of rfbench. `additions` are the additions of the slices.
     """
-    collection = verification.selection.collection
-    claims, numbers = (
-        ledger.list_judged_claims(verification.outcomes),
-        ledger.list_numbers(verification),
-    )
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render(
         "front.md.j2",
@@ -207,18 +275,12 @@ def render_page(
         changed=any(papers.find_folder(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
-        **gather_totals(verification),
-        by_paper=[
-            add_papers(totals_grid, ledger.count_by_paper(numbers, ledger.OF_NUMBERS)),
-            add_papers(classes_grid, ledger.count_by_paper(claims, ledger.OF_CLAIMS)),
-        ],
-        contents=contents_grid(cover(verification, configured or {})),
+        table=papers_grid(verification, out, pages),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
         outside=[papers.find_paper(name) for name in outside],
         rules=verdicts,
         folders=" ".join(commands),
         here=folder,
-        short={r.name: short for r in collection.experiments if (short := count_missing(r))[0]},
-        collection=collection,
+        notes=verification.selection.collection.notes,
     )

@@ -12,14 +12,14 @@ from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import Verification, verify, verify_outside
 from rfbench.errors import ResultsError, raise_as_write_error
-from rfbench.pages import changed_claims, front, paper
+from rfbench.pages import changed_claims, front, paper, totals
 from rfbench.pages.additions import Addition
 from rfbench.pages.templates import render
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# the second one is for a folder without a report
-TITLES = ("# The papers, reproduced", "# Results")
+# First lines of the front page: today's, the one before, and the one of a folder without a report.
+TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
 def publish(
@@ -35,8 +35,8 @@ def publish(
     folders : sequence of str or path
         Results folders, or folders that contain results folders.
     out : str or path
-        Folder for the pages: ``README.md``, a page per paper in ``papers/``, and the pages of the
-        components.
+        Folder for the pages: ``README.md``, ``totals.md``, a page per paper in ``papers/``, and the
+        pages of the components.
     today : callable, optional
         Function that returns the current settings of a results folder. Rows with other settings are
         stale and omitted. By default no row is stale.
@@ -134,8 +134,9 @@ def render_pages(
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
         out / LEDGER: ledger.as_json(verification),
         out / "README.md": front.render_page(
-            verification, paths, out, with_pages, additions, configured, outside
+            verification, paths, out, with_pages, additions, outside
         ),
+        out / totals.TOTALS: totals.render_page(verification, configured),
     }
 
 

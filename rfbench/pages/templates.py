@@ -14,7 +14,7 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FILTERS = ("number", "signed", "p_value", "seconds", "count", "listing")
+FILTERS = ("number", "signed", "significant", "p_value", "seconds", "count", "listing")
 
 
 def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:

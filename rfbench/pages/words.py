@@ -35,6 +35,19 @@ def absent(value: Any) -> bool:
     return bool(pd.isna(value))
 
 
+def significant(value: Any, digits: int = 2) -> str:
+    """Write a number with so many significant digits and no exponent.
+
+    >>> significant(66.15), significant(1.974), significant(0.0087), significant(315.2)
+    ('66', '2.0', '0.0087', '320')
+    """
+    if absent(value):
+        return DASH
+    shown = float(f"{float(value):.{digits}g}")
+    exponent = math.floor(math.log10(abs(shown))) if shown else 0
+    return f"{shown:.{max(digits - 1 - exponent, 0)}f}"
+
+
 def signed(value: Any, decimals: int = 2) -> str:
     """Return a difference with its sign; a difference that is rounded to 0 has no sign.
 

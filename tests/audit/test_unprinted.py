@@ -161,7 +161,6 @@ def test_ranges_are_those_of_the_papers_own_data() -> None:
     table = pd.DataFrame({"number": range(4), "trials": (9, 9, 0, 9)}).assign(**facts)
     unprinted = ranged([(*line, 2, 9, [], "") for line in lines])
     found = build_finding(cast(Any, SimpleNamespace(own=table, unprinted=unprinted)))
-    place = [("liu2020", "t", "d")]
-    expected = {"numbers": 2, "tables": place, "inside": 1, "median": 2.5, "most": 3.0}
+    expected = {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
     assert found is not None
     assert found.facts == expected

@@ -67,8 +67,25 @@ def test_the_page_has_every_key_with_its_default(heading):
 
 def test_the_page_has_the_axes_the_grid_and_the_quickstart():
     assert tuple(table("Keys of a file with several runs")) == AXES
-    assert ", ".join(bandwidths.BANDWIDTH_GRID) in table("Keys")["bandwidth"][-1]
+    paragraph = " ".join(PAGE.partition("\n### `bandwidth`\n")[2].partition("\n###")[0].split())
+    assert ", ".join(bandwidths.BANDWIDTH_GRID) in paragraph
     assert shipped.locate("quickstart").read_text(encoding="utf-8") in PAGE
+
+
+def test_no_cell_has_more_than_25_words():
+    """A longer explanation is a paragraph below a heading of its key."""
+    lines = [line for line in PAGE.splitlines() if line.startswith("| ")]
+    cells = [cell for line in lines for cell in re.split(r" (?<!\\)\| ", line)]
+    assert len(cells) > 200
+    assert {cell: n for cell in cells if (n := len(cell.split())) > 25} == {}
+
+
+def test_each_link_leads_to_a_heading_of_the_page():
+    headings = re.findall(r"^#+ (.*)$", PAGE, re.M)
+    places = {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings}
+    named = re.findall(r"\]\(#([^)]+)\)", PAGE)
+    assert len(named) > 10
+    assert set(named) <= places
 
 
 def test_example_of_the_reference_is_a_configuration(tmp_path):

@@ -158,7 +158,7 @@ def test_the_better_of_several_is_shown_and_worse_is_said_of_all_alone():
     ],
 )
 def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words):
-    """With its number, the number of tables, a thread and a command, each once."""
+    """With its number, the number of data sets, a thread and a command, each once."""
     ratio = Ratio(median, median - 0.05, median + 0.05, 12, 40, median, median)
     made = {
         key: Answer({f"{a} / {b}": Compared(ratio, p) for a, b in pairs})
@@ -171,10 +171,10 @@ def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words)
         title, asked, said = part.split("\n\n")[:3]
         assert title.endswith("?")
         assert re.search(r"\]\(https://github\.com/[^)]+/(issues|pull)/\d+\)", asked)
-        assert said.startswith("**Not shown**" if p > 0.05 else "**")
-        assert ("Not shown" in said) == (p > 0.05)
+        assert said.startswith("**No difference shown**" if p > 0.05 else "**")
+        assert ("No difference shown" in said) == (p > 0.05)
         assert re.search(r"`rfbench run [^`]+`$", said)
-        assert "12 of 40 tables" in said
+        assert "12 of 40 data sets" in said
         assert re.search(words, said)
 
 

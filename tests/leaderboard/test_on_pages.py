@@ -41,7 +41,7 @@ def test_page_facts_and_figure_are_written_while_rows_back_them() -> None:
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")
-    assert "- [which_method.md](which_method.md): which method to take" in front
+    assert "- [which_method.md](which_method.md): the best method" in front
     assert "(methods)" in front
     size = json.loads(Path("pages/leaderboard.json").read_text())["sizes"][-1]
     assert size["best"] == "orf"

@@ -1,19 +1,24 @@
 """The page on methods: what it says of few data sets, of many, of none."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from rfbench.analysis.frame import build_collection
+from rfbench.datasets import catalog
 from rfbench.leaderboard import page as which_method
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import Leaderboard
 from rfbench.leaderboard.rule import MIN_DATASETS
+from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
+
+ROOT = Path(__file__).parents[2]
 
 
 def folder(n: int, factor: float, name: str = "leaderboard_x", **changes: object) -> Results:
@@ -49,11 +54,11 @@ def page(*folders: Results) -> str:
 
 def test_a_leader_is_named_with_its_command() -> None:
     text = page(folder(30, 0.5), boosting(30))
-    assert "**Take ORF.** With 100 features it has " in text
-    assert "significantly better than every other method with features" in text
+    assert "**Take ORF.** With 100 features it is significantly better than every other" in text
     assert "--only label=orf`" in text
     assert "Measured: 30 data sets at M = 100" in text
-    assert "lower on 30 of 30 data sets; the geometric mean is " in text
+    (line,) = [line for line in text.splitlines() if line.startswith("| 100 ")]
+    assert [cell.strip() for cell in line.strip("|").split("|")][4:] == ["yes", "30"]
 
 
 def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest() -> None:
@@ -62,7 +67,10 @@ def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest(
     none = replace(made.largest, apart=())
     text = which_method.render_page(replace(made, sizes=(*made.sizes[:-1], none)), Path())
     assert "**There is no clear winner at M = 100.**" in text
-    assert "**With 50 features ORF leads**" in text
+    assert "With 50 features ORF is the best method." in text
+    lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("| ")}
+    assert "| yes " in lines["50"]
+    assert "| no: not better than " in lines["100"]
 
 
 def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
@@ -86,8 +94,38 @@ def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
 
 def test_a_tie_is_said_to_be_one() -> None:
     text = page(folder(30, 1.0))
-    assert "**There is no clear winner.**" in text
-    assert "There is no significant difference from " in text
+    assert "**There is no clear winner at M = 100.**" in text
+    assert "is the best method" not in text
+    assert text.count("| no: not better than ") == 2
+
+
+def test_times_have_two_significant_digits() -> None:
+    made = board(folder(30, 0.5))
+    lines = tuple(replace(line, search=66.152) for line in made.largest.lines)
+    last = replace(made.largest, lines=lines)
+    grids = [which_method._winners([last]), which_method._errors([last], "rks")]
+    for grid in grids:
+        place = list(grid.head).index("tuning time")
+        assert {row[place] for row in grid.rows} - {"\N{EN DASH}"} == {"66"}
+
+
+def test_every_published_method_is_explained_in_a_line_and_every_exclusion_has_its_reason() -> None:
+    text = (ROOT / "results" / "which_method.md").read_text(encoding="utf-8")
+    board_ = json.loads((ROOT / "results" / "leaderboard.json").read_text())
+    tables = re.findall(r"^\| (.+?) +\|(.*)\|$", text, re.M)
+    for line in board_["sizes"][-1]["lines"]:
+        name = find_displayed_name(line["method"])
+        assert [said for method, said in tables if method == name and said.strip().endswith(".")]
+    rows = dict(tables)
+    for name, why in catalog.set_aside().items():
+        assert rows[name].split("|")[0].strip() == why
+
+
+def test_the_rule_is_numbered_sentences() -> None:
+    rule = page(folder(30, 0.5)).split("\n## The rule\n")[1].split("\n## ")[0].strip()
+    lines = rule.splitlines()
+    assert [line.partition(".")[0] for line in lines] == [str(i + 1) for i in range(len(lines))]
+    assert max(len(line.split()) for line in lines) <= 50
 
 
 def test_without_rows_what_makes_them_has_its_command() -> None:
@@ -102,7 +140,12 @@ def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() ->
     assert all(cell.endswith(" +") for cell in cells["ORF"][:2])
     assert not any(cell.endswith((" +", "\N{MINUS SIGN}")) for cell in cells["QMC"])
     assert cells["data sets"] == ["30", "30", *["\N{EN DASH}"] * 4]
-    assert cells["RKS"][2:] == ["0", *["1.00"] * 3]  # the last one is the cost at the largest M
+    assert cells["RKS"][2:] == [
+        "0",
+        "1.00",
+        "1.00",
+        "1.0",
+    ]  # the last one is the cost at the largest M
 
 
 def test_the_facts_are_written_as_json() -> None:

@@ -1,4 +1,4 @@
-"""The front page lists every table and figure of four papers, with what rows are missing."""
+"""The page of totals lists every table and figure of four papers, with what rows are missing."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +11,7 @@ from rfbench import papers
 from rfbench.analysis.contents import Coverage, cover
 from rfbench.analysis.verification import Verification
 from rfbench.experiment.today import read_paper_configurations
-from rfbench.pages.front import contents_grid
+from rfbench.pages.totals import contents_grid
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, read_from, trials
 

@@ -1,6 +1,7 @@
 """The front page: counts beside an independent computation from the same outcomes."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.contents import count_missing
-from rfbench.analysis.ledger import CLASS_LABELS
+from rfbench.analysis.ledger import CLASS_LABELS, Count
+from rfbench.pages import front
 from rfbench.pages.front import claims_grid, format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
@@ -52,7 +54,7 @@ def read_tables(page: str) -> list[list[list[str]]]:
 @pytest.mark.parametrize(("named", "words"), [("numbers", 2), ("claims", 3)])
 def test_the_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) -> None:
     """A class is the first `words` columns; the column of protocols follows, then the counts."""
-    tables = read_tables((ROOT / "results" / "README.md").read_text())
+    tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (total,) = [table for table in tables if table[0][0] == named]
     (by_paper,) = [table for table in tables if table[0][:2] == ["paper", named]]
     assert total[0] == by_paper[0][1:]
@@ -70,9 +72,98 @@ def test_the_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) ->
     assert sorted(stored) == sorted(shown)
 
 
+def read_front() -> tuple[list[str], dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+    """Return the columns of the front table, and the cells of papers and of totals by them."""
+    (head, *lines) = read_tables((ROOT / "results" / "README.md").read_text())[0]
+    cells = {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
+    totals = {name.strip("*"): line for name, line in cells.items() if name.startswith("**")}
+    own = {name[1:].partition("]")[0]: of for name, of in cells.items() if name.startswith("[")}
+    return head[1:], own, totals
+
+
+def add_cells(cells: list[str]) -> dict[str, tuple[int, ...]]:
+    """Add the numbers of cells class by class: near or holding, tested, and different ones."""
+    found: dict[str, tuple[int, ...]] = {}
+    for part in "; ".join(cells).split("; "):
+        match = re.fullmatch(r"(?:([^:]+): )?(\d+) of (\d+)(?: \((\d+) differs?\))?.*", part)
+        if match and "single run" not in part:
+            name, *numbers = match.groups("0")
+            added = found.get(name, (0, 0, 0))
+            found[name] = tuple(map(sum, zip(added, map(int, numbers), strict=True)))
+    return found
+
+
+def test_the_rows_of_the_front_table_add_up_to_its_totals_and_to_the_ledger() -> None:
+    columns, own, totals = read_front()
+    assert list(own) == papers.list_papers()
+    stored = json.loads((ROOT / "results" / "ledger.json").read_text())
+    classes = {"as printed": {"0": {"text", "readings"}, "corrected": {"corrected"}},
+               "tuned to match": {"0": {"matched"}, "corrected": {"rematched"}},
+               "authors' code": {"0": {"code"}}}  # fmt: skip
+    sources = {"table": "all numbers printed in tables",
+               "repository": "all numbers computed from the authors' raw runs"}  # fmt: skip
+    for column, kinds in classes.items():
+        every = add_cells([line[column] for line in own.values()])
+        of_sources = [add_cells([totals[name][column]]) for name in sources.values()]
+        for kind in kinds:
+            parts = [of[kind] for of in of_sources if kind in of]
+            assert every[kind] == tuple(map(sum, zip(*parts, strict=True)))
+        for source, name in sources.items():
+            for kind, settings in kinds.items():
+                lines = [each for each in stored["numbers"]
+                         if each["source"] == source and each["settings"] in settings]  # fmt: skip
+                near, tested, differ = (
+                    sum(each.get(verdict, 0) for each in lines for verdict in of)
+                    for of in (("agrees", "close"), verdicts.COMPARED, ("differs",))
+                )
+                said = add_cells([totals[name][column]]).get(kind, (0, 0, 0))
+                assert said == (near, tested, differ)
+    of_claims = [name for name in columns if name.startswith("claims: ")]
+    assert len(of_claims) == 3
+    for column in of_claims:
+        total = totals["all claims"][column]
+        assert add_cells([line[column] for line in own.values()]) == add_cells([total])
+        order = {"before": "before", "with": "same commit", "after": "after"}[column.split()[2]]
+        names = sorted(key.partition("/")[2] for key, of in stored["holding"].items()
+                       if of[2] == order)  # fmt: skip
+        assert sorted(re.findall(r"\b[A-Z]\d\b", total)) == names
+        tested = sum(
+            n for each in stored["claims"] for kind, n in each.items()
+            if (each["whose"], each["form"]) == ("paper", order) and kind in verdicts.JUDGED
+            and each["settings"] in ("readings", "text", "corrected", "code")
+        )  # fmt: skip
+        assert sum(numbers[1] for numbers in add_cells([total]).values()) == tested
+
+
+def test_classes_share_a_cell_and_are_not_added() -> None:
+    """A paper whose numbers were measured under a corrected reading too has two counts."""
+    counts = [
+        Count(("table", "readings"), ("printed",), {verdicts.AGREES: 1, verdicts.DIFFERS: 2}),
+        Count(("table", "corrected"), ("corrected",), {verdicts.CLOSE: 1, verdicts.UNDECIDED: 1}),
+        Count(("table", "matched"), ("matched",), {verdicts.AGREES: 4}),
+    ]
+    said = "1 of 3 (2 differ); corrected: 1 of 2 (0 differ)"
+    assert front._count_near(counts, "as printed") == said
+    assert front._count_near(counts, "tuned to match") == "4 of 4 (0 differ)"
+    assert front._count_near(counts, "authors' code") == "–"
+    assert front._count_near(counts[1:2], "as printed") == "corrected: 1 of 2 (0 differ)"
+
+
+def test_the_first_screen_is_short() -> None:
+    """Two sentences, a row per paper, at most six findings of two lines, and links."""
+    text = (ROOT / "results" / "README.md").read_text()
+    assert len(text.splitlines()) <= 90
+    found = re.findall(r"^\d\. (.*) \(\w+\)$", text, re.M)
+    assert 4 <= len(found) <= 6
+    # Two lines of a rendered page have about 60 words.
+    assert [each for each in found if len(each.split()) > 60] == []
+    assert text.index("| paper ") < text.index("## Findings")
+    assert [line for line in text.splitlines()[2:4] if line.count(". ") + 1 > 2] == []
+
+
 def test_the_headline_of_a_paper_has_also_the_numbers_that_left_its_count() -> None:
     stored = json.loads((ROOT / "results" / "ledger.json").read_text())["left out"]
-    tables = read_tables((ROOT / "results" / "README.md").read_text())
+    tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (by_paper,) = [table for table in tables if table[0][:2] == ["paper", "numbers"]]
     gone = [each for each in stored if each["group"] == "other data"]
     assert gone

@@ -114,7 +114,7 @@ def test_the_same_results_give_the_same_bytes_over_the_pages_of_an_earlier_call(
 ) -> None:
     monkeypatch.chdir(whole.top)
     before = {file: file.read_bytes() for file in whole.written}
-    assert {file.name for file in before} >= {"README.md", "liu2020.md", "eerf2018.md"}
+    assert {file.name for file in before} >= {"README.md", "totals.md", "liu2020.md", "eerf2018.md"}
     again = write(["results"], "pages/deep")
     assert {file: file.read_bytes() for file in again} == before
 
@@ -138,7 +138,7 @@ def test_broken_rows_are_left_out_with_a_word() -> None:
     write(["results"], "results")
     text = Path("results/README.md").read_text(encoding="utf-8")
     assert "results/broken is left out" in text
-    assert "torn: trials.csv, line 11" in text
+    assert "torn: trials.csv, line 11" in Path("results/totals.md").read_text(encoding="utf-8")
 
 
 def test_nothing_at_all_is_an_error() -> None:
@@ -184,4 +184,4 @@ def test_the_page_that_comes_with_the_folder_is_overwritten() -> None:
     front = folder(eeg(rks=68.5), "own").parent / "README.md"
     front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
     write(["results"], "results")
-    assert front.read_text(encoding="utf-8").startswith("# The papers, reproduced\n")
+    assert front.read_text(encoding="utf-8").startswith("# Do published numbers agree with ours?\n")
