@@ -38,18 +38,18 @@ class AddedColumn:
     name : str
     after : str
         The protocol to the right of whose column it is.
-    explanation : str
-        A sentence for the page of a paper.
     cells : callable
         Of the lines of a data set, see `rfbench.analysis.published`: texts by the place of the
         number in `rfbench.papers.list_published`.
     remark : callable
         Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
         None.
+    values : dict
+        By the name of a column of the CSV file of a paper: values by the place of the number.
     """
 
     name: str
     after: str
-    explanation: str
     cells: Callable[[Sequence[Line]], Mapping[int, str]]
     remark: Callable[[Sequence[Line]], tuple[str, Any] | None]
+    values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)

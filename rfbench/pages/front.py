@@ -13,12 +13,10 @@ from rfbench.analysis.contents import Configurations, Coverage, count_missing, c
 from rfbench.analysis.findings import gather
 from rfbench.analysis.ledger import Count
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import Markdown, escape_markdown
+from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, findings
 from rfbench.pages.additions import Addition
-from rfbench.pages.claims import format_verdict
 from rfbench.pages.grids import Grid, render_markdown
-from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, listing, span
 from rfbench.results import Results
@@ -77,29 +75,6 @@ def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[st
 
 def _class(each: Count) -> list[str]:
     return [*each.called, listing(each.protocols)]
-
-
-def claims_grid(verification: Verification) -> Grid:
-    """Lay out the verdict on each claim, a column per protocol."""
-    protocols = [o.protocol for o in verification.outcomes if o.protocol]
-    protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
-    order = papers.list_papers()
-    claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
-    rows = [
-        [
-            Markdown(
-                f"[{escape_markdown(title)}](#{make_anchor(title)}) {escape_markdown(claim.claim)}"
-            ),
-            *(
-                seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
-                for name in protocols
-            ),
-        ]
-        for claim in sorted(claims.values(), key=lambda claim: order.index(claim.paper))
-        for title in [papers.format_claim_name(claim)]
-    ]
-    return Grid(["claim", *protocols], rows)
 
 
 def contents_grid(every: Sequence[Coverage]) -> Grid:

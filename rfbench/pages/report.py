@@ -32,8 +32,8 @@ def publish(
     folders : sequence of str or path
         Results folders, or folders that contain some.
     out : str or path
-        Folder for the pages: ``README.md``, a page per paper in ``papers/``, and the pages of the
-        components.
+        Folder for the pages: ``README.md``, a page per paper in ``papers/`` with a figure and CSV
+        files of its numbers and claims, and the pages of the components.
     today : callable, optional
         Returns the present settings of a results folder. Rows with other settings are stale and
         left out. By default no row is stale.
@@ -59,7 +59,12 @@ def publish(
     with raise_as_write_error(
         f"The report cannot be written to {out}", todo="Name another folder with --out."
     ):
-        every = {*(out / PAPERS / f"{name}.md" for name in papers.list_papers()), *made}
+        of_papers = {
+            out / PAPERS / file
+            for name in papers.list_papers()
+            for file in (f"{name}.md", f"{name}.png", *paper.list_files(name))
+        }
+        every = {*of_papers, *made}
         stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
             files.check(path, out)
@@ -105,11 +110,16 @@ def render_pages(
     return {
         **{
             of_papers / f"{name}.md": paper.render_page(
-                verification, name, of_papers, on_papers.get(name, "")
+                verification, name, of_papers, on_papers.get(name, ""), pictures[name]
             )
             for name in with_pages
         },
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
+        **{
+            of_papers / file: content
+            for name in with_pages
+            for file, content in paper.render_csv_files(verification, name).items()
+        },
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),

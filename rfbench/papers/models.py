@@ -292,7 +292,11 @@ class Paper(_PaperSection):
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # the paper's tables and figures, each one
-    readings: list[str] = []  # how we read what the paper does not say
+    # Sentences after the counts: which settings matter, and what the text does not state.
+    # {E1} stands for how many comparisons of a claim are inside its bounds, {E1 mean} for the mean
+    # effect of its first part at each size.
+    result: str = ""
+    readings: dict[str, str] = {}  # our reading of each setting that the paper does not state
     text_at_hand: bool = True  # whether the settings were checked against the paper's text
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # where numbers of the authors' own runs come from
