@@ -41,7 +41,11 @@ WITH_WORKERS = re.compile(
     r"|test_(api|cell|cli|documentation|invented|outside)\.py"
 )
 # Files that share the verification of all published rows, which takes seconds.
-WITH_PUBLISHED = ("tests/analysis/test_ledger.py", "tests/pages/test_contents.py")
+WITH_PUBLISHED = (
+    "tests/analysis/test_ledger.py",
+    "tests/pages/test_contents.py",
+    "tests/pages/test_paper.py",
+)
 LONG = re.compile(r"tests/(experiment/test_faults|choosing/)")
 
 

@@ -51,15 +51,16 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Return the nearest combinations of the audits per paper, with links relative to `out`."""
-    from rfbench.audit.unprinted import collect_ranges
+    """Write by paper what unstated settings change, and what came nearest in its audits."""
+    from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
 
     every = collect_ranges(verification).every
-    audits = [table for table in every if table.kind == "audit"]
     return {
         paper: render(
-            "audit/audits.md.j2", audits=[a for a in audits if a.place[0] == paper], out=out
+            "audit/audits.md.j2",
+            effects=lay_out_effects(verification, paper, out),
+            audits=lay_out_audits(verification, paper, out),
         )
         for paper in dict.fromkeys(table.place[0] for table in every)
     }

@@ -22,20 +22,18 @@ from rfbench.audit.tables import (
     add_audit_folders,
     compute_effect_range,
     compute_ranges,
+    list_varied_choices,
     measure_distance,
     read_all,
+    select_gaps,
 )
-from rfbench.escaping import Markdown
 from rfbench.pages.additions import AddedColumn
-from rfbench.pages.words import number, signed
+from rfbench.pages.grids import Grid
+from rfbench.pages.paper_numbers import join_items
+from rfbench.pages.words import DASH, link, listing, number, signed, span
 from rfbench.papers.models import PERCENT, PRINTED, Claim
 
 RANGE = "over unstated settings, less our reading"
-EXPLANATION = Markdown(
-    "Where settings that the paper does not state were varied (`rfbench audit --gaps`), a column "
-    "has the smallest and the largest mean difference to our reading, each ± half of its 90 % "
-    "interval, and how far the published number lies outside."
-)
 
 
 class Unprinted:
@@ -149,7 +147,12 @@ def column(verification: Verification) -> AddedColumn:
         here = sorted({line["number"] for line in lines} & over.keys())
         return "audit/varied.j2", _varied(lines[0], [over[index] for index in here])
 
-    return AddedColumn(RANGE, PRINTED, EXPLANATION, cells, remark)
+    ends = {"lowest_change": "low", "highest_change": "high"}
+    values = {
+        f"{name}_over_unstated_settings": {n: getattr(each, end) for n, each in over.items()}
+        for name, end in ends.items()
+    }
+    return AddedColumn(RANGE, PRINTED, cells, remark, values)
 
 
 def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
@@ -168,3 +171,72 @@ def format_range(found: NumberRange, reading: Line) -> str:
     ends = reading["measured"] + found.low, reading["measured"] + found.high
     away = measure_distance(reading["published"], *ends)
     return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")
+
+
+def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
+    """Lay out what unstated settings change, a line per audit of gaps, with links to their pages.
+
+    Of published numbers the line has the smallest and the largest mean change of ours, and how many
+    published numbers lie within; of a claim the CSV file of its comparisons has the same.
+    """
+    known = collect_ranges(verification)
+    printed = verification.own[verification.own["protocol"] == PRINTED].set_index("number")
+    head = (
+        "numbers", "varied", "not varied", "combinations x trials", "change of ours",
+        "published within",
+    )  # fmt: skip
+    by_page: dict[Path, list[NumberRange]] = {}
+    for number_range in known.ranges.values():
+        entry = papers.list_published()[number_range.number]
+        if entry.paper == paper and not entry.same_as:
+            by_page.setdefault(number_range.page, []).append(number_range)
+    rows = []
+    for audit in known.every:
+        claim, here = audit.claim, by_page.get(audit.page, [])
+        if audit.place[0] != paper or not (here or (claim and audit.kind == "gaps")):
+            continue
+        lines = select_gaps(audit)
+        varied = list_varied_choices(audit, lines) if claim else here[0].varied
+        n = f"{len(lines)} x {lines['trials'].min()}" if claim and len(lines) else DASH
+        fixed, change, within = DASH, "see Claims", DASH
+        if here:
+            entry = papers.list_published()[here[0].number]
+            first = {"paper": paper, "item": entry.item, "dataset": entry.dataset}
+            fixed = listing(_varied(first, here).fixed, DASH)
+            n = f"{here[0].combinations} x {here[0].trials}"
+            change = f"{signed(min(r.low for r in here))} to {signed(max(r.high for r in here))}"
+            inside = sum(_lies_within(r, printed.loc[r.number].to_dict()) for r in here)
+            within = f"{inside} of {len(here)}"
+        name = f"claim {claim.id}, {audit.place[2]}" if claim else _name_audit(audit)
+        rows.append([link(audit.page, out, name), listing(varied), fixed, n, change, within])
+    return Grid(head, rows)
+
+
+def _lies_within(found: NumberRange, reading: Line) -> bool:
+    ends = reading["measured"] + found.low, reading["measured"] + found.high
+    return measure_distance(reading["published"], *ends) == 0.0
+
+
+def lay_out_audits(verification: Verification, paper: str, out: Path) -> Grid:
+    """Lay out what came nearest in the audits of a paper, a line each, with links."""
+    head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
+    rows = []
+    for audit in collect_ranges(verification).every:
+        if audit.kind != "audit" or audit.place[0] != paper:
+            continue
+        first, nearest = audit.table.iloc[0], audit.nearest
+        tied = f" ({len(nearest)} tie)" if len(nearest) > 1 else ""
+        other = nearest["rms_confirming"]
+        confirmed = span(other.min(), other.max(), 2) if other.notna().all() else DASH
+        name = _name_audit(audit) + (", substitute" if first["stand_in"] else "")
+        cells = number(first["rms_choosing"], 2), confirmed
+        sizes = number(first["cells"]), number(first["trials"])
+        rows.append(
+            [link(audit.page, out, name), f"{number(first['tried'])}{tied}", *cells, *sizes]
+        )
+    return Grid(head, rows)
+
+
+def _name_audit(audit: AuditTable) -> str:
+    _, items, dataset, methods = audit.place
+    return f"{join_items(items.split('+'))}, {dataset}" + (f" ({methods})" if methods else "")

@@ -7,7 +7,7 @@
 
 - `check_map` raises `CheckFailed` if a test fails. `check` returns all findings. Both accept a
   sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
-- `rfbench test` prints the findings. `results/maps.md` lists the public feature maps that are biased.
+- `rfbench test` prints the findings. `results/maps.md` lists the biased public feature maps.
 
 The module `run` is imported on first use.
 """

@@ -38,19 +38,19 @@ class AddedColumn:
     name : str
         Head of the column.
     after : str
-        Protocol after whose column it is inserted.
-    explanation : str
-        A sentence for the page of a paper.
+        The protocol to the right of whose column it is.
     cells : callable
         Function of the lines of a data set (see `rfbench.analysis.published`). It returns texts by
         the position of the number in `rfbench.papers.list_published`.
     remark : callable
-        Function of the same lines. It returns a template and its fact `remark`, for a sentence
-        above the tables, or None.
+        Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
+        None.
+    values : dict
+        By the name of a column of the CSV file of a paper: values by the place of the number.
     """
 
     name: str
     after: str
-    explanation: str
     cells: Callable[[Sequence[Line]], Mapping[int, str]]
     remark: Callable[[Sequence[Line]], tuple[str, Any] | None]
+    values: Mapping[str, Mapping[int, float]] = field(default_factory=dict)

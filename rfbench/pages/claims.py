@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pandas as pd
+
 from rfbench import papers
-from rfbench.analysis import committed, verdicts
+from rfbench.analysis import committed, ledger, verdicts
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.outcomes import Outcome
+from rfbench.escaping import as_csv
+from rfbench.pages.grids import Grid
+from rfbench.pages.paper_numbers import find_label
 from rfbench.pages.templates import render_lines
-from rfbench.pages.words import DASH, listing
+from rfbench.pages.words import DASH, listing, number
 from rfbench.papers.models import Claim, Committed, Part
 
 # Largest number of printed comparisons of a claim under one protocol; all of them are in the CSV.
@@ -19,6 +24,16 @@ from rfbench.papers.models import Claim, Committed, Part
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
+UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
+# When git first has the form of a claim, see `committed.COMMIT_ORDER_LABELS`, in a word or two.
+FORM_LABELS = {
+    "before": "before rows",
+    "same commit": "with rows",
+    "after": "after rows",
+    "unknown": "unknown",
+    "no rows": "no rows",
+}
+OURS = " (our own statement)"
 
 
 def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
@@ -58,13 +73,8 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
     return [compared, f"{effect}{known} {find_unit(part, comparison.joint)}".rstrip()]
 
 
-def select_worst(outcome: Outcome, on_page: bool = False) -> list[ClaimComparison]:
-    """Return the least favorable comparisons; on the page of a claim without a verdict, all.
-
-    A judged claim under a protocol without a verdict has one comparison.
-    """
-    if on_page and not outcome.claim.judged:
-        return list(outcome.comparisons)
+def select_worst(outcome: Outcome) -> list[ClaimComparison]:
+    """Return the least favourable comparisons: one where a judged claim is only displayed."""
     displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
     return outcome.least_favourable[: 1 if displayed else MAX_COUNTEREXAMPLES]
 
@@ -94,6 +104,118 @@ def _missed(outcome: Outcome) -> str:
     if part.scale == "ratio":
         return f"a factor {math.exp(decisive.excess):.3g}"
     return f"{decisive.excess:.2g} {find_unit(part, decisive.joint)}".strip()
+
+
+def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
+    """Lay out the claims of a paper, a line each, a column per protocol that is judged."""
+    judged = [o for o in outcomes if o.protocol and o.verdict not in UNJUDGED]
+    protocols = list(dict.fromkeys(outcome.protocol for outcome in judged))
+    rows = [
+        [
+            f"{papers.format_claim_name(claim)}{OURS * (claim.whose == 'we')}: {claim.claim}",
+            "; ".join(dict.fromkeys(part.says for part in claim.parts)),
+            FORM_LABELS[papers.find_claim_order(claim)],
+            *(_judge(claim, every, protocol) for protocol in protocols),
+            _format_worst(claim, every),
+        ]
+        for claim, every in group_by_claim(outcomes)
+    ]
+    labels = [
+        find_label(papers.find_settings_class(judged[0].claim.paper, protocol))
+        for protocol in protocols
+    ]
+    return Grid(["claim", "test", "form set", *labels, "least favourable comparison"], rows)
+
+
+def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
+    """Write the verdict under a protocol, and on which side of the bounds the comparisons lie."""
+    outcome = next((each for each in every if each.protocol == protocol), None)
+    if not claim.judged:
+        return "not judged (run times)" if claim.of_times else "not judged"
+    if outcome is None or outcome.verdict == verdicts.NOT_RUN:
+        return "no rows"
+    if outcome.verdict == verdicts.SHOWN:
+        return "not judged"
+    if not outcome.comparisons:
+        return format_verdict(outcome)
+    n, inside, outside = len(outcome.comparisons), outcome.inside, outcome.outside
+    counted = f"{inside} inside, {outside} outside, {n - inside - outside} open"
+    differs = " *" * bool(outcome.differing)
+    return f"{format_verdict(outcome)}{differs}; {counted}"
+
+
+def _format_worst(claim: Claim, every: Sequence[Outcome]) -> str:
+    """Write the least favourable comparison of the first outcome that has one; no time."""
+    found = [each for each in every if each.decisive or each.comparisons]
+    if claim.of_times or not found:
+        return DASH
+    outcome = found[0]
+    worst = outcome.least_favourable[0]
+    text = ": ".join(format_comparison(outcome, worst))
+    if worst.over_gaps:
+        text += f"; over unstated settings {worst.over_gaps.low:.3g} to {worst.over_gaps.high:.3g}"
+    return text
+
+
+def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
+    """Name the data sets on which our numbers differ from those that a judged claim compares."""
+    largest: dict[tuple[str, str], float] = {}
+    for outcome in outcomes:
+        if outcome.claim.judged and outcome.verdict not in UNJUDGED:
+            for name, size, unit in outcome.differing:
+                largest[name, unit] = max(size, largest.get((name, unit), 0.0))
+    return [f"{name} {number(size, 1)} {unit}" for (name, unit), size in largest.items()]
+
+
+def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
+    """Count the verdicts on judged claims: by whose they are and the class of settings."""
+    counted: dict[tuple[str, str], dict[str, int]] = {}
+    for each in ledger.count_claims(outcomes):
+        whose, _, settings = each.of
+        of = counted.setdefault((whose, find_label(settings)), {})
+        for verdict in verdicts.JUDGED:
+            if each[verdict]:
+                of[verdict] = of.get(verdict, 0) + each[verdict]
+    return [(*key, of) for key, of in counted.items()]
+
+
+def write_comparisons(outcomes: Iterable[Outcome]) -> str | None:
+    """Return every comparison of the claims of a paper as CSV; None if there are none."""
+    table = pd.DataFrame(
+        [
+            _describe(outcome, comparison)
+            for outcome in outcomes
+            for comparison in outcome.least_favourable
+        ]
+    )
+    return None if table.empty else as_csv(table, float_format="%.6g", lineterminator="\n")
+
+
+def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
+    part = outcome.claim.parts[one.part]
+    known = one.over_gaps
+    return {
+        "claim": outcome.claim.id,
+        "settings": outcome.protocol,
+        "verdict": outcome.label,
+        "data_set": one.dataset,
+        "measure": part.metric,
+        "method": part.method,
+        "compared_with": one.against,
+        "along": one.joint or part.along,
+        "at": one.x,
+        "scale": part.scale,
+        "effect": one.effect,
+        "unit": find_unit(part, one.joint),
+        "interval_low": one.low,
+        "interval_high": one.high,
+        "bound_low": part.low,
+        "bound_high": part.high,
+        "side": verdicts.find_side(one) if outcome.claim.judged else "not judged",
+        "trials": one.trials,
+        "lowest_over_unstated_settings": known.low if known else math.nan,
+        "highest_over_unstated_settings": known.high if known else math.nan,
+    }
 
 
 def find_history(claim: Claim) -> Committed | None:

@@ -12,12 +12,10 @@ from rfbench.analysis import ledger, verdicts
 from rfbench.analysis.findings import gather
 from rfbench.analysis.ledger import Count
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import Markdown, escape_markdown
+from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, findings
 from rfbench.pages.additions import Addition
-from rfbench.pages.claims import format_verdict
 from rfbench.pages.grids import Grid, render_markdown
-from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import render
 from rfbench.pages.words import DASH, count, link, listing
 from rfbench.papers.models import TUNED_TO_MATCH
@@ -87,29 +85,6 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
 
 def _class(each: Count) -> list[str]:
     return [*each.called, listing(each.protocols)]
-
-
-def claims_grid(verification: Verification) -> Grid:
-    """Return the table of the verdicts on each claim, a column per protocol."""
-    protocols = [o.protocol for o in verification.outcomes if o.protocol]
-    protocols = list(dict.fromkeys([*papers.PROTOCOLS, *protocols]))
-    seen = {(o.claim.key, o.protocol): format_verdict(o) for o in verification.outcomes}
-    order = list(papers.read_library())
-    claims = {outcome.claim.key: outcome.claim for outcome in verification.outcomes}
-    rows = [
-        [
-            Markdown(
-                f"[{escape_markdown(title)}](#{make_anchor(title)}) {escape_markdown(claim.claim)}"
-            ),
-            *(
-                seen.get((claim.key, name), DASH).replace(verdicts.NOT_RUN, DASH)
-                for name in protocols
-            ),
-        ]
-        for claim in sorted(claims.values(), key=lambda claim: order.index(claim.paper))
-        for title in [papers.format_claim_name(claim)]
-    ]
-    return Grid(["claim", *protocols], rows)
 
 
 def format_machine(results: Results) -> str:

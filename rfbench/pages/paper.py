@@ -1,30 +1,79 @@
-"""The page of a paper: its numbers and claims with the measured values."""
+"""The page of a paper: its result, and its numbers, settings and claims with ours."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rfbench import papers, slices
+import numpy as np
+
+from rfbench import papers, shipped, slices
 from rfbench.analysis import committed, ledger
+from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
-from rfbench.pages import claims, front, paper_figure, scoreboard
+from rfbench.pages import authors_rows, claims, front, paper_figure, paper_numbers
+from rfbench.pages.grids import Grid
+from rfbench.pages.paper_numbers import find_label
 from rfbench.pages.templates import render
-from rfbench.papers.models import TUNED_TO_MATCH
+from rfbench.pages.words import count, link, listing, span, spread
+from rfbench.papers.models import PERCENT
 
-OF_TEXT = ("text", "readings", "corrected")  # classes of settings
+NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
+COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
+READINGS_HEAD = ("not stated by the paper", "our reading")
+# Names of keys that the page lists of each protocol; the history file has all. Doubled, the longest
+# list has 14 names.
+MAX_KEYS = 7
+# How a sentence names a class of settings.
+SETTINGS_PHRASES = {
+    "as printed": "with the settings as printed",
+    "corrected": "with corrected settings",
+    "authors' code": "with the settings of the authors' code",
+    "tuned to match": "with settings tuned to match",
+    "tuned to match, corrected": "with tuned settings that were corrected later",
+}
 
 
-def render_page(verification: Verification, name: str, out: Path, added: str = "") -> str:
-    """Return a paper's page for the folder `out`; `added` is Markdown of `gather_additions`."""
-    own = verification.of_papers(name)
-    return render("paper.md.j2", out=out, added=Markdown(added), **gather_facts(own, name))
+def render_page(
+    verification: Verification,
+    name: str,
+    out: Path,
+    added: str = "",
+    picture: bytes | None = None,
+) -> str:
+    """Return a paper's page for the folder `out`.
+
+    `added` is Markdown of `gather_additions`, and `picture` the PNG of `render_figure`.
+    """
+    own, pictured = verification.of_papers(name), picture is not None
+    sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
+    facts: dict[str, Any] = {"added": Markdown(added), "pictured": pictured}
+    facts["sentences"] = sentences
+    return render("paper.md.j2", out=out, **facts, **gather_facts(own, name))
 
 
 def render_figure(verification: Verification, name: str) -> bytes | None:
     """Return the figure of a paper as PNG; None if none of its numbers is compared."""
     return paper_figure.render_png(verification.of_papers(name))
+
+
+def render_csv_files(verification: Verification, name: str) -> dict[str, str | None]:
+    """Return the CSV files of the page: all numbers, and all comparisons of the claims."""
+    own = verification.of_papers(name)
+    numbers = paper_numbers.write_authors(own) or paper_numbers.write_numbers(
+        own, slices.ask("numbers", own)
+    )
+    return dict(
+        zip(list_files(name), (numbers, claims.write_comparisons(own.outcomes)), strict=True)
+    )
+
+
+def list_files(name: str) -> tuple[str, str]:
+    """Name the CSV files of `render_csv_files`."""
+    return NUMBERS_FILE.format(name), CLAIMS_FILE.format(name)
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
@@ -39,35 +88,164 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
 def gather_facts(own: Verification, name: str) -> dict[str, Any]:
     """Return the facts of the page of a paper; `own` has only the results of this paper."""
     collection = own.selection.collection
-    counts = ledger.count_numbers(own)
-    provenance = papers.find_paper(name).provenance
+    paper = papers.find_paper(name)
+    compared = paper_numbers.select_compared(own)
+    runs = [run for run in collection.experiments if run.config.get("paper") == name]
+    of_rows = [run for run in runs if "audits" not in run.folder.parts]
+    folds = next(iter(authors_rows.gather_facts(own.authors)), None)
     return {
-        "paper": papers.find_paper(name),
+        "paper": paper,
         "outside": papers.find_folder(name).outside,
-        **front.gather_totals(own),
-        **claims.WORDS,
-        "restored": ledger.count_with_left_out(own),
-        "untuned": [each for each in counts if each.of[1] not in TUNED_TO_MATCH],
-        "matched": [each for each in counts if each.of[1] in TUNED_TO_MATCH],
-        "judged": any(
-            (each.of[0], each.of[2] in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)) == ("paper", False)
-            for each in ledger.count_claims(own.outcomes)
+        "readings": Grid(READINGS_HEAD, [list(each) for each in paper.readings.items()]),
+        "about": paper.about.partition(";")[0],
+        "folds": folds,
+        "result": paper.result.format_map(_Filled(own)),
+        "totals": paper_numbers.lay_out_totals(own),
+        "not_compared": paper_numbers.list_not_compared(own),
+        "left_out": ledger.list_left_out(own),
+        "why": front.WHY_LEFT,
+        "settings_label": find_label,
+        "counted_claims": claims.count_verdicts(own.outcomes),
+        "holding": [outcome for outcome in own.outcomes if ledger.holds(outcome)],
+        "label": lambda outcome: find_label(
+            papers.find_settings_class(outcome.claim.paper, outcome.protocol)
         ),
-        "committed": committed.list_settings_order(name),
-        "orders": committed.COMMIT_ORDER_LABELS,
-        "texts": [p for p, kind in provenance.settings.items() if kind in OF_TEXT],
-        "pictured": bool(len(paper_figure.select_pictured(own))),
-        "not_pictured": paper_figure.count_not_pictured(own),
-        "added_trials": [
-            f"{line['added']} of {line['method']} at M = {line['M']} in {line['experiment']}"
-            for line in ledger.list_added_trials(collection)
-            if line["paper"] == name
-        ],
-        "numbers": scoreboard.numbers_grid(own, linked=True),
-        "verdicts": front.claims_grid(own),
-        "every": scoreboard.arrange_parts(own),
-        "columns": slices.ask("numbers", own),
-        "doubts": papers.find_paper(name).doubts,
-        "runs": [r for r in collection.experiments if r.config.get("paper") == name],
-        "claims": claims.group_by_claim(own.outcomes),
+        "name": papers.format_claim_name,
+        "numbers": paper_numbers.lay_out_numbers(own),
+        "each": compared["number"].nunique() <= paper_numbers.MAX_NUMBERS,
+        "measures": listing(compared["metric"].unique()),
+        "percent": bool((compared["unit"] == PERCENT).any()),
+        "trials": span(compared["trials"].min(), compared["trials"].max()) if len(compared) else "",
+        "spreads": {papers.list_published()[i].spread_kind for i in compared["number"].unique()}
+        - {""},
+        "other_names": paper_numbers.list_other_names(own),
+        "best": bool((compared["M"] == "best").any()),
+        "at_chance": compared[compared["at_chance"]].groupby("settings", sort=False).size(),
+        "authors": paper_numbers.lay_out_authors(own.authors),
+        "committed": _list_order(name),
+        "added_trials": _group_added(own, name),
+        "claims": claims.lay_out_claims(own.outcomes),
+        "differing": claims.list_differing(own.outcomes),
+        "without": _list_without(own.outcomes),
+        "inconclusive": list(dict.fromkeys(each for o in own.outcomes for each in o.undecided)),
+        "runs": runs,
+        "configurations": _list_configurations(name),
+        "folders": list(dict.fromkeys(run.folder.parent for run in of_rows or runs)),
+        "numbers_file": NUMBERS_FILE.format(name),
+        "claims_file": CLAIMS_FILE.format(name),
+        "has_claims": any(outcome.comparisons for outcome in own.outcomes),
+        "has_numbers": bool(own.authors) or bool((own.numbers["trials"] > 0).any()),
     }
+
+
+def _write_counts(own: Verification, compared: Markdown) -> Markdown:
+    """Write how many numbers agree or are close, a clause per class of settings.
+
+    `compared` is that word, with a link to the glossary.
+    """
+    restored = ledger.count_with_left_out(own)
+    clauses: list[str] = []
+    for each in sorted(ledger.count_numbers(own), key=lambda each: -each.compared):
+        phrase = SETTINGS_PHRASES.get(label := find_label(each.of[1]), label)
+        near = f"**{each.near} of {each.compared}**"
+        text = f"{near} {compared} numbers agree or are close" if not clauses else near
+        text += f" {phrase} ({_write_others(each)}"
+        every = restored[each.of]
+        if every.compared != each.compared:
+            text += (
+                "; with the numbers that left this count after results were known "
+                f"{every.near} of {every.compared}, {_write_others(every)}"
+            )
+        clauses.append(f"{text})")
+    if not clauses:
+        return Markdown("")
+    items = paper_numbers.join_items(paper_numbers.select_compared(own)["item"])
+    return Markdown(f"{items}: {'; '.join(clauses)}.")
+
+
+def _write_others(each: ledger.Count) -> str:
+    """Write how many numbers are undecided and how many differ."""
+    return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
+        each["differs"], "differs", "differ"
+    )
+
+
+def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
+    """Name the data sets on which no comparison of the paper's claims is made."""
+    judged = [each for each in outcomes if each.claim.judged and each.protocol]
+    missing = dict.fromkeys(name for each in judged for name in each.missing)
+    compared = {one.target for each in judged for one in each.comparisons}
+    return [name for name in missing if name not in compared]
+
+
+class _Filled(dict[str, str]):
+    """What the braces of `Paper.result` stand for: a claim's id, or the id and ``mean``."""
+
+    def __init__(self, own: Verification) -> None:
+        super().__init__()
+        self.own = own
+
+    def __missing__(self, key: str) -> str:
+        name, _, asked = key.partition(" ")
+        outcomes = [o for o in self.own.outcomes if o.claim.id == name and o.comparisons]
+        if not outcomes:
+            return "none"
+        if asked:
+            return _average(outcomes[0])
+        n = count(len(outcomes[0].comparisons), "comparison")
+        return f"{outcomes[0].inside} of {n}"
+
+
+def _average(outcome: Outcome) -> str:
+    """Write the mean effect of the first part of a claim at each of its sizes, smallest first."""
+    part = outcome.claim.parts[0]
+    by_data: dict[tuple[str, str], list[Any]] = {}
+    for one in outcome.comparisons:
+        if one.part == 0:
+            by_data.setdefault((one.dataset, one.against), []).append(one)
+    ordered = [sorted(every, key=lambda one: float(one.x or 0)) for every in by_data.values()]
+    written = []
+    for here in zip(*ordered, strict=False):
+        effects = np.array([one.effect for one in here])
+        if part.scale == "ratio":
+            written.append(f"{math.exp(np.log(effects).mean()):.2f}")
+            continue
+        error = math.sqrt(sum(one.spread**2 / one.trials for one in here)) / len(here)
+        written.append(spread(effects.mean(), error))
+    return listing(written)
+
+
+def _list_order(name: str) -> list[str]:
+    """List by protocol how many keys of the settings were committed before, with and after rows."""
+    lines = []
+    for each in committed.list_settings_order(name):
+        groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
+        more = len(groups) - MAX_KEYS
+        listed = listing(groups[:MAX_KEYS]) + (f" and {more} more" if more > 0 else "")
+        counts = [
+            f"{each.counts[order]} {word}"
+            for order, word in COMMIT_WORDS.items()
+            if each.counts[order]
+        ]
+        named = f"`{each.protocol}`" if each.protocol else "other runs"
+        text = f"{named} {listing(counts)}"
+        lines.append(f"{text} ({listed})" if groups else text)
+    return lines
+
+
+def _list_configurations(name: str) -> list[str]:
+    """Name the configurations of a paper that come with rfbench."""
+    names = [file.name.removesuffix(".yaml") for file in shipped.list_configurations()]
+    return [each for each in names if each.startswith(f"{name}_")]
+
+
+def _group_added(own: Verification, name: str) -> list[str]:
+    """Name the trials that were added after results were seen, a text per run and size."""
+    groups: dict[tuple[str, Any, int], list[str]] = {}
+    for line in ledger.list_added_trials(own.selection.collection):
+        if line["paper"] == name:
+            key = (line["experiment"], line["M"], line["added"])
+            groups.setdefault(key, []).append(line["method"])
+    return [
+        f"{n} of {listing(methods)} at M = {M} in {run}" for (run, M, n), methods in groups.items()
+    ]

@@ -35,8 +35,8 @@ def publish(
     folders : sequence of str or path
         Results folders, or folders that contain results folders.
     out : str or path
-        Folder for the pages: ``README.md``, ``totals.md``, a page per paper in ``papers/``, and the
-        pages of the components.
+        Folder for the pages: ``README.md``, ``totals.md``, a page per paper in ``papers/`` with a
+        figure and CSV files of its numbers and claims, and the pages of the components.
     today : callable, optional
         Function that returns the current settings of a results folder. Rows with other settings are
         stale and omitted. By default no row is stale.
@@ -62,7 +62,12 @@ def publish(
     with raise_as_write_error(
         f"The report cannot be written to {out}", todo="Name another folder with --out."
     ):
-        every = {*(out / PAPERS / f"{name}.md" for name in papers.read_library()), *made}
+        of_papers = {
+            out / PAPERS / file
+            for name in papers.read_library()
+            for file in (f"{name}.md", f"{name}.png", *paper.list_files(name))
+        }
+        every = {*of_papers, *made}
         stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
             files.check(path, out)
@@ -123,11 +128,16 @@ def render_pages(
     return {
         **{
             of_papers / f"{name}.md": paper.render_page(
-                verification, name, of_papers, on_papers.get(name, "")
+                verification, name, of_papers, on_papers.get(name, ""), pictures[name]
             )
             for name in with_pages
         },
         **{of_papers / f"{name}.png": picture for name, picture in pictures.items()},
+        **{
+            of_papers / file: content
+            for name in with_pages
+            for file, content in paper.render_csv_files(verification, name).items()
+        },
         **{file: content for each in outside.values() for file, content in each.items()},
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
@@ -143,8 +153,13 @@ def render_pages(
 def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
     """Return the page and the figure of a paper outside of rfbench; none if they cannot be made."""
     try:
-        page = paper.render_page(held, name, out)
-        return {out / f"{name}.md": page, out / f"{name}.png": paper.render_figure(held, name)}
+        picture = paper.render_figure(held, name)
+        page = paper.render_page(held, name, out, picture=picture)
+        tables = paper.render_csv_files(held, name)
+        return {
+            out / file: content
+            for file, content in {f"{name}.md": page, f"{name}.png": picture, **tables}.items()
+        }
     except Exception as error:  # the texts of the paper were written by anybody
         log.warning("left out: %s: %s", name, error)
         return {}

@@ -13,7 +13,6 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.ledger import TABLE_KEYS, count_by_table
 from rfbench.analysis.published import BEST, Line, group_by_data_set
 from rfbench.analysis.verification import Verification
-from rfbench.escaping import Markdown, escape_markdown
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.grids import Grid
 from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
@@ -51,7 +50,7 @@ class TablePart:
 
     @property
     def heading(self) -> str:
-        """Heading of the part; links use its `make_anchor`."""
+        """The heading of the part."""
         name = f"{self.paper} {self.item}, {self.dataset}"
         return f"{name}: substitute data {self.used}" if self.stand_in else name
 
@@ -158,25 +157,19 @@ def format_published(value: float, error: float, unit: str = PERCENT) -> str:
     return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
 
 
-def numbers_grid(verification: Verification, linked: bool = False) -> Grid:
-    """Return the results of each table and data set, a column per protocol.
+def numbers_grid(verification: Verification) -> Grid:
+    """Lay out the results of each table and data set, a column per protocol.
 
-    A cell has the number of each verdict and the mean absolute difference, in points or in percent
-    of the published numbers. With `linked`, names link to the headings of a paper's page.
+    A cell counts the verdicts and gives the mean size of the differences, in points or in percent
+    of the published numbers.
     """
     table = count_by_table(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
-    others = verification.numbers[verification.numbers["stand_in"]].drop_duplicates(TABLE_KEYS)
-    used = others.set_index(TABLE_KEYS)["used"].to_dict()
     rows = []
     for (paper, item, dataset), here in table.groupby(TABLE_KEYS, sort=False):
         lines = here.reset_index(TABLE_KEYS).to_dict("index")
         cells = [_outcome(lines[protocol]) if protocol in lines else DASH for protocol in protocols]
         name = f"{paper} {item}, {dataset}"
-        own = any(cell not in {DASH, SUBSTITUTE} for cell in cells)
-        if linked and (own or SUBSTITUTE in cells):
-            heading = name if own else f"{name}: substitute data {used[paper, item, dataset]}"
-            name = Markdown(f"[{escape_markdown(name)}](#{make_anchor(heading)})")
         rows.append([name, str(here["numbers"].iloc[0]), *cells])
     return Grid(["table, data set", "numbers", *protocols], rows)
 

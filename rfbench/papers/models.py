@@ -314,7 +314,11 @@ class Paper(_PaperSection):
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # all tables and figures of the paper
-    readings: list[str] = []  # our readings of details that the paper does not state
+    # Sentences after the counts: which settings matter, and what the text does not state.
+    # {E1} stands for how many comparisons of a claim are inside its bounds, {E1 mean} for the mean
+    # effect of its first part at each size.
+    result: str = ""
+    readings: dict[str, str] = {}  # our reading of each setting that the paper does not state
     text_at_hand: bool = True  # True if the settings were checked against the paper's text
     doubts: list[Doubt] = []  # each with an item and a text
     rows_source: SourceOfRows | None = None  # source of numbers from the authors' own runs

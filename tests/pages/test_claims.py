@@ -1,6 +1,9 @@
 """The claims on pages: units, and the comparisons behind a verdict."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from rfbench import papers
@@ -11,11 +14,14 @@ from rfbench.pages.claims import (
     format_comparison,
     format_verdict,
     group_by_claim,
+    lay_out_claims,
     select_worst,
+    write_comparisons,
 )
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
 from tests.support.frames import results, verification
+from tests.support.papers import PAPER, eeg
 
 
 def claim(name: str) -> Claim:
@@ -60,7 +66,26 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert len(select_worst(one)) == 2
 
 
-def test_a_page_has_every_comparison_of_a_claim_that_is_not_judged() -> None:
+def test_every_comparison_of_a_claim_that_is_not_judged_is_in_the_file() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
-    assert (len(select_worst(outcome)), len(select_worst(outcome, on_page=True))) == (2, 3)
+    file = pd.read_csv(io.StringIO(str(write_comparisons([outcome]))))
+    assert (len(select_worst(outcome)), len(file)) == (2, 3)
+    assert set(file["side"]) == {"not judged"}
+
+
+def test_each_claim_has_a_line_with_its_verdict_and_its_least_favourable_comparison() -> None:
+    made = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
+    held = verification(results(made, "a", **PAPER))
+    own = [outcome for outcome in held.outcomes if outcome.claim.paper == "liu2020"]
+    grid = lay_out_claims(own)
+    assert grid.head == [
+        "claim", "test", "form set", "tuned to match", "least favourable comparison",
+    ]  # fmt: skip
+    assert len(grid.rows) == len([c for c in papers.list_claims() if c.paper == "liu2020"])
+    (s5,) = [row for row in grid.rows if row[0].startswith("S5: ")]
+    assert s5[2:4] == [
+        "before rows",
+        "fails (1 of 1, at worst by 7.5 points) *; 0 inside, 1 outside, 0 open",
+    ]
+    assert s5[4].startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = 14: +9 ")

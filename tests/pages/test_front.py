@@ -12,7 +12,7 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.contents import count_missing
 from rfbench.analysis.ledger import CLASS_LABELS, Count
 from rfbench.pages import front
-from rfbench.pages.front import claims_grid, format_machine, gather_totals
+from rfbench.pages.front import format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -176,14 +176,6 @@ def test_the_headline_of_a_paper_has_also_the_numbers_that_left_its_count() -> N
         said = f"{agrees + close + sum(left[:2])} of {every + sum(left)}, "
         headline = (ROOT / "results" / "papers" / f"{paper}.md").read_text().splitlines()[2]
         assert f"with the numbers that left this count after results were known {said}" in headline
-
-
-def test_each_claim_has_a_line_that_leads_to_its_own() -> None:
-    grid = claims_grid(found())
-    assert grid.head == ["claim", *papers.PROTOCOLS]
-    assert len(grid.rows) == len(papers.list_claims())
-    (s5,) = [row for row in grid.rows if row[0].startswith("[S5](#s5) ")]
-    assert s5[1:] == ["–", "fails (1 of 1, at worst by 7.5 points)", "–"]
 
 
 def test_an_unfinished_run_and_its_machine() -> None:

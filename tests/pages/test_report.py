@@ -80,16 +80,15 @@ def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPat
             if place:
                 heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
                 assert place in map(make_anchor, heads)
-    assert links > 20
+    assert links > 15
 
 
 def test_a_papers_page_names_the_trials_that_were_added() -> None:
     (name,) = papers.find_paper("eerf2018").provenance.trials
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
-    (line,) = re.findall(
-        "^Trials added after .*", paper.render_page(held, "eerf2018", Path()), re.M
-    )
+    page = paper.render_page(held, "eerf2018", Path())
+    (line,) = re.findall("^- Trials added after .*", page, re.M)
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
@@ -126,8 +125,8 @@ def test_pages_that_no_result_backs_are_removed_and_other_files_stay() -> None:
     Path("pages/papers/mine.md").write_text("of somebody else")
     write(["results/adult"], "pages")
     names = {path.name for path in Path("pages").rglob("*") if path.is_file()}
-    assert {"README.md", "eerf2018.md", "mine.md"} <= names
-    assert "liu2020.md" not in names
+    assert {"README.md", "eerf2018.md", "eerf2018_numbers.csv", "mine.md"} <= names
+    assert not {"liu2020.md", "liu2020.png", "liu2020_numbers.csv", "liu2020_claims.csv"} & names
 
 
 def test_broken_rows_are_left_out_with_a_word() -> None:

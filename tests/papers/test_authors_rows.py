@@ -94,7 +94,10 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
     half_width = stats.t(2).ppf(0.95) * np.std(off, ddof=1) / 3**0.5
     assert line.half_width == pytest.approx(half_width)
     assert line.verdict == "undecided"
-    assert f"of 3 folds {equal} agree to four digits, and {3 - equal} more" in page
+    assert (
+        f"**{equal} of 3 folds** that its authors published agree to four digits, {3 - equal} m"
+        in page
+    )
     assert "doe/folds, commit aaaaaaa, save/, licence MIT" in page
 
 

@@ -1,0 +1,361 @@
+"""The published numbers of a paper beside ours: tables for its page, and a CSV file with all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rfbench import papers
+from rfbench.analysis import ledger, verdicts
+from rfbench.analysis.authors_rows import AuthorsRuns
+from rfbench.analysis.ledger import OWN_SETTINGS
+from rfbench.analysis.published import Line
+from rfbench.analysis.verification import Verification
+from rfbench.escaping import Markdown, as_csv, escape_markdown
+from rfbench.pages.additions import AddedColumn
+from rfbench.pages.grids import Grid
+from rfbench.pages.scoreboard import format_measured, format_published
+from rfbench.pages.words import DASH, number, signed
+from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
+from rfbench.registry import find_displayed_name
+
+# The words of the glossary for a class of settings.
+SETTINGS_LABELS = {
+    "text": "as printed",
+    "readings": "as printed",
+    "corrected": "corrected",
+    "code": "authors' code",
+    "matched": "tuned to match",
+    "rematched": "tuned to match, corrected",
+    OWN_SETTINGS: "equally tuned",
+}
+# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each; more share a line per
+# data set and size, if that makes at most MAX_LINES; more than that are counted, and the figure
+# shows them. The largest tables here have 12 numbers, 32 lines and 274 numbers; with both bounds
+# doubled, a page with 32 numbers would have 64 lines of errors.
+MAX_NUMBERS, MAX_LINES = 20, 40
+NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
+NOT_COMPARED = " (not compared)"
+# Significant digits of a number without a unit. The papers print at most four.
+SHORT_DIGITS = 4
+SAME_ROWS, NEW_DRAWS, OTHER_ROWS, SHOWN_ROWS = "same rows", "new draws", "other rows", "not judged"
+NUMBER_COLUMNS = {
+    "item": "table",
+    "dataset": "data_set",
+    "used": "substitute",
+    "method": "method",
+    "M": "M",
+    "metric": "measure",
+    "unit": "unit",
+    "protocol": "settings",
+    "published": "published",
+    "published_spread": "published_spread",
+    "measured": "measured",
+    "standard_error": "standard_error",
+    "trials": "trials",
+    "difference": "difference",
+    "interval_low": "interval_low",
+    "interval_high": "interval_high",
+    "verdict": "verdict",
+    "decidable": "decidable",
+    "at_chance": "at_chance",
+}
+
+
+def find_label(settings: str) -> str:
+    """Return the words of the glossary for a class of settings."""
+    return SETTINGS_LABELS.get(settings, settings)
+
+
+def format_item(item: str) -> str:
+    """Write the name of a table or a figure.
+
+    >>> format_item("table3"), format_item("figure2-arc-cosine-0"), format_item("folds")
+    ('Table 3', 'Figure 2, arc-cosine-0', 'Folds')
+    """
+    name = re.sub(r"^(table|figure)(\d+\w?)-?", r"\1 \2, ", item).rstrip(", ")
+    return name[:1].upper() + name[1:]
+
+
+def join_items(items: Iterable[str]) -> str:
+    """Write the names of tables or figures, without the parts of one figure.
+
+    >>> join_items(["table3", "table5"]), join_items(["figure2-a", "figure2-b"])
+    ('Tables 3 and 5', 'Figure 2')
+    """
+    names = list(dict.fromkeys(format_item(item).partition(",")[0] for item in items))
+    kinds = {name.partition(" ")[0] for name in names}
+    if len(names) < 2 or len(kinds) > 1:
+        return " and ".join(names)
+    (kind,) = kinds
+    return f"{kind}s " + " and ".join(name.partition(" ")[2] for name in names)
+
+
+def select_compared(own: Verification) -> pd.DataFrame:
+    """Return the numbers that have a verdict, a line per number and class of settings."""
+    numbers = ledger.list_numbers(own)
+    return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
+
+
+def list_other_names(own: Verification) -> list[str]:
+    """Write what the paper calls the compared methods that have another name here."""
+    numbers = select_compared(own)
+    given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
+    called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
+    return [f"{name} is {other}" for name, other in called.items() if other and other != name]
+
+
+def lay_out_totals(own: Verification) -> Grid:
+    """Lay out how many numbers have each verdict, a line per class of settings."""
+    rows = []
+    for each in ledger.count_numbers(own):
+        label, words = find_label(each.of[1]), each.called[1]
+        name = label if each.of[1] in (*TUNED_TO_MATCH, "code") else f"{label}: {words}"
+        of = each.of_decidable
+        seen = [each[verdict] for verdict in verdicts.COMPARED]
+        decided = [of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]]
+        rows.append([name, *map(str, [each.compared, *seen, *decided, each.unspread])])
+    head = ["our settings", "compared", *verdicts.COMPARED, "decidable"]
+    of_these = ["of these near", "of these undecided", "of these differ", "unknown spread"]
+    return Grid([*head, *of_these], rows)
+
+
+def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
+    """Return why numbers of the paper are not compared: the reason, how many, on which data."""
+    every = own.numbers
+    every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
+    compared = set(select_compared(own)["number"])
+    rest = every[~every["number"].isin(compared)]
+    replaced = rest[rest["stand_in"] & (rest["trials"] > 0)].drop_duplicates("number")
+    shown = rest[~rest["stand_in"] & (rest["trials"] > 0)].drop_duplicates("number")
+    shown = shown[~shown["number"].isin(set(replaced["number"]))]
+    absent = rest.drop_duplicates("number")
+    absent = absent[~absent["number"].isin({*replaced["number"], *shown["number"]})]
+    reasons = {
+        "measured on substitute data alone": replaced,
+        "measured under other settings alone": shown,
+        "not measured": absent,
+    }
+    return [
+        (reason, len(lines), list(dict.fromkeys(lines["dataset"])))
+        for reason, lines in reasons.items()
+        if len(lines)
+    ]
+
+
+def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
+    """Lay out the compared numbers: headings and tables, see `MAX_NUMBERS`."""
+    numbers = select_compared(own)
+    if numbers.empty:
+        return []
+    if numbers["number"].nunique() <= MAX_NUMBERS:
+        return [("", _lay_out_each(own, numbers))]
+    places = [numbers[name] for name in ("settings", "item", "dataset", "M")]
+    if numbers.groupby(places).ngroups <= MAX_LINES:
+        return [
+            (find_label(str(settings)).capitalize(), _lay_out_wide(here))
+            for settings, here in numbers.groupby("settings", sort=False)
+        ]
+    return [("", _lay_out_counts(numbers))]
+
+
+def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
+    """Lay out a line per number, a column per class of settings; `ours` have no verdict."""
+    several = numbers["metric"].nunique() > 1
+    every = own.own[own.own["number"].isin(set(numbers["number"])) & (own.own["trials"] > 0)]
+    shown = every[every["settings"] == OWN_SETTINGS]
+    ordered = pd.concat([numbers, shown]).sort_values("number", kind="stable")
+    classes = [*numbers["settings"].unique(), *shown["settings"].unique()]
+    rows = []
+    for _, here in ordered.groupby("number", sort=False):
+        lines = {line["settings"]: line for line in here.to_dict("records")}
+        first = next(iter(lines.values()))
+        rows.append(
+            [
+                format_item(first["item"]),
+                _name_place(first),
+                find_displayed_name(first["method"]) + f", {first['metric']}" * several,
+                format_published(first["published"], first["published_spread"], first["unit"]),
+                *(_verdict_cell(lines.get(each)) for each in classes),
+            ]
+        )
+    labels = [find_label(each) + NOT_COMPARED * (each == OWN_SETTINGS) for each in classes]
+    return Grid(["table", "data set, M", "method", "published", *labels], rows)
+
+
+def _name_place(line: Line) -> str:
+    return f"{line['dataset']}, {line['M']}" if line["M"] else str(line["dataset"])
+
+
+def _verdict_cell(line: Line | None) -> str:
+    if line is None:
+        return DASH
+    mean = str(escape_markdown(format_measured(line)))
+    if line["verdict"] == verdicts.NOT_JUDGED:
+        return mean
+    bold = "**" if line["verdict"] in NEAR_VERDICTS else ""
+    return Markdown(f"{bold}{mean}{bold} {line['verdict']}")
+
+
+def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
+    """Lay out a line per data set and size, a column per method.
+
+    Sizes at which no method beats a constant share a line, if all of their numbers differ.
+    """
+    methods = list(dict.fromkeys(numbers.sort_values("number")["method"]))
+    lost = numbers["at_chance"].astype(bool) & (numbers["verdict"] == verdicts.DIFFERS)
+    places = [numbers[name] for name in ("item", "dataset", "M")]
+    lost = lost.groupby(places).transform("all")
+    rows = []
+    for _, here in numbers.groupby(["item", "dataset", numbers["M"].mask(lost, "")], sort=False):
+        lines = {str(method): each for method, each in here.groupby("method", sort=False)}
+        sizes = list(dict.fromkeys(here["M"]))
+        first = here.iloc[0].to_dict()
+        name = f"{first['dataset']}, {sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else ""
+        cells = [_pair_cell(lines.get(each)) for each in methods]
+        rows.append([f"{name}: at chance" if name else _name_place(first), *cells])
+    return Grid(["data set, M", *map(find_displayed_name, methods)], rows)
+
+
+def _pair_cell(lines: pd.DataFrame | None) -> str:
+    """Write the published and the measured number, or their ranges over several sizes."""
+    if lines is None:
+        return DASH
+    unit, verdict = lines["unit"].iloc[0], lines["verdict"].iloc[0]
+    published, measured = (
+        DASH.join(dict.fromkeys(_format_short(x, unit) for x in (values.min(), values.max())))
+        for values in (lines["published"], lines["measured"])
+    )
+    return _mark_pair(published, measured, verdict)
+
+
+def _format_short(value: float, unit: str) -> str:
+    return number(value, 2) if unit == PERCENT else f"{value:.{SHORT_DIGITS}g}"
+
+
+def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
+    """Write both numbers; bold: near; with a question mark: undecided."""
+    marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
+    return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
+
+
+def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
+    """Lay out the counts of verdicts, a line per data set and class of settings."""
+    plain = bool((numbers["unit"] == PLAIN).all())
+    rows = []
+    for (item, dataset, settings), here in numbers.groupby(
+        ["item", "dataset", "settings"], sort=False
+    ):
+        seen = [str(int((here["verdict"] == verdict).sum())) for verdict in verdicts.COMPARED]
+        ratio = (here["measured"] / here["published"]).median()
+        size = number(ratio, 2) if plain else signed(here["difference"].median())
+        methods = here["method"].unique()
+        who = find_displayed_name(methods[0]) if len(methods) == 1 else f"{len(methods)} methods"
+        name = f"{format_item(str(item))}, {dataset}"
+        rows.append([name, find_label(str(settings)), who, str(len(here)), *seen, size])
+    median = "median ours / published" if plain else "median difference"
+    head = ["data", "our settings", "methods", "compared", *verdicts.COMPARED, median]
+    return Grid(head, rows)
+
+
+def find_kind(runs: AuthorsRuns) -> str:
+    """Name how runs of authors are compared."""
+    if runs.beside:
+        return SHOWN_ROWS
+    if not runs.same_rows:
+        return OTHER_ROWS
+    return SAME_ROWS if runs.draws == 1 else NEW_DRAWS
+
+
+def lay_out_authors(every: Sequence[AuthorsRuns]) -> list[tuple[str, Grid]]:
+    """Lay out the means of authors' own runs and ours, a table per measure, a line per data set."""
+    judged = [runs for runs in every if not runs.beside]
+    tables = []
+    for metric in dict.fromkeys(runs.metric for runs in judged):
+        here = [runs for runs in judged if runs.metric == metric]
+        cells = {(runs.dataset, _name_runs(runs)): _authors_cell(runs) for runs in here}
+        names = list(dict.fromkeys(name for _, name in cells))
+        other = {runs.dataset for runs in here if not runs.same_rows}
+        rows = [
+            [f"{data} ({OTHER_ROWS})" if data in other else data]
+            + [cells.get((data, name), DASH) for name in names]
+            for data in dict.fromkeys(data for data, _ in cells)
+        ]
+        heading = {"rmse": "RMSE"}.get(metric, metric.capitalize())
+        tables.append((heading, Grid(["data set", *names], rows)))
+    return tables
+
+
+def _name_runs(runs: AuthorsRuns) -> str:
+    drawn = runs.draws > 1 or not runs.same_rows
+    is_linear = runs.method in ("ridge", "logistic")
+    name = find_displayed_name(runs.method)
+    return name if is_linear else f"{name}, {NEW_DRAWS if drawn else 'their draws'}"
+
+
+def _authors_cell(runs: AuthorsRuns) -> Markdown:
+    unit = PERCENT if runs.metric == "accuracy" else PLAIN
+    published, measured = (_format_short(x, unit) for x in (runs.published, runs.measured))
+    return _mark_pair(published, measured, runs.verdict)
+
+
+def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
+    """Return all numbers of the paper as CSV; None if nothing of it was measured.
+
+    A line per number, settings and data set that were measured, times and substitutes among them;
+    a number without a measurement has one line. `added` are columns of slices.
+    """
+    every = own.numbers
+    measured = every[every["trials"] > 0]
+    if measured.empty:
+        return None
+    absent = every[~every["number"].isin(set(measured["number"]))].drop_duplicates("number")
+    table = pd.concat([measured, absent.assign(protocol="")]).sort_values("number", kind="stable")
+    low, high = (table["difference"] + sign * table["half_width"] for sign in (-1, 1))
+    table = table.assign(interval_low=low, interval_high=high)
+    written = table[list(NUMBER_COLUMNS)].rename(columns=NUMBER_COLUMNS)
+    reading = ((table["protocol"] == PRINTED) & ~table["stand_in"]).to_numpy(bool)
+    for column in added:
+        for name, values in column.values.items():
+            found = table["number"].map(values).to_numpy(float)
+            written[name] = np.where(reading, found, np.nan)
+    return _as_csv(written)
+
+
+def write_authors(own: Verification) -> str | None:
+    """Return the comparisons with the authors' own runs as CSV; None if there are none."""
+    if not own.authors:
+        return None
+    table = pd.DataFrame([_describe_runs(runs) for runs in own.authors])
+    return _as_csv(table)
+
+
+def _describe_runs(runs: AuthorsRuns) -> dict[str, Any]:
+    return {
+        "data_set": runs.dataset,
+        "method": runs.method,
+        "measure": runs.metric,
+        "compared_on": find_kind(runs),
+        "folds": runs.folds,
+        "draws_per_fold": runs.draws,
+        "published": runs.published,
+        "published_spread": runs.published_sd,
+        "measured": runs.measured,
+        "measured_spread": runs.measured_sd,
+        "folds_equal": runs.equal,
+        "folds_near": runs.near,
+        "difference": runs.difference,
+        "interval_low": runs.difference - runs.half_width,
+        "interval_high": runs.difference + runs.half_width,
+        "verdict": "not judged" if runs.beside else runs.verdict,
+        "our_run": runs.experiment,
+        "how_it_differs": runs.beside,
+    }
+
+
+def _as_csv(table: pd.DataFrame) -> str:
+    return as_csv(table, float_format="%.6g", lineterminator="\n")
