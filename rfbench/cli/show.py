@@ -87,7 +87,9 @@ def plot(
 
     Each results folder at or below RESULTS gets its figures, the user's own before the published
     ones. Times are CPU times, or wall times where CPU time was not measured. Each data set has its
-    own panels; for more than twelve, the median over data sets relative to rks is drawn.
+    own panels; for more than twelve, the median over data sets relative to rks is drawn. A figure
+    that compares nothing (one point, one method, lines that are one) is not drawn; one line per
+    folder names these figures.
 
     Figures of a named results folder go beside its rows. Those of folders below RESULTS go into
     sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
@@ -122,13 +124,16 @@ def plot(
     ]
     drawn = fanout.call("draw", calls, workers)
     failed = 0
-    for folder, (paths, error) in zip(sources, drawn, strict=True):
+    for folder, (made, error) in zip(sources, drawn, strict=True):
         if error:
             failed += 1
             echo(f"error: {folder}: {error}", err=True)
-        else:
-            for path in paths:
-                echo(path)
+            continue
+        paths, not_drawn = made
+        for path in paths:
+            echo(path)
+        if not_drawn:
+            echo(f"{folder}: nothing to show in {', '.join(not_drawn)}", err=True)
     if failed:
         raise click.exceptions.Exit(2)
 

@@ -3,7 +3,7 @@
 To add a figure of a results folder, write one file here with one function, and name it in
 `FIGURES`. The function takes a `rfbench.figures.measured.Measured` (the summary of the rows, what
 is varied, a style for each method) and yields the name of a file and a matplotlib figure, or
-nothing where the rows have nothing to show::
+nothing if the rows have nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
         figure = new_figure(6.0, 4.0)
@@ -68,7 +68,8 @@ def plot(
 
     Error bars are standard errors of the mean over the trials; each data set has its own panels. Of
     more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the baseline
-    is drawn.
+    is drawn. A figure that compares nothing is not drawn, see
+    `rfbench.figures.curves.find_nothing_to_show`.
     Time is CPU time, or wall time where a method has none. The same rows and the same style give
     the same bytes; figures that these gave before, as ``.figures.json`` has it, are not drawn
     again.
@@ -90,7 +91,7 @@ def plot(
     Returns
     -------
     list of Path
-        A file per figure and format; empty if no trial ended well.
+        A file per figure and format; empty if no trial ended well, or nothing is compared.
 
     Raises
     ------
@@ -99,13 +100,25 @@ def plot(
     WriteError
         A file cannot be written.
     """
+    return draw_results(results, folder, style, formats, width)[0]
+
+
+def draw_results(
+    results: Results,
+    folder: Path | None,
+    style: str | Path | None,
+    formats: Sequence[str],
+    width: float | None,
+) -> tuple[list[Path], list[str]]:
+    """Draw the figures of a folder, see `plot`; return files, and what is not drawn and why."""
     folder, written = folder or results.folder, []
     captions = []
     with apply_style(style, article=width is not None):
         drawn_from = _source(results, formats, width)
         if there := _there(folder, drawn_from):
             return there
-        for stem, figure in iterate_figures(results, width):
+        measured = measure(results, width)
+        for stem, figure in iterate_figures(results, width, measured):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
                 written.append(folder / f"{stem}.{form}")
@@ -117,16 +130,18 @@ def plot(
         record = {
             "source": drawn_from,
             "files": {file.name: _digest(file, folder) for file in written},
+            "not drawn": measured.not_drawn,
         }
         files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
-    return written
+    return written, measured.not_drawn
 
 
-def draw_folder(folder: Path, all_trials: bool, *args: Any) -> list[str]:
-    """Draw the figures of a results folder, see `plot`; return the names of the files."""
+def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
+    """Draw the figures of a results folder; return the names of files, and see `draw_results`."""
     results = reader.read(folder)
     results = results if all_trials else drop_added_trials(results)
-    return [str(path) for path in plot(results, *args)]
+    paths, not_drawn = draw_results(results, *args)
+    return [str(path) for path in paths], not_drawn
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
@@ -147,24 +162,26 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
     return hashlib.sha256(pickle.dumps(parts)).hexdigest()
 
 
-def _there(folder: Path, drawn_from: str) -> list[Path]:
-    """Return the figures that were drawn from this, if each still has the bytes it had."""
+def _there(folder: Path, drawn_from: str) -> tuple[list[Path], list[str]] | None:
+    """Return what `draw_results` returned of this, if each figure still has the bytes it had."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
         same = (_digest(file, folder) == digest for file, digest in drawn.items())
         if record["source"] == drawn_from and all(same):
-            return list(drawn)
-    return []
+            return list(drawn), list(record["not drawn"])
+    return None
 
 
 def _digest(file: Path, folder: Path) -> str:
     return hashlib.sha256(files.read(file, folder)).hexdigest()
 
 
-def iterate_figures(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
+def iterate_figures(
+    results: Results, width: float | None = None, measured: Measured | None = None
+) -> Iterator[tuple[str, Figure]]:
     """Yield the name of each figure's file, without its suffix, and the figure."""
-    measured = measure(results, width)
+    measured = measured or measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
     for figures in FIGURES:
@@ -179,8 +196,28 @@ def save(figure: Figure, file: Path) -> None:
     files.replace(file, render_figure(figure, file.suffix[1:]))
 
 
-def render_figure(figure: Figure, form: str) -> bytes:
-    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format=form, metadata=METADATA[form])
+def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
+    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes.
+
+    A `small` PNG has 256 colours, and a third of the bytes.
+
+    The layout is computed once, and the figure is drawn once: matplotlib draws a figure with a
+    layout engine twice.
+    """
+    stream, dpi = io.BytesIO(), import_matplotlib().rcParams["savefig.dpi"]
+    if engine := figure.get_layout_engine():
+        if dpi != "figure":
+            figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_layout_engine(None)  # "none" leaves an engine, and matplotlib draws twice
+    if small and form == "png":
+        from PIL import Image
+
+        figure.savefig(stream, format="rgba")
+        size = int(figure.bbox.width), int(figure.bbox.height)
+        picture = Image.frombytes("RGBA", size, stream.getvalue()).convert("RGB")
+        stream = io.BytesIO()
+        picture.quantize(256, Image.Quantize.FASTOCTREE).save(stream, "png", optimize=True)
+    else:
+        figure.savefig(stream, format=form, metadata=METADATA[form])
     return stream.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -24,16 +24,19 @@ class Measured:
     paper: Paper | None  # that the configuration names; the axes are those of its figures
     styles: Mapping[str, Style]  # by method
     width: float | None = None  # of the figures, in inches; None for the usual one, to look at
+    not_drawn: list[str] = field(default_factory=list)  # figures that would show nothing, and why
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: what it shows, its protocols, whether it means nothing.
+        """Return the title of a figure: the configuration's, or what it shows and its protocols.
 
-        In an article the caption says that, and a title is there for a smoke run alone.
+        A smoke run is named. In an article the caption says the rest, and there is no other title.
         """
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
             return smoke
-        return ", ".join(filter(None, [smoke, what, *list_paper_protocols(protocols)]))
+        own = " ".join(str(self.results.config.get("title") or "").split())
+        words = [own] if own else [what, *list_paper_protocols(protocols)]
+        return ", ".join(filter(None, [smoke, *words]))
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
