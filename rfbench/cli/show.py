@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -106,7 +107,7 @@ def plot(
       rfbench plot results/quickstart --out figures --format pdf --width 3.3in
     """
     from rfbench import results, usable
-    from rfbench.experiment import fanout
+    from rfbench.experiment import worker
     from rfbench.figures.style import apply_style
 
     with apply_style(style):
@@ -122,7 +123,13 @@ def plot(
         (folder, all_trials, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     ]
-    drawn = fanout.call("draw", calls, workers)
+    drawn: Iterable[tuple[Any, str]]
+    if workers == 1:
+        drawn = (worker.call_safely("draw", words) for words in calls)
+    else:
+        from rfbench.experiment import fanout  # two seconds of scikit-learn
+
+        drawn = fanout.call("draw", calls, workers)
     failed = 0
     for folder, (made, error) in zip(sources, drawn, strict=True):
         if error:

@@ -2,6 +2,8 @@
 
 import io
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,3 +139,13 @@ def test_a_small_picture_has_the_same_size_and_a_third_of_the_bytes() -> None:
     assert len(small) < len(usual) / 2
     sizes = [Image.open(io.BytesIO(content)).size for content in (usual, small)]
     assert sizes[0] == sizes[1]
+
+
+def test_one_folder_is_drawn_without_scikit_learn(write: Write, tmp_path: Path) -> None:
+    """Its import takes longer than a figure."""
+    folder = write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")])
+    code = "import sys; from rfbench.cli import main; main(standalone_mode=False)"
+    code += "; assert 'sklearn' not in sys.modules"
+    words = ("plot", str(folder), "--out", str(tmp_path / "out"))
+    subprocess.run([sys.executable, "-c", code, *words], check=True)
+    assert list(tmp_path.rglob("error_vs_M.png"))
