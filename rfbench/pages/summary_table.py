@@ -30,7 +30,7 @@ TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
 # Data sets that a caption names; doubled, it is longer than a small table.
-MOST_NAMED = 3
+NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing", "threads",
@@ -163,7 +163,7 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
             datasets=[
                 format_dataset_title(part) for _, part in table.groupby("dataset", sort=False)
             ]
-            if table["dataset"].nunique() <= MOST_NAMED
+            if table["dataset"].nunique() <= NAMED_DATASETS
             else [f"{table['dataset'].nunique()} data sets"],
         )
         note = "".join(render_lines(TEMPLATE, "bold", level=TIE_LEVEL)) if grid.best else ""
