@@ -95,7 +95,8 @@ def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write empty figures: what `tests/figures` does not test takes seconds."""
+    """Write empty figures, also of one method: what `tests/figures` does not test takes seconds."""
+    monkeypatch.setattr(figures.curves, "find_nothing_to_show", lambda *_: "")
     monkeypatch.setattr(figures, "save", lambda _, file: files.replace(file, b""))
 
 

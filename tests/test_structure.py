@@ -184,7 +184,15 @@ def test_every_slice_answers_questions_that_the_core_asks() -> None:
 
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
-    read = {o for m, others in graph().items() if room_of(m) == reader for o in others}
+    """Titles of data sets are in the catalogue alone, which has no rows."""
+    titles = ("rfbench.analysis.naming", "rfbench.datasets.catalog")
+    read = {
+        o
+        for m, others in graph().items()
+        if room_of(m) == reader
+        for o in others
+        if (m, o) != titles
+    }
     assert {room_of(other) for other in read} <= {reader, *READ}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from rfbench.datasets import catalog
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import STRING
 
@@ -105,3 +106,24 @@ def format_dataset_name(table: pd.DataFrame) -> str:
     if limit and not pd.isna(used) and used < int(limit[1]):
         return name[: limit.start()]
     return name
+
+
+def format_dataset_title(table: pd.DataFrame) -> str:
+    """Return the title that the catalogue has for a data set, or the name of one's own data.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Lines of one data set of `rfbench.analysis.summary.summarise`.
+
+    Returns
+    -------
+    str
+        The title, with ``, 5,000 rows`` only if rows were cut.
+    """
+    name, _, cut = format_dataset_name(table).partition("[")
+    entry = catalog.read_entries().get(name)
+    rows = re.fullmatch(r"(\d+) rows\]", cut)
+    if not entry or (cut and not rows):
+        return f"{name}[{cut}" if cut else name
+    return f"{entry.title}, {int(rows[1]):,} rows" if rows else entry.title

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -94,7 +95,9 @@ def plot(
 
     Each results folder in RESULTS gets its figures, your own folders before the published ones.
     Times are CPU times, or wall times if CPU time was not measured. Each data set has its own
-    panels. For more than twelve data sets, the median relative to rks is drawn.
+    panels. For more than twelve data sets, the median relative to rks is drawn. A figure without a
+    comparison (one point, one method, or equal lines) is not drawn; one line per folder names these
+    figures.
 
     Figures of a named results folder are written next to its rows. Figures of folders below RESULTS
     are written to sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
@@ -111,7 +114,7 @@ def plot(
         rfbench plot results/quickstart --out figures --format pdf --width 3.3in
     """
     from rfbench import results, usable
-    from rfbench.experiment import fanout
+    from rfbench.experiment import worker
     from rfbench.figures.style import apply_style
 
     with apply_style(style):
@@ -127,15 +130,24 @@ def plot(
         (folder, all_trials, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     ]
-    drawn = fanout.call("draw", calls, workers)
+    drawn: Iterable[tuple[Any, str]]
+    if workers == 1:
+        drawn = (worker.call_safely("draw", words) for words in calls)
+    else:
+        from rfbench.experiment import fanout  # two seconds of scikit-learn
+
+        drawn = fanout.call("draw", calls, workers)
     failed = 0
-    for folder, (paths, error) in zip(sources, drawn, strict=True):
+    for folder, (made, error) in zip(sources, drawn, strict=True):
         if error:
             failed += 1
             echo(f"error: {folder}: {error}", err=True)
-        else:
-            for path in paths:
-                echo(path)
+            continue
+        paths, not_drawn = made
+        for path in paths:
+            echo(path)
+        if not_drawn:
+            echo(f"{folder}: nothing to show in {', '.join(not_drawn)}", err=True)
     if failed:
         raise click.exceptions.Exit(2)
 

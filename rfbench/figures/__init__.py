@@ -67,9 +67,10 @@ def plot(
 
     Error bars are standard errors of the mean over the trials. Each data set has its own panels;
     for more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the
-    baseline is drawn. Time is CPU time, or wall time if a method has no CPU time. The same rows and
-    the same style give the same bytes; figures that are up to date according to ``.figures.json``
-    are not drawn again.
+    baseline is drawn. A figure without a comparison is not drawn, see
+    `rfbench.figures.curves.find_nothing_to_show`. Time is CPU time, or wall time if a method has no
+    CPU time. The same rows and the same style give the same bytes; figures that are up to date
+    according to ``.figures.json`` are not drawn again.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def plot(
     Returns
     -------
     list of Path
-        A file per figure and format; empty if no trial succeeded.
+        A file per figure and format; empty if no trial succeeded, or nothing is compared.
 
     Raises
     ------
@@ -97,13 +98,25 @@ def plot(
     WriteError
         If a file cannot be written.
     """
+    return draw_results(results, folder, style, formats, width)[0]
+
+
+def draw_results(
+    results: Results,
+    folder: Path | None,
+    style: str | Path | None,
+    formats: Sequence[str],
+    width: float | None,
+) -> tuple[list[Path], list[str]]:
+    """Draw the figures of a folder, see `plot`; return files, and what is not drawn and why."""
     folder, written = folder or results.folder, []
     captions = []
     with apply_style(style, article=width is not None):
         drawn_from = _source(results, formats, width)
         if there := _there(folder, drawn_from):
             return there
-        for stem, figure in iterate_figures(results, width):
+        measured = measure(results, width)
+        for stem, figure in iterate_figures(results, width, measured):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
                 written.append(folder / f"{stem}.{form}")
@@ -115,16 +128,18 @@ def plot(
         record = {
             "source": drawn_from,
             "files": {file.name: _digest(file, folder) for file in written},
+            "not drawn": measured.not_drawn,
         }
         files.replace(folder / DRAWN, json.dumps(record, indent=1).encode())
-    return written
+    return written, measured.not_drawn
 
 
-def draw_folder(folder: Path, all_trials: bool, *args: Any) -> list[str]:
-    """Draw the figures of a results folder, and return the names of the files."""
+def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
+    """Draw the figures of a results folder, and return the names as `draw_results` does."""
     results = reader.read(folder)
     results = results if all_trials else drop_added_trials(results)
-    return [str(path) for path in plot(results, *args)]
+    paths, not_drawn = draw_results(results, *args)
+    return [str(path) for path in paths], not_drawn
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
@@ -145,24 +160,26 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
     return hashlib.sha256(pickle.dumps(parts)).hexdigest()
 
 
-def _there(folder: Path, drawn_from: str) -> list[Path]:
-    """Return the figures that were drawn from the same input, if their bytes are unchanged."""
+def _there(folder: Path, drawn_from: str) -> tuple[list[Path], list[str]] | None:
+    """Return what `draw_results` returned for this input, if the figures are unchanged."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
         same = (_digest(file, folder) == digest for file, digest in drawn.items())
         if record["source"] == drawn_from and all(same):
-            return list(drawn)
-    return []
+            return list(drawn), list(record["not drawn"])
+    return None
 
 
 def _digest(file: Path, folder: Path) -> str:
     return hashlib.sha256(files.read(file, folder)).hexdigest()
 
 
-def iterate_figures(results: Results, width: float | None = None) -> Iterator[tuple[str, Figure]]:
+def iterate_figures(
+    results: Results, width: float | None = None, measured: Measured | None = None
+) -> Iterator[tuple[str, Figure]]:
     """Yield the name of each figure's file, without its suffix, and the figure."""
-    measured = measure(results, width)
+    measured = measured or measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
     for figures in FIGURES:
@@ -177,8 +194,28 @@ def save(figure: Figure, file: Path) -> None:
     files.replace(file, render_figure(figure, file.suffix[1:]))
 
 
-def render_figure(figure: Figure, form: str) -> bytes:
-    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format=form, metadata=METADATA[form])
+def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
+    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes.
+
+    A `small` PNG has 256 colours, and a third of the bytes.
+
+    The layout is computed once, and the figure is drawn once: matplotlib draws a figure with a
+    layout engine twice.
+    """
+    stream, dpi = io.BytesIO(), import_matplotlib().rcParams["savefig.dpi"]
+    if engine := figure.get_layout_engine():
+        if dpi != "figure":
+            figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_layout_engine(None)  # "none" leaves an engine, and matplotlib draws twice
+    if small and form == "png":
+        from PIL import Image
+
+        figure.savefig(stream, format="rgba")
+        size = int(figure.bbox.width), int(figure.bbox.height)
+        picture = Image.frombytes("RGBA", size, stream.getvalue()).convert("RGB")
+        stream = io.BytesIO()
+        picture.quantize(256, Image.Quantize.FASTOCTREE).save(stream, "png", optimize=True)
+    else:
+        figure.savefig(stream, format=form, metadata=METADATA[form])
     return stream.getvalue()

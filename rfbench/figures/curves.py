@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from rfbench.analysis.frame import SUMS, estimates_kernel
-from rfbench.analysis.naming import format_dataset_name
+from rfbench.analysis.naming import format_dataset_title
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
 from rfbench.figures.measured import Measured, list_paper_protocols
 from rfbench.figures.panels import Curves, draw, escape_file_name
@@ -27,6 +27,16 @@ MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
 # Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
 MOST_DATASETS = 12
+# What the sums of times hold, see `rfbench.analysis.frame.SUMS`.
+TIMES = {
+    "drawing": "choosing the features and computing them",
+    "fit": "computing the features and the fit",
+    "total": "choosing the features, computing them, and the fit; no testing",
+    "all": "choosing the features, computing them, the fit, and testing",
+}
+# A share of the height of a panel, in which lines cannot be told apart: the width of a line in a
+# panel of 2 inches, 1.1 points of 144. Doubled, lines that can be told apart would not be drawn.
+SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
@@ -120,7 +130,10 @@ def line_figure(
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
         return  # names would leave no space for a panel; the values are in a table
-    shown = {name: format_dataset_name(part) for name, part in drawn.groupby("dataset")}
+    if why := find_nothing_to_show(drawn, x, y, measured.varied):
+        measured.not_drawn.append(f"{stem} ({why})")
+        return
+    shown = {name: format_dataset_title(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
     if len(datasets) > MOST_DATASETS:
         lines = relative(drawn, y) if x == "x" else drawn[:0]
@@ -140,6 +153,28 @@ def line_figure(
     if measured.width:
         caption = f"{', '.join([*datasets, *list_paper_protocols(drawn['protocol'])])}. {caption}"
     yield stem, draw(curves, measured.styles, title, caption, measured.width)
+
+
+def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
+    """Say why a figure of two columns of a summary shows nothing; empty if it shows something.
+
+    It compares methods, or the settings of one method. Lines that lie on one another in every
+    panel compare nothing.
+    """
+    if len(table) == 1:
+        return "one point"
+    methods = table["method"].nunique()
+    if methods == 1 and (varied in ("M", "d") or table["x"].nunique() == 1):
+        return "one method"
+    if methods == 1 or x != "x":
+        return ""
+    values = table[y].astype("float64")
+    if 0 < 10 * values.min() < values.max():  # of such values an axis is logarithmic
+        values = values.map(math.log)
+    place = [table["dataset"], table["x"]]
+    apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
+    height = values.groupby(table["dataset"]).max() - values.groupby(table["dataset"]).min()
+    return "" if (apart > SAME_LINE * height).any() else "all lines are one"
 
 
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
@@ -179,7 +214,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
         notes.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
         notes.append(f"Grey steps: the frontier, the best mean {curves.cost}")
-    notes += [f"Time: {' + '.join(SUMS[column])}" for column in (x, y) if column in SUMS]
+    notes += [f"Time: {TIMES[column.partition('_')[2]]}" for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)
     if curves.failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -24,16 +24,20 @@ class Measured:
     paper: Paper | None  # paper of the configuration; the axes are as in its figures
     styles: Mapping[str, Style]  # style of each method
     width: float | None = None  # width of the figures in inches; None for figures on the screen
+    not_drawn: list[str] = field(default_factory=list)  # omitted figures with the reasons
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: its subject, its protocols, and a mark for smoke runs.
+        """Return the title of a figure: the configuration's, or its subject and its protocols.
 
-        In an article, the caption has this information, and only smoke runs have a title.
+        Smoke runs have a mark. In an article, the caption has this information, and only smoke runs
+        have a title.
         """
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
             return smoke
-        return ", ".join(filter(None, [smoke, what, *list_paper_protocols(protocols)]))
+        own = " ".join(str(self.results.config.get("title") or "").split())
+        words = [own] if own else [what, *list_paper_protocols(protocols)]
+        return ", ".join(filter(None, [smoke, *words]))
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -22,10 +21,10 @@ from rfbench.results.schema import METRICS, SCHEMA
 # largest number of sizes with a tick each; doubled, their numbers overlap in an article
 MAX_TICKS = 8
 TIMED_PARTS = {
-    "drawing": "of drawing and of the features",
-    "fit": "of the features and of the fit",
-    "total": "without testing",
-    "all": "with testing",
+    "drawing": "{} for drawing and features",
+    "fit": "{} for features and fit",
+    "total": "training {}",
+    "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
 # Chosen by eye. A reader does not follow more than nine lines in a panel, or more than six with the
@@ -33,11 +32,20 @@ CLOCKS = {"cpu": "CPU time", "t": "wall time"}
 # panel; doubled, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
+# Inches. No figure is wider than a page of an article, so it is printed at its own size. ACROSS is
+# the number of panels in a row; doubled, the numbers below an axis overlap.
+PAGE_WIDTH, ACROSS = 6.8, 3
 # Inches of a panel in an article: three share a page of 7 inches, and one is a little wider than a
 # column. Twice as wide, each has its own row. ARTICLE_LETTER is the mean width of a letter at 8 pt;
 # doubled, titles break in the middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
+# The same at 10 pt; letters of a caption per inch, at 7.5 pt; and of a name that shares a line of
+# 2.2 inches with another one. Doubled, titles break in the middle, captions and names are cut.
+TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
+# Ticks of a linear axis, whatever its length: the layout needs one pass only if it does not change
+# them. Doubled, numbers below an axis overlap.
+LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +76,7 @@ class Curves:
         if column in SCHEMA:
             return SCHEMA[column].title
         clock, _, part = column.partition("_")
-        return f"{CLOCKS[clock]} {TIMED_PARTS[part]} (s)"
+        return f"{TIMED_PARTS[part].format(CLOCKS[clock])} (s)"
 
     @property
     def side_by_side(self) -> bool:
@@ -95,22 +103,24 @@ def draw(
 ) -> Figure:
     """Draw the panels with a legend and a caption.
 
-    A data set has one panel. If there are more than `MOST_TOGETHER` methods, lines are drawn in a
-    row of panels with `MOST_APART` methods each, and the baseline in every panel. With a `width` in
-    inches, the figure is for an article: all lines of a data set in one panel, the legend below,
-    and no caption in the figure. The caption is the figure's `get_label` in either case.
+    A data set has one panel. If there are more than `MOST_TOGETHER` methods, lines are drawn in
+    panels with `MOST_APART` methods each, and the baseline in every panel. No figure is wider than
+    `PAGE_WIDTH`. With a `width` in inches, the figure is for an article: all lines of a data set in
+    one panel, the legend below, and no caption in the figure. The caption is the figure's
+    `get_label` in either case.
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
     methods = [name for name in styles if name in set(curves.table["method"])]
     groups = [methods] if width else _groups(curves, methods)
     several = len(groups) > 1
-    panels = [(name, part, group) for name, part in datasets for group in groups]
-    columns = len(groups) if several else math.ceil(math.sqrt(len(datasets)))
+    columns = min(ACROSS, len(groups)) if several else min(2, len(datasets))
     if width:
         columns = max(1, min(len(datasets), int(width / NARROWEST)))
+    gaps: list[list[str]] = [[]] * (-len(groups) % columns if several else 0)
+    panels = [(name, part, group) for name, part in datasets for group in [*groups, *gaps]]
     rows = -(-len(panels) // columns)
-    high = 2.5 if several else 3.4
-    size = 3.8 * columns + 2.2 * (not several), high * rows + 0.6 * (1 + several)
+    place: dict[str, Any]
+    size = PAGE_WIDTH, (2.5 if columns > 1 else 3.4) * rows + 0.6 * (1 + several)
     if width:
         named = 0 if curves.side_by_side else len(methods) + len(curves.failed)
         legend = 0.16 * -(-named // _abreast(width, methods))
@@ -118,31 +128,38 @@ def draw(
     figure = new_figure(*size)
     share: Literal["row", "none"] = "row" if several else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
+    shown_by: dict[int, list[Axes]] = {}
     for panel, (name, part, group) in zip(axes.flat, panels, strict=False):
+        if not group:
+            panel.remove()
+            continue
+        position = groups.index(group)
+        shown_by.setdefault(position, []).append(panel)
         shown = part[part["method"].isin([*group, BASELINE])]
         _draw(panel, curves, shown, styles, part)
         if width:
             panel.set_xlabel(_broken(panel.get_xlabel(), 0.8 * width / columns))
             panel.set_ylabel(_broken(_with_bars(curves, shown), 0.7 * size[1] / rows))
-        if len(datasets) > 1 and group is groups[0]:
-            panel.set_title(name, fontsize="medium" if width else "small", loc="left")
-        if group is not groups[0]:
+        if len(datasets) > 1 and position == 0:
+            title_room = (width or PAGE_WIDTH) / columns if len(groups) == 1 else PAGE_WIDTH
+            title_size: Any = "medium" if width else "small"
+            panel.set_title(_broken(name, 0.8 * title_room), fontsize=title_size, loc="left")
+        if position % columns and several:
             panel.set_ylabel("")
     for panel in axes.flat[len(panels) :]:
         panel.remove()
     if title:
-        (axes[0, 0].set_title if len(panels) == 1 else figure.suptitle)(title)
+        wide = figure.get_figwidth() * ARTICLE_LETTER / TITLE_LETTER
+        figure.suptitle(_broken(title, wide), x=0.01, ha="left")
     write_caption(figure, caption, width)
     if several:
-        for column in axes.T:
-            handles = _named(list(column), styles)
-            column[0].legend(*handles, loc="lower left", bbox_to_anchor=(0, 1.1), ncols=2)
-        engine = figure.get_layout_engine()
-        assert engine is not None
-        # the first pass of the layout changes ticks, so that a label would be cut
-        engine.execute(figure)
+        for alike in shown_by.values():
+            handles, names = _named(alike, styles)
+            ncols = 2 if max(map(len, names)) <= SHORT_NAME else 1
+            place = {"loc": "lower left", "bbox_to_anchor": (0, 1.1), "ncols": ncols}
+            alike[0].legend(handles, names, columnspacing=1.0, handletextpad=0.4, **place)
     elif not curves.side_by_side:
-        place: dict[str, Any] = {"loc": "outside right upper"}
+        place = {"loc": "outside right center"}
         if width:
             place = {"loc": "outside lower center", "ncols": _abreast(width, methods)}
             place |= {"columnspacing": 1.0, "handletextpad": 0.4}
@@ -184,7 +201,7 @@ def write_caption(figure: Figure, caption: str, width: float | None) -> None:
     """Set the caption of a figure; it is drawn below the figure unless it has a width."""
     figure.set_label(caption)
     if not width:
-        wrapped = textwrap.fill(caption, int(17 * figure.get_figwidth()))
+        wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
         figure.supxlabel(wrapped, x=0.01, ha="left")
 
 
@@ -226,6 +243,8 @@ def _draw(
     every_row: pd.DataFrame,
 ) -> None:
     """Draw the lines of a table; the axes cover all lines of the data set."""
+    from matplotlib.ticker import MaxNLocator
+
     x, y = curves.x, curves.y
     placed = every_row["method" if curves.side_by_side else x]
     places = {str(name): i for i, name in enumerate(dict.fromkeys(placed))}
@@ -251,12 +270,14 @@ def _draw(
         _scale(panel, "x", every_row[x])
     if y != "mean" or table["metric"].iloc[0].startswith("kernel_error"):
         _scale(panel, "y", every_row[y])
+    else:
+        panel.yaxis.set_major_locator(MaxNLocator(LINEAR_TICKS, steps=STEPS))
     if curves.has_frontier:
         better = every_row["metric"].iloc[0] in SMALLER_IS_BETTER
         times, best = frontier(every_row[x], every_row[y], larger_is_better=better)
         steps = [*times, every_row[x].max()], [*best, best[-1]]
-        broad: dict[str, Any] = {"color": GREY, "alpha": 0.35, "linewidth": 4, "marker": ""}
-        panel.step(*steps, where="post", zorder=0, **broad)
+        thin: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "marker": ""}
+        panel.step(*steps, where="post", zorder=0, **thin)
     panel.set_ylabel(curves.title(y))
     value = table["x"].iloc[0]
     if not curves.side_by_side:
@@ -280,8 +301,20 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if values.name == "x" and values.nunique() <= MAX_TICKS:
         side.set_major_locator(FixedLocator(sorted(values.unique())))
-    elif not logarithmic and (values % 1 == 0).all():
-        side.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    elif not logarithmic:
+        whole = bool((values % 1 == 0).all())
+        side.set_major_locator(MaxNLocator(LINEAR_TICKS, steps=STEPS, integer=whole, min_n_ticks=1))
+
+
+def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
+    """Make an axis logarithmic, with these ticks where it has them."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    panel.set(**{f"{which}scale": "log"})
+    axis = panel.xaxis if which == "x" else panel.yaxis
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter("{x:g}")
 
 
 def frontier(

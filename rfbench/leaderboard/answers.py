@@ -128,6 +128,23 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
+# The same questions in the figure.
+ASKED = {
+    "landmarks": "Chosen landmarks, or uniform ones?",
+    "orthogonal": "Orthogonal or quasi-random frequencies?",
+    "pair": "Cosine and sine (pair), or an offset?",
+    "nystroem": "Fourier features, or landmarks?",
+    "target": "Should the data choose the frequencies?",
+    "size": "Twice as many features?",
+    "bandwidth": "A rule for the bandwidth, or a search?",
+    "scaling": "Another scaling than z-scores?",
+    "precision": "Single precision?",
+    "exact": "The exact kernel, or features?",
+    "boosting": "Gradient boosting, or features?",
+    "kernel": "Orthogonal frequencies: the kernel itself?",
+}
+
+
 def gather(collection: Collection) -> dict[str, Answer]:
     """Return the answer to each question that the rows support.
 
@@ -202,8 +219,11 @@ def render_files(collection: Collection) -> dict[str, Any]:
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
-    bars = {name: one.ratio for each in found.values() for name, one in each.compared.items()}
-    return {PAGE: render_page(found), FIGURE: figure.render_ratios(bars)}
+    asked = {
+        ASKED[key]: {name: one.ratio for name, one in each.compared.items()}
+        for key, each in found.items()
+    }
+    return {PAGE: render_page(found), FIGURE: figure.render_ratios(asked, [ASKED["kernel"]])}
 
 
 def render_page(found: Mapping[str, Answer]) -> str:

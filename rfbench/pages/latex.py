@@ -17,6 +17,8 @@ COLUMN, PAGE = 229.0, 469.0
 # twice \tabcolsep of 3 points.
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
+# Below a caption, where the class `article` leaves none; halved, the rule touches the letters.
+CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
@@ -41,17 +43,14 @@ def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "")
     """
     rows = [i for i in range(len(grid.rows)) if i not in grid.parts]
     columns = [_Column(grid, j, rows) for j in range(1, len(grid.head))]
-    names = sum(
-        LETTER * max((len(grid.rows[i][0]) for i in some), default=0) + SPACE
-        for some in (rows, grid.parts)
-        if some
-    )
+    names = LETTER * max((len(grid.rows[i][0]) for i in rows), default=0) + SPACE
+    headings = LETTER * max((len(grid.rows[i][0]) for i in grid.parts), default=0)
     widths = [column.width for column in columns]
-    wide = names + sum(widths) > COLUMN
+    wide = max(names + sum(widths), headings) > COLUMN
     blocks = pack_columns(columns, widths, (PAGE if wide else COLUMN) - names)
     kind = "table*" if wide else "table"
     lines = [rf"\begin{{{kind}}}", r"\centering"]
-    lines += [rf"\caption{{{escape_latex(caption)}}}"] if caption else []
+    lines += [CAPTION_SPACE, rf"\caption{{{escape_latex(caption)}}}"] if caption else []
     lines += [rf"\label{{{label}}}"] if label else []
     lines += [
         TABLE_SETTINGS,
@@ -100,27 +99,30 @@ def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str
     """Return a tabular of the given columns, with the names of the rows and their headings."""
     import pandas as pd
 
-    names = [[escape_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows]]
-    if grid.parts:
-        above = [max((part for part in grid.parts if part < i), default=None) for i in rows]
-        names.insert(0, ["" if i is None else escape_latex(grid.rows[i][0]) for i in above])
     heads = [*zip(*(column.heads for column in columns), strict=True)]
     corner = [*[""] * (len(heads) - 1), escape_latex(grid.head[0])]
     frame = pd.DataFrame([*zip(*(column.cells for column in columns), strict=True)])
-    frame.index = pd.MultiIndex.from_arrays(names) if grid.parts else pd.Index(names[0])
+    frame.index = pd.Index([escape_latex(grid.rows[i][0].replace(DASH, "-")) for i in rows])
     frame.columns = (
         pd.MultiIndex.from_arrays(heads, names=corner)
         if any(grid.over)
         else pd.Index(heads[0], name=corner[0])
     )
-    formats = "".join(["l" * len(names), *(column.format for column in columns)])
-    return frame.style.to_latex(
+    formats = "".join(["l", *(column.format for column in columns)])
+    text = frame.style.to_latex(
         hrules=True,
         siunitx=True,  # puts braces around heads
         column_format=f"@{{}}{formats}@{{}}",
         multicol_align="c",
-        multirow_align="naive",
     ).rstrip()
+    before, rule, body = text.partition("\\midrule\n")
+    lines = body.split("\n")  # a line per row, then the rule at the bottom
+    for part in sorted(grid.parts, reverse=True):
+        place = sum(i < part for i in rows)
+        title = escape_latex(grid.rows[part][0])
+        heading = rf"\multicolumn{{{len(columns) + 1}}}{{@{{}}l@{{}}}}{{\itshape {title}}} \\"
+        lines[place:place] = [r"\addlinespace", heading] if place else [heading]
+    return before + rule + "\n".join(lines)
 
 
 def _format(numbers: Sequence[re.Match[str]]) -> str:

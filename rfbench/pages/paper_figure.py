@@ -1,67 +1,86 @@
-"""Figure of a paper's page: its published numbers, and the differences of ours."""
+"""Figure of a paper's page: its published numbers, and the differences of ours.
+
+Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, a symbol per settings.
+More numbers have a panel per data set, or the curves of the paper if these are too many panels.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from rfbench.analysis import ledger
 from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
 from rfbench.analysis.verification import Verification
 from rfbench.figures import render_figure
-from rfbench.figures.panels import new_figure
+from rfbench.figures.panels import PAGE_WIDTH, new_figure, set_log_ticks
 from rfbench.figures.style import (
     BLUE,
+    BROWN,
     GREEN,
     GREY,
-    ORANGE,
     PURPLE,
+    SMALLEST_POINTS,
     VERMILLION,
+    Style,
     apply_style,
+    assign_styles,
     get_text_color,
 )
-from rfbench.papers.cells import format_item
 from rfbench.papers.models import PERCENT, SECONDS
+from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SETTINGS_MARKS = {
     **dict.fromkeys(("text", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
-    "corrected": ("D", ORANGE),
+    "corrected": ("D", BROWN),
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
+# Rows of a forest plot that fill a page, and its panels side by side. With twice as many panels,
+# names leave no room for the intervals.
+FOREST_ROWS, MOST_PANELS = 60, 2
+# Inches of a row and of a panel of curves; rows are as high as text of 7.5 points with its space.
+# Halved, names overlap.
+ROW_HEIGHT, CURVE = 0.155, 1.6
+# The rows of two settings of one number are apart by this share of a row; doubled, they touch the
+# next number.
+APART = 0.25
+# Bands from zero to where a number that is not compared is drawn at the edge; doubled, the others
+# are a third of the panel.
+OFF_AXIS = 3
+# Share of a panel at whose edge such numbers are written; halved, they lie on others.
+EDGE = 0.2
+# Sizes in points: chosen by eye. Doubled, neighbours overlap.
+MARK_SIZE, BAR = 4.0, 0.8
+# Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS); of twice as many the
+# numbers overlap. With twice as many columns LEGEND is cut.
+DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
+QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
+LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
+BAND = "band: counts as close"
+ARROW = "arrow: beyond the axis, with its value"
+HOLLOW = "hollow: at chance, or too noisy in the paper to compare"
 
 
 def render_png(own: Verification) -> bytes | None:
-    """Return the figure of a paper as PNG, a panel per table or figure; None without numbers.
+    """Return the figure of a paper as PNG; None if none of its numbers is compared.
 
     The same numbers give the same bytes. Times, substitute data and measurements with our own
     settings are omitted.
     """
     numbers = select_pictured(own)
-    items = list(numbers["item"].unique())
-    if not items:
+    if numbers.empty:
         return None
-    columns = min(len(items), 3)
-    rows = -(-len(items) // columns)
     with apply_style():
-        figure = new_figure(max(5.0, 0.6 + 2.4 * columns), 0.6 + 2.3 * rows)
-        grid = figure.subplots(rows, columns, squeeze=False).flat
-        for panel, item in zip(grid, items, strict=False):
-            _panel(panel, numbers[numbers["item"] == item])
-            panel.set_title(format_item(str(item)))
-        for panel in list(grid)[len(items) :]:
-            panel.remove()
-        seen = {text.get_label(): text for panel in figure.axes for text in panel.containers}
-        figure.legend(
-            handles=list(seen.values()), labels=list(seen), loc="outside lower center", ncols=2
-        )
-        return render_figure(figure, "png")
+        return render_figure(draw_numbers(numbers), "png", small=True)
 
 
 def select_pictured(own: Verification) -> pd.DataFrame:
@@ -79,32 +98,204 @@ def count_not_pictured(own: Verification) -> int:
     return len(every) - len(select_pictured(own))
 
 
-def _panel(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw differences over the published number, or quotients for numbers without a unit."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+def draw_numbers(numbers: pd.DataFrame) -> Figure:
+    """Draw the numbers of one paper: a forest plot, or curves if there are too many."""
+    numbers = numbers.reset_index(drop=True)
+    parts = list(_parts(numbers))
+    if len(parts) > MOST_PANELS:
+        return _draw_curves(numbers)
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
+    most = max(part["number"].nunique() + len(list(_tables(part))) for part in parts)
+    figure = new_figure(PAGE_WIDTH, 1.3 + ROW_HEIGHT * most)
+    panels = figure.subplots(1, len(parts), squeeze=False).flat
+    for panel, part in zip(panels, parts, strict=True):
+        _draw_forest(panel, part)
+    band = Patch(color=GREY, alpha=0.25, linewidth=0)
+    handles, names = _name_marks(numbers, {BAND: band})
+    if any(panel.texts for panel in figure.axes):
+        look: dict[str, Any] = {"color": get_text_color(), "markerfacecolor": "none"}
+        handles.append(Line2D([], [], marker=">", linestyle="", markersize=MARK_SIZE, **look))
+        names.append(ARROW)
+    figure.legend(handles, names, **LEGEND)
+    return figure
+
+
+def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield what a panel holds: one unit, and one data set if there are many numbers."""
+    by = ["unit"] if numbers["number"].nunique() <= FOREST_ROWS else ["unit", "item", "dataset"]
+    for _, part in numbers.groupby(by, sort=False):
+        yield part
+
+
+def _tables(numbers: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the title and the numbers of each table and data set."""
+    for (item, dataset), part in numbers.groupby(["item", "dataset"], sort=False):
+        yield f"{_format_item(str(item))}, {dataset}", part
+
+
+def _format_item(item: str) -> str:
+    """Return ``Table 3`` for ``table3``, and ``Figure 2, gaussian`` for ``figure2-gaussian``."""
+    name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", item).replace("-", ", ", 1)
+    return name[:1].upper() + name[1:]
+
+
+def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
+    """Return which numbers can be compared: not at chance, and not too noisy in the paper."""
+    return numbers["decidable"].astype(bool) & ~numbers["at_chance"].astype(bool)
+
+
+def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
+    """Return how much larger our errors are, and half the widths of the intervals.
+
+    In points, where an accuracy is turned into an error; of numbers without a unit the quotient.
+    """
+    half = numbers["half_width"].astype(float).fillna(0.0)
+    if (numbers["unit"] == PERCENT).all():
+        sign = numbers["metric"].map(lambda metric: -1.0 if "accuracy" in metric else 1.0)
+        return sign * numbers["difference"].astype(float), half
+    published = numbers["published"].astype(float)
+    return numbers["measured"].astype(float) / published, half / published
+
+
+def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
+    """Draw a row per published number, with the difference under each of our settings."""
     points = (numbers["unit"] == PERCENT).all()
+    places: dict[Any, int] = {}
+    labels: list[str] = []
+    heads: list[int] = []
+    for title, part in _tables(numbers):
+        heads.append(len(labels))
+        labels.append(title)
+        once = part.drop_duplicates("number")
+        order = once["method"].map({name: i for i, name in enumerate(once["method"].unique())})
+        once = once.assign(order=order).sort_values(["order", "size"], kind="stable")
+        for row in once.itertuples():
+            places[row.number] = len(labels)
+            size = f", M = {row.M}" if str(row.M).isdigit() else ""
+            trained = ", training rows" if row.metric == "train_error" else ""
+            labels.append(find_displayed_name(str(row.method)) + size + trained)
+    value, half = _differences(numbers)
+    zero, close = (0.0, CLOSE_POINTS) if points else (1.0, CLOSE_RATIO)
+    low, high = (zero - close, zero + close) if points else (1 / close, close)
+    panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
+    panel.axvline(zero, color=get_text_color(), linewidth=BAR)
+    solid = _find_solid(numbers)
+    # What is compared is seen whole. The rest is drawn at the edge if it lies far beyond the band.
+    wide = close**OFF_AXIS if not points else OFF_AXIS * close
+    near = value.between(1 / wide, wide) if not points else value.abs() <= wide
+    ends = [value - half, value + half]
+    least = min([low, *(end[solid | near].min() for end in ends if (solid | near).any())])
+    most = max([high, *(end[solid | near].max() for end in ends if (solid | near).any())])
     if points:
-        panel.axhspan(-CLOSE_POINTS, CLOSE_POINTS, color=GREY, alpha=0.25, linewidth=0)
-        panel.axhline(0.0, color=get_text_color(), linewidth=0.8)
-        panel.set_ylabel("ours minus published (points)")
+        gap = 0.06 * (most - least)
+        least, most = least - gap, most + gap
     else:
-        panel.set(xscale="log", yscale="log")
-        for side in (panel.xaxis, panel.yaxis):
-            side.set_major_locator(LogLocator(subs=(1.0,) if side is panel.xaxis else (1, 2, 5)))
-            side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            side.set_minor_locator(NullLocator())
-        panel.axhspan(1 / CLOSE_RATIO, CLOSE_RATIO, color=GREY, alpha=0.25, linewidth=0)
-        panel.axhline(1.0, color=get_text_color(), linewidth=0.8)
-        panel.set_ylabel("ours / published")
-    panel.set_xlabel("published number")
+        gap = (most / least) ** 0.06
+        least, most = least / gap, most * gap
+    if (value > most).any():  # room for the numbers at the edge
+        most = most + EDGE * (most - least) if points else most * (most / least) ** EDGE
+    if (value < least).any():
+        least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE
+    kinds = [kind for kind in SETTINGS_MARKS if kind in set(numbers["settings"])]
     for kind, here in numbers.groupby("settings", sort=True):
         marker, colour = SETTINGS_MARKS[str(kind)]
-        published = here["published"].to_numpy(float)
-        scale = np.ones(len(here)) if points else published
-        value = here["difference"].to_numpy(float) if points else here["measured"].to_numpy(float)
-        half = np.nan_to_num(here["half_width"].to_numpy(float) / scale)
-        panel.errorbar(
-            published, value / scale, half, fmt=marker, color=colour, markersize=3.5,
-            elinewidth=0.8, label=ledger.CLASS_LABELS[str(kind)],
-        )  # fmt: skip
+        shift = APART * (kinds.index(str(kind)) - (len(kinds) - 1) / 2)
+        place = here["number"].map(places) + shift
+        inside = value[here.index].between(least, most)
+        for filled, chosen in ((True, solid[here.index]), (False, ~solid[here.index])):
+            shown = here.index[chosen & inside]
+            look: dict[str, Any] = {"color": colour, "markersize": MARK_SIZE, "elinewidth": BAR}
+            look |= {"markerfacecolor": colour if filled else panel.get_facecolor()}
+            if len(shown):
+                bars = half[shown]
+                panel.errorbar(value[shown], place[shown], xerr=bars, fmt=marker, **look)
+            for index in here.index[chosen & ~inside]:
+                right = value[index] > most
+                edge, mark = (most, ">") if right else (least, "<")
+                panel.errorbar([edge], [place[index]], fmt=mark, clip_on=False, **look)
+                panel.annotate(
+                    f"{value[index]:+.1f}" if points else f"{value[index]:.2g}",
+                    (edge, place[index]), (-5 if right else 5, 0), textcoords="offset points",
+                    ha="right" if right else "left", va="center", fontsize=SMALLEST_POINTS,
+                )  # fmt: skip
+    if not points:
+        set_log_ticks(panel, "x", QUOTIENTS)
+    panel.set_xlim(least, most)
+    panel.set_ylim(len(labels) - 0.4, -0.6)
+    panel.set_yticks(range(len(labels)), labels, fontsize=7.5)
+    for head in heads:
+        panel.get_yticklabels()[head].set_fontweight("bold")
+    panel.tick_params(axis="y", length=0)
+    panel.grid(visible=False, axis="y")
+    difference = "ours minus published error (points)" if points else "our error / published error"
+    panel.set_xlabel(f"{difference}\n←  lower error          higher error  →", fontsize=7.5)
+
+
+def _draw_curves(numbers: pd.DataFrame) -> Figure:
+    """Draw published errors over M as lines and ours as marks, a panel per table and data set."""
+    from matplotlib.lines import Line2D
+
+    items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
+    figure = new_figure(PAGE_WIDTH, 1.2 + CURVE * len(items))
+    grid = figure.subplots(len(items), len(datasets), squeeze=False, sharey="row")
+    styles = assign_styles({name: name for name in numbers["method"].unique()})
+    for row, item in zip(grid, items, strict=True):
+        for panel, dataset in zip(row, datasets, strict=True):
+            part = numbers[(numbers["item"] == item) & (numbers["dataset"] == dataset)]
+            if part.empty:
+                panel.remove()
+                continue
+            panel.set_title(dataset, fontsize=7.5, loc="left")
+            for method, line in part.groupby("method", sort=False):
+                colour = styles[str(method)].colour
+                curve = line.drop_duplicates("number").sort_values("size")
+                panel.plot(
+                    curve["size"].astype(float), curve["published"].astype(float),
+                    **_dash(styles[str(method)]),
+                )  # fmt: skip
+                for (kind, filled), here in line.groupby(["settings", _find_solid(line)]):
+                    panel.errorbar(
+                        here["size"].astype(float), here["measured"].astype(float),
+                        here["half_width"].astype(float).fillna(0.0), color=colour,
+                        fmt=SETTINGS_MARKS[str(kind)][0], markersize=MARK_SIZE - 1, elinewidth=BAR,
+                        capsize=0, markerfacecolor=colour if filled else panel.get_facecolor(),
+                    )  # fmt: skip
+            sizes = sorted(part["size"].astype(float).unique())
+            set_log_ticks(panel, "x", [sizes[0], sizes[-1]])
+            set_log_ticks(panel, "y", DECADES)
+            panel.tick_params(labelsize=SMALLEST_POINTS)
+    for row, item in zip(grid, items, strict=True):
+        row[0].set_ylabel(f"{_format_item(item)}\nerror of the kernel", fontsize=7.5)
+    for panel in grid[-1]:
+        panel.set_xlabel("number of features M", fontsize=7.5)
+    lines: dict[str, Any] = {
+        f"{find_displayed_name(name)}, published": Line2D([], [], **_dash(style))
+        for name, style in styles.items()
+    }
+    figure.legend(*_name_marks(numbers, lines), **LEGEND)
+    return figure
+
+
+def _dash(style: Style) -> dict[str, Any]:
+    return {"color": style.colour, "linestyle": style.dash, "linewidth": BAR}
+
+
+def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    """Return the marks of the settings, and others by their names, as a legend takes them."""
+    from matplotlib.lines import Line2D
+
+    handles = dict(more)
+    for kind in SETTINGS_MARKS:
+        if kind in set(numbers["settings"]):
+            marker, colour = SETTINGS_MARKS[kind]
+            colour = colour if BAND in more else get_text_color()  # in curves it is the method's
+            look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
+            handles[f"settings: {ledger.CLASS_LABELS[kind]}"] = Line2D(
+                [], [], marker=marker, **look
+            )
+    if not _find_solid(numbers).all():
+        look = {"color": get_text_color(), "markerfacecolor": "none", "markersize": MARK_SIZE}
+        handles[HOLLOW] = Line2D([], [], marker="o", linestyle="", **look)
+    return list(handles.values()), list(handles)

@@ -13,7 +13,7 @@ from rfbench.analysis import faults, frame
 from rfbench.analysis.best import TIE_LEVEL, best_or_tied, list_answers
 from rfbench.analysis.faults import evaluate_checks
 from rfbench.analysis.frame import Collection, follows_other_size
-from rfbench.analysis.naming import format_dataset_name
+from rfbench.analysis.naming import format_dataset_name, format_dataset_title
 from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarise_collection
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.escaping import as_csv, escape_latex, escape_markdown
@@ -29,6 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
+# Data sets that a caption names; doubled, it is longer than a small table.
+NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
     "alpha_convention", "intercept", "protocol", "timing", "threads",
@@ -169,8 +171,10 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
             smoke=results.smoke,
             metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
             datasets=[
-                format_dataset_name(part) for _, part in table.groupby("dataset", sort=False)
-            ],
+                format_dataset_title(part) for _, part in table.groupby("dataset", sort=False)
+            ]
+            if table["dataset"].nunique() <= NAMED_DATASETS
+            else [f"{table['dataset'].nunique()} data sets"],
         )
         note = "".join(render_lines(TEMPLATE, "bold", level=TIE_LEVEL)) if grid.best else ""
         text = latex.render_float(grid, f"{caption}.", latex.make_label(results.name), note)
@@ -188,15 +192,21 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     pairs = list(dict.fromkeys(zip(table["dataset"], table["method"], strict=True)))
     rows: list[list[str]] = []
     best, parts = set(), set()
+    ended = table[table["trials"] > 0]
+    differ = ~ended.groupby(["dataset", "x"])["best"].all()  # nothing is best if all are alike
     several = table["dataset"].nunique() > 1
     for i, (dataset, method) in enumerate(pairs):
         if several and (i == 0 or pairs[i - 1][0] != dataset):
             parts.add(len(rows))
             rows.append(
-                [format_dataset_name(table[table["dataset"] == dataset])] + [""] * len(places)
+                [format_dataset_title(table[table["dataset"] == dataset])] + [""] * len(places)
             )
         of_method = [lines_of.get((dataset, method, x)) for x in places]
-        best |= {(len(rows), j) for j, line in enumerate(of_method, 1) if line and line["best"]}
+        best |= {
+            (len(rows), j)
+            for j, line in enumerate(of_method, 1)
+            if line and line["best"] and differ[dataset, line["x"]]
+        }
         rows.append([find_displayed_name(str(method)), *(score(line, usual) for line in of_method)])
     return Grid(
         ["method", *map(format_cell, places)],

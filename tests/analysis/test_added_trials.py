@@ -33,7 +33,9 @@ def test_table_has_the_trials_of_the_page_and_all_if_asked() -> None:
 @pytest.mark.parametrize(("all_trials", "most"), [(False, 10), (True, 114)])
 def test_figures_have_the_same_trials(all_trials, most, monkeypatch, tmp_path) -> None:
     given = []
-    monkeypatch.setattr(figures, "plot", lambda results, *words: given.append(results) or [])
+    monkeypatch.setattr(
+        figures, "draw_results", lambda results, *_: given.append(results) or ([], [])
+    )
     figures.draw_folder(FOLDER, all_trials, tmp_path)
     assert given[0].rows.groupby(["sampler", "M"]).size().max() == most
 

@@ -17,8 +17,15 @@ COLUMN, PAGE = 3.3, 6.8
 
 def rows(*methods: str, sizes: int = 3, dataset: str = "digits") -> list[dict[str, Any]]:
     return [
-        {"sampler": s, "M": 50 * m, "trial": t, "error": 10 + t / m, "dataset": dataset}
-        for s in methods
+        {
+            "sampler": s,
+            "M": 50 * m,
+            "trial": t,
+            "error": 10 + t / m + i,
+            "t_pp": i + m,
+            "dataset": dataset,
+        }
+        for i, s in enumerate(methods)
         for m in range(1, sizes + 1)
         for t in range(3)
     ]
@@ -49,17 +56,20 @@ def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_p
     *files, captions = plot(results, tmp_path, width=COLUMN)
     assert captions.name == CAPTIONS
     assert matplotlib.image.imread(files[0]).shape[1] == pytest.approx(300 * COLUMN, abs=1)
-    assert "error_vs_M: digits. Mean over 3 trials; bars: " in captions.read_text()
+    assert (
+        "error_vs_M: Small handwritten digits of scikit-learn. Mean over 3 trials; bars: "
+        in captions.read_text()
+    )
     with style.apply_style(article=True):
         figure = next(iterate_figures(results, COLUMN))[1]
-    assert figure.axes[0].get_title() == ""
+    assert figure.get_suptitle() == ""
     assert "±" in figure.axes[0].get_ylabel()
     assert not figure.get_supxlabel()
 
 
 def test_a_smoke_run_still_says_so(write: Write) -> None:
     results = read(write(rows("rks", "orf"), smoke=True))
-    assert next(iterate_figures(results, COLUMN))[1].axes[0].get_title() == "SMOKE RUN"
+    assert next(iterate_figures(results, COLUMN))[1].get_suptitle() == "SMOKE RUN"
 
 
 @pytest.mark.parametrize("width", [None, COLUMN])

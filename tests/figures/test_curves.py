@@ -5,12 +5,14 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from rfbench import figures
 from rfbench.analysis import naming
 from rfbench.analysis.frame import estimates_kernel
 from rfbench.errors import WriteError
-from rfbench.figures import curves, iterate_figures, kept, plot, style
+from rfbench.figures import curves, iterate_figures, kept, panels, plot, style
+from rfbench.figures.measured import measure
 from rfbench.results import read
 from tests.support.nightly import nightly
 from tests.support.results import Write
@@ -25,10 +27,16 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "FIGURES", known)
 
 
+@pytest.fixture
+def every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw also what compares nothing, whose axes and words are tested."""
+    monkeypatch.setattr(curves, "find_nothing_to_show", lambda *_: "")
+
+
 def sweep(**changes: Any) -> list[dict[str, Any]]:
     return [
-        {"sampler": s, "M": m, "trial": t, "error": 10 + t, "t_pp": m / 100} | changes
-        for s in ("rks", "eerf")
+        {"sampler": s, "M": m, "trial": t, "error": 10 + t + i, "t_pp": (1 + i) * m / 100} | changes
+        for i, s in enumerate(("rks", "eerf"))
         for m in (10, 50, 200)
         for t in (0, 1)
     ]
@@ -50,7 +58,7 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
     assert b"/CIDFontType2" in first[1]
     assert b"/Type3" not in first[1]
     picture = matplotlib.image.imread(files[0])
-    assert picture.shape[1] == 900
+    assert picture.shape[1] == 150 * panels.PAGE_WIDTH
     assert np.unique(picture.reshape(-1, picture.shape[2]), axis=0).shape[0] > 10
 
 
@@ -66,6 +74,7 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
         ([{"error": "", "kernel_error_spectral": 1 / m, "M": m} for m in (1, 30)], "error_vs_M"),
     ],
 )
+@pytest.mark.usefixtures("every_figure")
 def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> None:
     (first, figure), *others = iterate_figures(read(write(rows)))
     assert first == name
@@ -73,6 +82,7 @@ def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> N
         made.draw_without_rendering()
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_failures_are_left_out_and_without_times_there_is_no_time_figure(write: Write) -> None:
     none = {"t_pp": "", "t_features": "", "t_train": ""}
     rows = [none, none | {"M": 200, "status": "failed", "error": ""}]
@@ -118,6 +128,7 @@ LIU = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_the_axes_of_liu2020(write: Write) -> None:
     figures = drawn(write(LIU, paper="liu2020"))
     assert list(figures) == ["error_vs_M", "error_vs_time", "time_vs_M", "kernel_error_vs_M"]
@@ -128,10 +139,12 @@ def test_the_axes_of_liu2020(write: Write) -> None:
     caption = figures["kernel_error_vs_M"].get_supxlabel().replace("\n", " ")
     assert "do not estimate the kernel: RKS-2s, LS-RFF." in caption
     assert points(figures["time_vs_M"])["rks-2s"] == ([1, 4, 128], [3, 6, 130])
-    assert "t_pp + t_features." in figures["time_vs_M"].get_supxlabel()
+    caption = figures["time_vs_M"].get_supxlabel()
+    assert "Time: choosing the features and computing them." in caption
     assert len(points(figures["error_vs_M"])) == 4
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
     rows = [row | {"dataset": "a9a"} for row in LIU if row["label"] == "rks"]
     figure = drawn(write(rows, paper="lkrf2016"))["time_vs_M"]
@@ -169,23 +182,25 @@ def test_figures_against_time_are_of_cpu_time(write: Write) -> None:
     figures = drawn(write(rows, "cpu"))
     assert points(figures["error_vs_time"])["rks"][0] == [0.2, 1.0, 4.0]
     assert points(figures["time_vs_M"])["rks"][1] == [0.2, 1.0, 4.0]
-    assert figures["error_vs_time"].axes[0].get_xlabel() == "CPU time without testing (s)"
-    assert "cpu_pp + cpu_features" in " ".join(figures["time_vs_M"].get_supxlabel().split())
+    assert figures["error_vs_time"].axes[0].get_xlabel() == "training CPU time (s)"
+    caption = " ".join(figures["time_vs_M"].get_supxlabel().split())
+    assert "Time: choosing the features, computing them, and the fit; no testing." in caption
+    assert "_" not in caption
     rows += sweep(sampler="qmc", t_features=0, t_train=0)
     figures = drawn(write(rows, "wall for one"))
     assert points(figures["error_vs_time"])["rks"][0] == [0.1, 0.5, 2.0]
-    assert figures["error_vs_time"].axes[0].get_xlabel() == "wall time without testing (s)"
+    assert figures["error_vs_time"].axes[0].get_xlabel() == "training wall time (s)"
 
 
-@pytest.mark.parametrize(("methods", "panels"), [(9, [9]), (10, [6, 5]), (19, [7, 7, 7])])
+@pytest.mark.parametrize(("methods", "counts"), [(9, [9]), (10, [6, 5]), (19, [7, 7, 7])])
 def test_many_methods_are_in_several_panels_beside_the_baseline(
-    write: Write, methods: int, panels: list[int]
+    write: Write, methods: int, counts: list[int]
 ) -> None:
     names = ["rks", *(f"m{i}" for i in range(methods - 1))]
     rows = [{"sampler": s, "M": m, "error": m + i} for i, s in enumerate(names) for m in (10, 50)]
     figure = error_figure(write(rows + [row | {"dataset": "eeg"} for row in rows]))
     shown = [[bar.get_label() for bar in axes.containers] for axes in figure.axes]
-    assert [len(names) for names in shown] == 2 * panels
+    assert [len(names) for names in shown] == 2 * counts
     assert {name for names in shown for name in names} == set(names)
     colours = {axes.containers[0][0].get_color() for axes in figure.axes}
     assert colours == {style.METHODS["rks"].colour}
@@ -207,6 +222,7 @@ def test_a_figure_that_cannot_be_written_leaves_a_sentence(write: Write) -> None
         plot(results, results.folder / "trials.csv" / "figures")
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None:
     factor = {"rks": 2, "rks-4l": 8, "comp": 1, "qmc": 2}
     rows = [
@@ -221,6 +237,7 @@ def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None
     assert "columns" not in figures["error_vs_time"].get_supxlabel()
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_the_frontier_lies_below_the_lines(write: Write) -> None:
     times = {"rks": {10: 1.0, 50: 2.0}, "eerf": {10: 3.0, 50: 4.0}}
     errors = {"rks": {10: 30.0, 50: 20.0}, "eerf": {10: 25.0, 50: 10.0}}
@@ -244,6 +261,7 @@ def frontiers(figure: Any) -> list[list[list[float]]]:
     return [line.get_xydata().tolist() for line in steps]
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
     figure = error_figure(write([{"sampler": s} for s in ("rks", "qmc")]))
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["RKS", "QMC"]
@@ -273,9 +291,10 @@ def test_error_against_bytes_where_columns_differ_in_theirs(write: Write) -> Non
 
 def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
     figures = drawn(write(sweep(), "a", smoke=True)) | {"full": drawn(write(sweep(), "b"))}
-    titles = [figure.axes[0].get_title() for name, figure in figures.items() if name != "full"]
-    assert all(title.startswith("SMOKE RUN, digits") for title in titles)
-    assert figures["full"]["error_vs_M"].axes[0].get_title() == "digits"
+    titles = [figure.get_suptitle() for name, figure in figures.items() if name != "full"]
+    assert all(title.startswith("SMOKE RUN, Small handwritten digits") for title in titles)
+    title = figures["full"]["error_vs_M"].get_suptitle()
+    assert title == "Small handwritten digits of scikit-learn"
 
 
 @pytest.mark.parametrize(
@@ -290,6 +309,7 @@ def test_settings_that_an_axis_has_no_room_for_are_no_figure(
     assert "error_vs_time" in names
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_no_line_joins_settings_that_have_no_order(write: Write) -> None:
     rows = [{"variant": f"kernel={k}", "sampler": s} for k in ("b", "a") for s in ("rks", "eerf")]
     (panel,) = error_figure(write(rows)).axes
@@ -307,6 +327,7 @@ def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
         assert heights == pytest.approx([0.5] * 3)
 
 
+@pytest.mark.usefixtures("every_figure")
 def test_many_data_sets_are_one_panel_of_medians_relative_to_the_baseline(write: Write) -> None:
     """Twice the error on 13 sets, eight times on one; a set where a method lacks a size is out."""
     rows = [
@@ -327,10 +348,67 @@ def test_many_data_sets_are_one_panel_of_medians_relative_to_the_baseline(write:
         "rks": ([10.0, 50.0], pytest.approx([1.0, 1.0])),
         "eerf": ([10.0, 50.0], pytest.approx([2.0, 2.0])),
     }
-    assert "15 data sets" in panel.get_title()
+    assert "15 data sets" in figure.get_suptitle()
     assert figure.get_label() == (
         "Median over the 14 of 15 data sets with a positive value at every point; of each "
         "the mean over 2 trials is divided by that of RKS."
     )
     others = [row for row in rows if row["sampler"] != "rks"]
     assert not dict(iterate_figures(read(write(others, "others"))))
+
+
+def results_of(write: Write, *rows: dict[str, Any]) -> Any:
+    measured = measure(read(write(list(rows), f"of {len(rows)} {rows[-1]['error']}")))
+    return [name for name, _ in iterate_figures(measured.results, None, measured)], measured
+
+
+def test_what_compares_nothing_is_not_drawn_and_named(write: Write) -> None:
+    """One point; one method; two whose errors are the same, their times not; two that differ."""
+    one = {"sampler": "rks", "error": 10.0, "t_pp": 1.0}
+    names, measured = results_of(write, one)
+    assert (names, measured.not_drawn) == (
+        [],
+        ["error_vs_M (one point)", "error_vs_time (one point)"],
+    )
+    names, measured = results_of(write, *(one | {"M": m, "error": m} for m in (10, 50)))
+    assert names == []
+    assert measured.not_drawn[0] == "error_vs_M (one method)"
+    two = [one | {"M": m, "sampler": s, "t_pp": len(s) * m, "error": 100 - m}
+           for m in (10, 50) for s in ("rks", "eerf")]  # fmt: skip
+    names, measured = results_of(write, *two)
+    assert names == ["error_vs_time", "time_vs_M"]
+    assert measured.not_drawn == ["error_vs_M (all lines are one)"]
+    two[-1]["error"] += 1
+    assert results_of(write, *two)[0] == ["error_vs_M", "error_vs_time", "time_vs_M"]
+
+
+def test_settings_of_one_method_are_compared(write: Write) -> None:
+    rows = [{"variant": f"a.b={b}", "error": 10 + b} for b in (1, 2)]
+    assert results_of(write, *rows)[0] == ["error_vs_b", "error_vs_time", "time_vs_b"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 12])
+def test_no_figure_is_wider_than_a_page_nor_its_text_below_7_points(
+    write: Write, count: int
+) -> None:
+    names = [*style.METHODS][: 31 if count == 1 else 3]
+    rows = [
+        {"sampler": s, "M": m, "error": m + i + k, "t_pp": i + m, "dataset": f"d{k}"}
+        for i, s in enumerate(names)
+        for m in (10, 50)
+        for k in range(count)
+    ]
+    with style.apply_style():
+        for _, figure in iterate_figures(read(write(rows, title="A title of some forty letters"))):
+            figure.draw_without_rendering()
+            assert figure.get_figwidth() <= panels.PAGE_WIDTH
+            texts = [text for text in figure.findobj(Text) if text.get_text()]
+            assert min(text.get_fontsize() for text in texts) >= style.SMALLEST_POINTS
+            box = figure.get_tightbbox()
+            assert box.x0 >= -0.02
+            assert box.x1 <= panels.PAGE_WIDTH + 0.02
+
+
+def test_the_title_is_that_of_the_configuration(write: Write) -> None:
+    (figure, *_) = drawn(write(sweep(), title="Two  methods\n on digits")).values()
+    assert figure.get_suptitle() == "Two methods on digits"

@@ -1,11 +1,17 @@
 """Files of figures, and figures of a stranger's."""
 
+import io
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from PIL import Image
 
 from rfbench import figures
 from rfbench.figures.measured import Measured
@@ -31,11 +37,28 @@ def test_an_added_figure_needs_one_function_and_its_registration(
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
 
+def test_the_layout_is_computed_once_and_the_figure_drawn_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    for owner, name in ((ConstrainedLayoutEngine, "execute"), (Figure, "draw")):
+        real = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda *args, real=real, name=name: calls.append(name) or real(*args)
+        )
+    figure = new_figure(2.0, 2.0)
+    figure.subplots()
+    assert figures.render_figure(figure, "png")
+    assert calls == ["execute", "draw"]
+
+
 def test_a_style_changes_the_picture_of_that_call_alone(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
-    results = read(write([{"M": 10}, {"M": 50}]))
+    results = read(
+        write([{"M": m, "sampler": s, "error": len(s)} for m in (10, 50) for s in ("rks", "eerf")])
+    )
     before, styled, after = (
         figures.plot(results, tmp_path / name, style)[0].read_bytes()
         for name, style in (("a", None), ("b", "ggplot"), ("c", None))
@@ -54,6 +77,7 @@ def test_figures_that_would_be_the_same_are_not_drawn_again(
 
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], counted))
     rows = [{"M": 10, "kept": 5}, {"M": 50, "kept": 25}]
+    rows = [row | {"sampler": s, "error": len(s)} for row in rows for s in ("rks", "eerf")]
     results = read(write(rows))
     paths = figures.plot(results, tmp_path)
     assert figures.plot(read(results.folder), tmp_path) == paths
@@ -83,3 +107,45 @@ def test_two_folders_of_one_name_are_not_drawn_into_one(write: Write, tmp_path: 
     words = ("plot", tmp_path / "a" / "same", tmp_path / "b" / "same", "--out", tmp_path / "out")
     assert "would both go to" in call(*words, code=2)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_drawn_is_one_line_per_folder(write: Write, tmp_path: Path) -> None:
+    folders = [write([{"M": m, "error": m} for m in (10, 50)], name) for name in ("a", "b")]
+    for _ in range(2):
+        lines = call("plot", *folders, "--out", tmp_path / "out").splitlines()
+        assert len(lines) == 2
+        assert lines[0].startswith(f"{folders[0]}: nothing to show in error_vs_M (one method), ")
+    assert not list(tmp_path.rglob("*.png"))
+
+
+def test_what_is_not_drawn_is_remembered_with_the_figures(write: Write, tmp_path: Path) -> None:
+    rows = [{"M": m, "sampler": s, "t_pp": len(s)} for m in (10, 50) for s in ("rks", "eerf")]
+    folder = write(rows)
+    first, again = (
+        figures.draw_folder(folder, False, tmp_path / "out", None, ("png",), None) for _ in "ab"
+    )
+    assert first == again
+    assert first[1] == ["error_vs_M (all lines are one)"]
+    assert [Path(path).name for path in first[0]] == ["error_vs_time.png", "time_vs_M.png"]
+
+
+def test_a_small_picture_has_the_same_size_and_a_third_of_the_bytes() -> None:
+    def drawn() -> Any:
+        figure = new_figure(4.0, 3.0)
+        figure.subplots().plot([1, 2, 3], [1, 4, 9])
+        return figure
+
+    usual, small = (figures.render_figure(drawn(), "png", small=small) for small in (False, True))
+    assert len(small) < len(usual) / 2
+    sizes = [Image.open(io.BytesIO(content)).size for content in (usual, small)]
+    assert sizes[0] == sizes[1]
+
+
+def test_one_folder_is_drawn_without_scikit_learn(write: Write, tmp_path: Path) -> None:
+    """Its import takes longer than a figure."""
+    folder = write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")])
+    code = "import sys; from rfbench.cli import main; main(standalone_mode=False)"
+    code += "; assert 'sklearn' not in sys.modules"
+    words = ("plot", str(folder), "--out", str(tmp_path / "out"))
+    subprocess.run([sys.executable, "-c", code, *words], check=True)
+    assert list(tmp_path.rglob("error_vs_M.png"))

@@ -1,9 +1,15 @@
 """The looks of methods, and whose settings hold."""
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from rfbench.errors import ConfigError
 from rfbench.figures import iterate_figures, style
@@ -63,7 +69,43 @@ def test_a_style_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | N
 
 
 def test_black_is_the_colour_of_the_text_on_a_dark_background(write: Write) -> None:
-    results = read(write([{"M": m} for m in (10, 50)]))
+    results = read(write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")]))
     with style.apply_style("dark_background"):
         (panel,) = next(iterate_figures(results))[1].axes
     assert panel.containers[0][0].get_color() == "#ffffff"
+
+
+def contrast(colour: str) -> float:
+    """Return the contrast of a colour to white, as WCAG 2 defines it."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05))
+
+
+@pytest.mark.parametrize("colour", [*style.COLOURS, style.GREY])
+def test_marks_have_a_contrast_of_3_to_1_on_white(colour: str) -> None:
+    assert contrast(colour) >= 3
+    assert contrast("#E69F00") < 3  # orange of Okabe and Ito
+
+
+def ink(marker: Any, filled: bool) -> Any:
+    """Return the ink of a black marker of 5 points, pixel by pixel at 150 dpi."""
+    figure = Figure(figsize=(0.16, 0.16), dpi=150)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.axis("off")
+    look: dict[str, Any] = {"marker": marker, "markersize": 5, "color": "black"}
+    axes.plot([0], [0], markerfacecolor="black" if filled else "white", clip_on=False, **look)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return 1 - np.asarray(canvas.buffer_rgba())[:, :, 0] / 255.0
+
+
+def test_markers_differ_at_5_points() -> None:
+    """A hexagon differs from a circle in 13 % of the ink, which is not seen."""
+
+    def differ(a: Any, b: Any) -> float:
+        return float(np.abs(a - b).sum() / max(a.sum(), b.sum()))
+
+    assert differ(ink("o", True), ink("h", True)) < 0.15
+    every = [ink(*look) for look in style.CURVE_MARKERS]
+    assert min(differ(a, b) for a, b in itertools.combinations(every, 2)) > 0.15

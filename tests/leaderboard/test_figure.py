@@ -1,9 +1,11 @@
 import math
 
 import pytest
+from matplotlib.text import Text
 
-from rfbench.figures.style import BLUE, GREY, VERMILLION
-from rfbench.leaderboard import figure
+from rfbench.figures.panels import PAGE_WIDTH
+from rfbench.figures.style import BLACK, BLUE, GREY, SMALLEST_POINTS, VERMILLION, apply_style
+from rfbench.leaderboard import answers, figure
 from rfbench.leaderboard.facts import Line, Ratio, Size
 
 
@@ -12,15 +14,29 @@ def ratio(median, low, high):
     return Ratio(median, low, high, 1, 2, 0.1, 0.2)
 
 
-def test_every_ratio_stands_where_it_is_with_its_interval():
-    bars = {"less": ratio(0.5, 0.4, 0.6), "more": ratio(1.25, 1.2, 1.3)}
-    panel = figure.draw_ratios(bars).axes[0]
-    assert [label.get_text() for label in panel.get_yticklabels()] == ["less", "more"]
+def test_ratios_are_grouped_by_question_and_grey_if_the_interval_contains_1():
+    asked = {
+        "One?": {"less": ratio(0.5, 0.4, 0.6), "more": ratio(1.25, 1.2, 1.3)},
+        "Two?": {"same": ratio(0.9, 0.8, 1.1)},
+        "Kernel?": {"few": ratio(0.4, math.nan, math.nan)},
+    }
+    panel, other = figure.draw_ratios(asked, ["Kernel?"]).axes
+    labels = [label.get_text() for label in panel.get_yticklabels()]
+    assert labels == ["One?", "less", "more", "Two?", "same"]
+    bold = [label.get_fontweight() == "bold" for label in panel.get_yticklabels()]
+    assert bold == [True, False, False, True, False]
     points = [line for line in panel.lines if line.get_marker() == "o"]
-    assert [line.get_xdata()[0] for line in points] == [0.5, 1.25]
-    assert [line.get_color() for line in points] == [BLUE, VERMILLION]
-    spans = [list(line.get_xdata()) for line in panel.lines if list(line.get_ydata()) == [0, 0]]
+    assert [line.get_xydata()[0].tolist() for line in points] == [[0.5, 1], [1.25, 2], [0.9, 4]]
+    assert [line.get_color() for line in points] == [BLUE, VERMILLION, GREY]
+    spans = [list(line.get_xdata()) for line in panel.lines if list(line.get_ydata()) == [1, 1]]
     assert spans == [[0.4, 0.6]]
+    assert "lower error" in panel.get_xlabel()
+    (few,) = [line for line in other.lines if line.get_marker() == "o"]
+    assert few.get_markerfacecolor() != few.get_color()
+
+
+def test_every_question_has_its_words_in_the_figure():
+    assert set(answers.ASKED) == {*answers.QUESTIONS, "kernel"}
 
 
 def size(*lines, M=100):
@@ -48,7 +64,8 @@ def points(panel):
 
 
 def test_methods_stand_at_their_time_and_error_relative_to_the_baseline():
-    panels = figure.draw_costs([size(*LINES), size(*LINES[:3], M=200)]).axes
+    sizes = [size(*LINES), size(*LINES[:2], M=150), size(*LINES[:3], M=200)]
+    panels = figure.draw_costs(sizes).axes
     assert [panel.get_title() for panel in panels] == ["M = 100", "M = 200"]
     expected = {
         "RKS": (1.0, 1.0),
@@ -80,3 +97,39 @@ def test_the_figure_of_costs_has_the_width_of_a_column_in_both_forms():
     assert figure.draw_costs([size(*LINES)]).get_figwidth() == 3.3
     assert figure.render_costs([size(*LINES)], form="pdf").startswith(b"%PDF")
     assert figure.render_costs([size(*LINES)]) == figure.render_costs([size(*LINES)])
+
+
+def test_families_have_colors_and_the_frontier_names():
+    drawn = figure.draw_costs([size(*LINES), size(*LINES, M=200)])
+    panel = drawn.axes[0]
+    colors = {bar.get_label(): bar.lines[0].get_color() for bar in panel.containers}
+    assert (colors["RKS"], colors["ORF"]) == (BLACK, BLUE)
+    assert {"RKS", "mine"} <= {text.get_text() for text in panel.texts}
+    assert panel.get_xlabel().endswith("/ that of RKS")
+    assert panel.get_ylabel() == "test error / that of RKS"
+    (legend,) = drawn.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names.index("random frequencies") < names.index("ORF") < names.index("reference models")
+
+
+def test_a_median_far_above_the_others_is_written_at_the_edge():
+    far = line("linear", 1.9, 0.1, "model")
+    panel = figure.draw_costs([size(*LINES, far)]).axes[0]
+    assert panel.get_ylim()[1] < 1.9
+    assert "linear: 1.90 ↑" in [text.get_text() for text in panel.texts]
+
+
+def test_letters_have_7_points_and_the_figures_the_width_of_a_page():
+    asked = {"One?": {"less": ratio(0.5, 0.4, 0.6)}}
+    with apply_style():
+        figures = [
+            figure.draw_costs([size(*LINES), size(*LINES, M=200)]), figure.draw_ratios(asked)
+        ]  # fmt: skip
+        for each in figures:
+            assert each.get_figwidth() <= PAGE_WIDTH
+            texts = [text for text in each.findobj(Text) if text.get_text()]
+            assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS
+            each.draw_without_rendering()
+            box = each.get_tightbbox()
+            assert box.x0 >= -0.02
+            assert box.x1 <= each.get_figwidth() + 0.02

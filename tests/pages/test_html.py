@@ -53,7 +53,8 @@ def harmless(page: Page) -> bool:
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"sampler": "rks", "label": label, "M": M, "columns": M, "trial": t, "error": 100 / M + t}
+        {"sampler": "rks", "label": label, "M": M, "columns": M, "trial": t, "t_pp": len(label)}
+        | {"error": 100 / M + t + (M == 50) * len(label)}
         for label in ("rks", SHORT)
         for M in (10, 20, 50)
         for t in range(3)

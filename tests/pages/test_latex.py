@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,18 +51,67 @@ def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
         best=frozenset({(1, 1)}), parts=frozenset({0}), over=("", "M"),
     )  # fmt: skip
     text = render_float(grid, "A caption 5 %.", "tab:a", "A note.")
-    assert r"digits & rks & \bfseries 1.0 \\" in text
-    assert r" & orf & 2.0 \\" in text
-    assert "{M} \\\\\n{} & {method} & {50} \\\\\n\\midrule" in text
+    heading = r"\multicolumn{2}{@{}l@{}}{\itshape digits} \\"
+    rows = [heading, r"rks & \bfseries 1.0 \\", r"orf & 2.0 \\", r"\bottomrule"]
+    assert "{method} & {50} \\\\\n\\midrule\n" + "\n".join(rows) in text
+    assert text.index(r"\setlength{\belowcaptionskip}{4pt}") < text.index(r"\caption")
     assert r"\caption{A caption 5 \%.}" in text
     assert text.index(r"\label{tab:a}") < text.index("A note.")
 
 
+def test_a_space_is_between_the_parts_of_a_table_of_several_data_sets() -> None:
+    rows = [["a", ""], ["rks", "1.0"], ["b", ""], ["rks", "2.0"]]
+    text = render_float(Grid(["method", "50"], rows, parts=frozenset({0, 2})))
+    assert text.count(r"\addlinespace") == 1
+    heading = r"\multicolumn{2}{@{}l@{}}{\itshape b} \\"
+    assert "rks & 1.0 \\\\\n\\addlinespace\n" + heading + "\nrks & 2.0" in text
+    long = [["A title that is wider than a column of an article, by far", ""], *rows[1:]]
+    assert r"\begin{table*}" in render_float(Grid(["method", "50"], long, parts=frozenset({0})))
+
+
+def measured(errors: dict[str, float], dataset: str = "letter[3000 rows]") -> list[dict[str, Any]]:
+    """Return rows of methods whose errors differ by a constant from trial to trial."""
+    return [
+        {"sampler": name, "trial": t, "error": error + t, "dataset": dataset,
+         "n_train": 2000, "n_test": 1000}
+        for name, error in errors.items()
+        for t in range(5)
+    ]  # fmt: skip
+
+
+def test_nothing_is_bold_if_nothing_differs_and_the_data_set_has_its_title() -> None:
+    alike = render(results(measured({"rks": 10.0, "orf": 10.0})), "latex")
+    assert r"\bfseries" not in alike
+    assert "Bold" not in alike
+    assert "Letter recognition, 3,000 rows" in alike
+    assert "letter[" not in alike
+    text = render(results(measured({"rks": 10.0, "orf": 20.0})), "latex")
+    assert text.count(r"\bfseries") == 1
+
+
+def test_several_data_sets_are_one_table_with_their_titles() -> None:
+    names = ("letter[3000 rows]", "digits", "eeg", "magic04")
+    rows = [row for name in names for row in measured({"rks": 10.0, "orf": 20.0}, name)]
+    text = render(results(rows), "latex")
+    assert text.count(r"\begin{tabular}") == 1
+    assert r"{\itshape MAGIC gamma telescope} \\" in text
+    assert "on 4 data sets" in text
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
-@pytest.mark.parametrize("sizes", [4, 12])
-def test_seven_methods_fit_into_an_article_of_two_columns(tmp_path: Path, sizes: int) -> None:
+@pytest.mark.parametrize(("sizes", "datasets"), [(4, 1), (12, 1), (4, 4)])
+def test_seven_methods_fit_into_an_article_of_two_columns(
+    tmp_path: Path, sizes: int, datasets: int
+) -> None:
     rows = [
-        {"sampler": name, "M": 50 * m, "trial": t, "error": 17.3 + m + 0.37 * t * (-1) ** m}
+        {
+            "sampler": name,
+            "dataset": dataset,
+            "M": 50 * m,
+            "trial": t,
+            "error": 17.3 + m + 0.37 * t * (-1) ** m,
+        }
+        for dataset in ("digits", "letter[3000 rows]", "eeg", "news-14columns")[:datasets]
         for name in METHODS
         for m in range(1, sizes + 1)
         for t in range(3)

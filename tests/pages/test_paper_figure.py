@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from rfbench.analysis.verification import verify
+from rfbench.figures.panels import PAGE_WIDTH
+from rfbench.figures.style import SMALLEST_POINTS, apply_style
 from rfbench.pages import paper, paper_figure
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
@@ -23,39 +26,93 @@ def held():
 def figures(monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        paper_figure, "render_figure", lambda figure, form: drawn.append(figure) or b""
+        paper_figure, "render_figure", lambda figure, form, **_: drawn.append(figure) or b""
     )
     return drawn
 
 
-def test_every_number_is_drawn_or_counted(held, figures):
-    """Also of a paper with more tables than any has here."""
+def points(panel):
+    """The marks of a panel that have an interval: where they are, and how they look."""
+    return [
+        (*map(float, place), bars.lines[0])
+        for bars in panel.containers
+        for place in bars.lines[0].get_xydata()
+    ]
+
+
+@pytest.mark.parametrize("tables", [1, 3, 12, 80])
+def test_every_number_is_drawn_or_counted(held, figures, tables):
+    """As one forest plot, and as the curves of a paper with more tables than any has here."""
+    own = held.numbers[held.numbers["paper"] == "eerf2018"]
     numbers = pd.concat(
-        held.numbers[held.numbers["paper"] == "eerf2018"].assign(item=f"table{n}")
-        for n in range(12)
+        own.assign(item=f"table{n}", number=own["number"] + 1000 * n) for n in range(tables)
     )
     own = replace(held, numbers=numbers)
     paper_figure.render_png(own)
-    points = sum(
-        len(bars.lines[0].get_xdata()) for axes in figures[0].axes for bars in axes.containers
-    )
     measured = numbers[
         (numbers["trials"] > 0) & (numbers["unit"] != "s") & (numbers["same_as"] == "")
     ]
-    assert points > 12
-    assert points + paper_figure.count_not_pictured(own) == len(measured)
+    drawn = sum(len(points(panel)) for panel in figures[0].axes)
+    assert drawn >= tables
+    assert drawn + paper_figure.count_not_pictured(own) == len(measured)
 
 
-def test_a_panel_per_table_has_the_differences_with_their_intervals(held, figures):
+def test_a_row_per_published_number_has_the_differences_with_their_intervals(held, figures):
     paper.render_figure(held, "eerf2018")
-    (figure,) = figures
+    (panel,) = figures[0].axes
     numbers = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
     numbers = numbers[(numbers["protocol"] == "printed") & (numbers["same_as"] == "")]
-    assert [panel.get_title() for panel in figure.axes] == ["Table 3", "Table 5"]
-    points = [panel.containers[0].lines[0].get_xydata() for panel in figure.axes]
-    np.testing.assert_allclose(
-        np.vstack(points), numbers[["published", "difference"]].to_numpy(float)
+    labels = [label.get_text() for label in panel.get_yticklabels()]
+    assert labels == ["Table 3, adult", "EERF, M = 100", "RKS, M = 100", "Table 5, adult",
+                      "LKRF, M = 100"]  # fmt: skip
+    drawn = points(panel)
+    places = [labels[round(y)].partition(",")[0].lower() for _, y, _ in drawn]
+    assert dict(zip(places, (x for x, _, _ in drawn), strict=True)) == pytest.approx(
+        dict(zip(numbers["method"], numbers["difference"].astype(float), strict=True))
     )
+    segments = panel.containers[0].lines[2][0].get_segments()
+    assert np.ptp([segment[:, 0] for segment in segments], axis=1) / 2 == pytest.approx(
+        numbers["half_width"].to_numpy(float)
+    )
+    assert "lower error" in panel.get_xlabel()
+
+
+def test_accuracies_are_turned_into_errors_and_what_is_not_compared_is_hollow(held, figures):
+    numbers = held.numbers.assign(
+        metric="accuracy", at_chance=held.numbers["method"] == "rks", decidable=True
+    )
+    changed = replace(held, numbers=numbers)
+    paper.render_figure(changed, "eerf2018")
+    (panel,) = figures[0].axes
+    names = [label.get_text().partition(",")[0].lower() for label in panel.get_yticklabels()]
+    shown = paper_figure.select_pictured(paper._own(changed, "eerf2018"))
+    difference = dict(zip(shown["method"], shown["difference"], strict=True))
+    for x, y, mark in points(panel):
+        name = names[round(y)]
+        assert (mark.get_markerfacecolor() != mark.get_color()) == (name == "rks")
+        if name != "rks":
+            assert np.sign(x) == -np.sign(difference[name])
+
+
+def test_a_hollow_mark_far_from_the_band_is_at_the_edge_with_its_number(held, figures):
+    numbers = held.numbers.assign(decidable=False)
+    numbers["difference"] = numbers["difference"].where(numbers["method"] != "eerf", 31.5)
+    paper.render_figure(replace(held, numbers=numbers), "eerf2018")
+    (panel,) = figures[0].axes
+    edge = panel.get_xlim()[1]
+    assert edge < 31.5
+    assert [x for x, _, mark in points(panel) if mark.get_marker() == ">"] == [edge]
+    assert "+31.5" in [text.get_text() for text in panel.texts]
+
+
+def test_letters_have_7_points_at_the_width_of_a_page(held):
+    with apply_style():
+        figure = paper_figure.draw_numbers(
+            paper_figure.select_pictured(paper._own(held, "eerf2018"))
+        )
+        assert figure.get_figwidth() <= PAGE_WIDTH
+        texts = [text for text in figure.findobj(Text) if text.get_text()]
+        assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS
 
 
 def test_the_same_numbers_give_the_same_bytes_and_none_gives_no_figure(held):

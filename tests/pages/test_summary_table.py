@@ -206,14 +206,15 @@ def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
         for t in (0, 1, 2)
     ]
     text = render(results(rows), "latex")
-    lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 3]
-    assert [line[:2] for line in lines_of_cells[1:]] == [
-        ["digits", "RKS"], ["", "ORF"], ["eeg", "RKS"], ["", "ORF"],
-    ]  # fmt: skip
-    assert lines_of_cells[0] == ["{}", "{method}", "{50}", r"{100} \\"]
+    lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 2]
+    assert [line[0] for line in lines_of_cells] == ["{method}", "RKS", "ORF", "RKS", "ORF"]
+    assert lines_of_cells[0] == ["{method}", "{50}", r"{100} \\"]
+    headings = re.findall(r"\\itshape (.*)}", text)
+    assert headings == ["Small handwritten digits of scikit-learn", "EEG eye state"]
     assert r"\multicolumn{2}{c}{M} \\" in text
     assert text.count(r"\bfseries") == 4
-    caption = "digits, eeg: mean and standard error over 3 trials, penalty chosen on validation"
+    of = "Small handwritten digits of scikit-learn, EEG eye state"
+    caption = f"{of}: mean and standard error over 3 trials, penalty chosen on validation"
     assert rf"\caption{{Test error (\%) on {caption} rows.}}" in text
     assert len(re.findall(r"\\scriptsize (.*)}", text)) == 1
 
