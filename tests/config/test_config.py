@@ -220,7 +220,7 @@ def test_foreign_classes_need_leave(tmp_path):
     text = changed("- rks", "- {class: 'os.path.exists'}")
     with pytest.raises(ConfigError, match="not imported.*--allow-imports"):
         read(tmp_path, text)
-    with pytest.raises(ConfigError, match="exists is no map"):
+    with pytest.raises(ConfigError, match="exists is not a feature map"):
         read(tmp_path, text, allow_imports=True)
     nystroem = "- {class: sklearn.kernel_approximation.Nystroem, n_components: M}"
     assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"
