@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 # the last ten coordinates have a mean absolute correlation of .02 at d = 20, .14 at 40 and .62 at
 # 80.
 HALTON_LIMIT = 40
-# The quantile of 0 is -infinity. Sobol points with 32 bits are multiples of 2^-32, so that with
-# half of this margin only the point 0 would be moved; doubled, one more point would be. Chosen
-# without a measurement.
+# The points are clipped to [_EDGE, 1 - _EDGE], because the quantile of 0 is -infinity. Sobol points
+# with 32 bits are multiples of 2^-32: half of this margin would change only the point 0, and a
+# larger margin would change more points. Chosen without a measurement.
 _EDGE = 2.0**-31
 
 
