@@ -206,7 +206,7 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["sweep"], "Name what to sweep"),
         (["sweep", "--M", "9:1"], "ends before it begins"),
         (["plot", "nowhere"], "nowhere"),
-        (["plot", "."], "holds no results"),
+        (["plot", "."], "does not contain results"),
         (["plot", ".", "--style", "no such"], "no such"),
         (["plot", ".", "--width", "3.3km"], "3.3km"),
         (["table", "tiny.yaml"], "tiny.yaml"),
@@ -259,7 +259,7 @@ def test_a_file_of_several_runs(here):
 
 def test_a_label_of_a_table_is_listed_as_its_sampler():
     shown = call("list", "samplers", "nystroem-kmeans")
-    assert shown.startswith("nystroem-kmeans: as nystroem, the landmarks are the centres")
+    assert shown.startswith("nystroem-kmeans: as nystroem, with the centres of k-means")
     assert call("list", "samplers", "nystroem") in shown
 
 

@@ -210,7 +210,7 @@ def test_numbas_settings_in_the_current_folder_are_refused(tmp_path):
     ):
         ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ended.returncode != 0
-        assert "The current folder holds .numba_config.yaml." in ended.stderr
+        assert "The current folder contains .numba_config.yaml." in ended.stderr
         assert ("Traceback" in ended.stderr) == ("-c" in words)
     assert sorted(p.name for p in tmp_path.iterdir()) == [".numba_config.yaml", "small.yaml"]
 

@@ -96,9 +96,9 @@ def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
         ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
         ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
         ("logistic", {"alphas": 0.0}, "penalties above 0"),
-        ("kernel-svm", {"intercept": False}, "cannot leave the constant out"),
+        ("kernel-svm", {"intercept": False}, "cannot omit the constant"),
         ("svm", {"loss": "hinge"}, "^loss is 'hinge'. It must be squared-hinge"),
-        ("svm", {"task": "regression"}, "does not do regression"),
+        ("svm", {"task": "regression"}, "does not support regression"),
     ],
 )
 def test_what_a_solver_does_not_have_or_do(name, words, sentence):

@@ -1,6 +1,6 @@
-"""The hot loops: cosines of a projection, streamed normal equations, Walsh-Hadamard transforms.
+"""The performance-critical loops: cosines, streamed normal equations, Walsh-Hadamard transforms.
 
-Nothing heavy is imported here: take what you need from `rfbench.compute.waves`,
+This module imports nothing heavy. The functions are in `rfbench.compute.waves`,
 `rfbench.compute.gram` and `rfbench.compute.hadamard`.
 """
 
@@ -23,18 +23,19 @@ _R = TypeVar("_R")
 
 
 def check_folder() -> None:
-    """Refuse to start where numba would take settings from the current folder.
+    """Raise ConfigError if numba would read settings from the current folder.
 
-    Such a file may name a folder of compiled functions, which numba loads as pickles: that runs any
-    code that somebody put there. It is looked at before numba is imported.
+    Such a file may name a folder of compiled functions. numba loads them as pickles, which can run
+    arbitrary code. The check therefore runs before numba is imported.
 
-    Raises ConfigError; also if a variable puts the caches of the user into the current folder.
+    ConfigError is also raised if an environment variable places the user's caches in the current
+    folder.
     """
     home.check()
     if os.path.lexists(NUMBA_SETTINGS):
         raise ConfigError(
-            f"The current folder holds {NUMBA_SETTINGS}.",
-            "numba would obey it, and it may name a folder whose compiled functions are run.",
+            f"The current folder contains {NUMBA_SETTINGS}.",
+            "numba would read it, and it may name a folder of compiled functions to run.",
             "Start rfbench in another folder, or move the file away.",
         )
 
@@ -50,14 +51,14 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     Returns
     -------
     callable
-        The same function, typed as it was. Products and sums may be contracted to fused
-        multiply-adds; no other algebraic freedom is given, so NaN, infinity and signed zero
-        keep their meaning. A division by zero gives infinity, as in numpy.
+        The function with its original type. Products and sums may be contracted to fused
+        multiply-adds. No other algebraic transformation is allowed, so NaN, infinity and signed
+        zero keep their meaning. A division by zero gives infinity, as in numpy.
 
     Notes
     -----
-    The cache lies beside the source file, or in the user's cache folder where that is read-only.
-    Where both are, each process compiles anew, in memory.
+    The cache is stored next to the source file, or in the user's cache folder if that is read-only.
+    If both are read-only, each process compiles the function in memory.
     """
     check_folder()
     import numba
@@ -66,12 +67,12 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     try:
         return cast(Callable[_P, _R], numba.njit(cache=True, **options)(function))
     except RuntimeError:  # numba: cannot cache function
-        log.info("No folder for the machine code of %s: it is compiled anew.", function.__name__)
+        log.info("No folder for the machine code of %s: it is compiled again.", function.__name__)
         return cast(Callable[_P, _R], numba.njit(**options)(function))
 
 
 def overload(function: Callable[_P, _R]) -> Callable[..., Any]:
-    """Return the decorator of what makes the compiled form of a function for given types."""
+    """Return a decorator for a function that creates the compiled form for given types."""
     check_folder()
     from numba.extending import overload
 

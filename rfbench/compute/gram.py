@@ -1,7 +1,7 @@
-"""Normal equations streamed over blocks of rows: the matrix of features is never formed.
+"""Normal equations streamed over blocks of rows: the matrix of features is never stored.
 
-They contain everything that least squares needs: folds follow by differences, fewer features by a
-sub-block, any penalty by one factorisation.
+The equations are sufficient for least squares. Folds are differences of them, a subset of the
+features is a sub-block, and each penalty needs one factorisation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Transform = Callable[[Any, FloatArray], object]
 def accumulate(
     transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **how: Any
 ) -> NormalEquations:
-    """Sum the normal equations of all rows; the keywords are those of `accumulate_groups`."""
+    """Sum the normal equations of all rows; keywords are passed to `accumulate_groups`."""
     return accumulate_groups(transform, X, Y, n_columns, None, **how)[0]
 
 
@@ -48,10 +48,10 @@ def accumulate_groups(
     Parameters
     ----------
     transform : callable
-        ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a
-        C-contiguous array (b, p) of type `dtype`. It may keep neither.
+        ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a C-contiguous
+        array (b, p) of type `dtype`. It must not keep a reference to either.
     X : ndarray, memory map, RowSource or scipy CSR matrix, shape (n, d)
-        Read block by block. Dense rows reach the transform C-contiguous and of type `dtype`,
+        Read in blocks. The transform gets dense rows as C-contiguous arrays of type `dtype`, and
         sparse rows as CSR of their own type.
     Y : array, shape (n,) or (n, t)
         Targets.
@@ -63,14 +63,14 @@ def accumulate_groups(
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
-        Precision of the features. Sums are float64: in float32 every block is multiplied out in
-        float32 and added to a float64 total.
+        Precision of the features. Sums are float64. In float32 the product of every block is
+        computed in float32 and added to a float64 total.
     clock : Clock, optional
         Measures the reading of rows and the features, and the training. None: the caller measures
-        the time, for instance as part of a sampler's fit.
+        the time, for example as part of a sampler's fit.
     centre : bool
         Subtract the mean row of the first block from the features, for fits with an intercept. It
-        need not be the mean of all rows: the equations correct for the difference.
+        may differ from the mean of all rows, because the equations correct for the difference.
 
     Returns
     -------
@@ -80,36 +80,36 @@ def accumulate_groups(
     Raises
     ------
     MemoryLimit
-        The Gram matrices do not fit into memory.
+        If the Gram matrices do not fit into memory.
     """
     n = X.shape[0]
     kind = np.dtype(dtype)
     targets: Array = np.asarray(Y)
-    if targets.dtype != np.int8:  # coded labels stay as small as they are
+    if targets.dtype != np.int8:  # coded labels keep their type, which saves memory
         targets = targets.astype(np.float64, copy=False)
     targets = targets[:, None] if targets.ndim == 1 else targets
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
-    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z): one symmetric product, half the work of Z'(WZ), and symmetric
-    # to the last bit.
+    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z) is a symmetric product. It needs half the work of Z'(WZ) and is
+    # exactly symmetric.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if groups is None else np.asarray(groups, np.intp)
-    # A block of features is formed, multiplied and overwritten while it is in the cache. All of Z
-    # would take n / rows times the memory, and be read from memory a second time.
+    # A block of features is computed, multiplied and overwritten while it is in the cache. The
+    # complete Z would need n / rows times the memory, and would be read from memory a second time.
     rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
-    # Refused before the first block, and not by the system after an hour.
+    # Check the memory before the first block, so that the system does not kill the process later.
     check_fits(
         8.0 * n_groups * n_columns**2,
         f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
-        "Take fewer features or a smaller pool, or raise --memory.",
+        "Use fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     shift: FloatArray | None = None
-    # Holds the float32 product of a block, which is added to a float64 total. A total in float32
+    # Stores the float32 product of a block before it is added to a float64 total. A float32 total
     # would round every block to its own spacing, which grows with the total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    # Each block lies in one group, so that the sums of groups can be added as needed.
+    # Each block belongs to one group, so that the sums of groups can be combined as needed.
     for group, picked in iterate_blocks(n, codes, rows):
         with Clock.part_of(clock, "features"):
             block = read_rows(X, picked, kind)
@@ -117,8 +117,8 @@ def accumulate_groups(
             transform(block, features)
         with Clock.part_of(clock, "train"):
             # (Z - 1s')'(Z - 1s') for a fixed s near the mean. Centring afterwards, Z'Z - n m m',
-            # would cancel all digits of a column whose mean is 1e8 times its deviation. The same s
-            # for all blocks and groups: only then may their sums be added.
+            # would lose all digits of a column with a mean of 1e8 times its deviation. All blocks
+            # and groups use the same s; otherwise their sums could not be added.
             if centre and shift is None:
                 shift = compute_mean_row(features)
             if shift is not None:
@@ -132,7 +132,7 @@ def accumulate_groups(
 
 
 class _Sums:
-    """Running totals of one group; the Gram's upper triangle only, in Fortran order."""
+    """Running totals of one group; only the upper triangle of the Gram matrix, in Fortran order."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
@@ -145,8 +145,8 @@ class _Sums:
         rows, p = features.shape
         sides = np.empty((rows, targets.shape[1] + 1))
         sides[:, :-1] = targets
-        # A column of ones follows the targets (with weights w, of sqrt w): its products are the
-        # sums of the features, Z'w, and of the targets, which an intercept needs.
+        # A column of ones follows the targets (a column of sqrt w with weights w). Its products are
+        # the sums of the features, Z'w, and of the targets; an intercept needs both.
         sides[:, -1] = 1.0
         if roots is not None:
             sides *= roots[:, None]
@@ -155,19 +155,19 @@ class _Sums:
         self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
-        # Z'WY and Z'w of the block, in the type of the features, then added in float64: a total in
-        # float32 would lose digits.
+        # Z'WY and Z'w of the block are computed in the type of the features, then added in float64,
+        # because a float32 total would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
-        # Half of Z'Z, the upper triangle; `finish` copies it. BLAS writes into the array itself,
-        # which has to be in Fortran order and of the type of the call: otherwise it would fill a
+        # Half of Z'Z, the upper triangle; `finish` copies it. BLAS writes into the array itself
+        # only if it is in Fortran order and has the type of the call. Otherwise it would fill a
         # copy, and the sums would stay 0.
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:
             blas.ssyrk(1.0, features.T, 0.0, scratch, overwrite_c=1)
-            # By 256 columns, and above the diagonal alone: half of what a full addition reads.
+            # Add 256 columns at once, and only the upper triangle, which reads half of the matrix.
             for j in range(0, p, 256):
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
@@ -186,17 +186,18 @@ class _Sums:
 
 
 def compute_mean_row(features: FloatArray) -> FloatArray:
-    """Return the mean of the rows; of a constant column exactly its value."""
-    # The mean of differences from the first row: of a constant column they are exactly 0, where a
-    # mean of n equal numbers is off by rounding, and the column would not count as constant.
+    """Return the mean of the rows; for a constant column it is exactly the constant."""
+    # Compute the mean of differences from the first row. For a constant column they are exactly 0.
+    # A mean of n equal numbers has a rounding error, and the column would not count as constant.
     first = features[0]
-    with np.errstate(invalid="ignore", over="ignore"):  # refused where the equations are solved
+    # non-finite values raise an error when the equations are solved
+    with np.errstate(invalid="ignore", over="ignore"):
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
 
 
 def subtract_mean(features: FloatArray) -> FloatArray:
-    """Take the mean row from the features, in place, and return it; see `compute_mean_row`."""
+    """Subtract the mean row from the features, in place, and return it. See `compute_mean_row`."""
     first = features[0].copy()
     with np.errstate(invalid="ignore", over="ignore"):
         features -= first
@@ -206,7 +207,7 @@ def subtract_mean(features: FloatArray) -> FloatArray:
 
 
 def _mirror(square: Array, step: int = 256) -> None:
-    """Copy the upper triangle onto the lower one, by tiles."""
+    """Copy the upper triangle to the lower one, in tiles."""
     for j in range(0, square.shape[0], step):
         end = j + step
         square[end:, j:end] = square[j:end, end:].T
@@ -215,7 +216,7 @@ def _mirror(square: Array, step: int = 256) -> None:
 
 
 def _add_moments(features: Any, sides: Any, out: Any) -> None:
-    """Add sides'features to out, four rows at a time: BLAS is slow at so few columns."""
+    """Add sides'features to out, four rows at a time, because BLAS is slow for so few columns."""
     rows = features.shape[0]
     in_fours = rows - rows % 4
     for i in range(0, in_fours, 4):
@@ -235,4 +236,5 @@ def _add_moments(features: Any, sides: Any, out: Any) -> None:
 
 @functools.cache
 def _compile_moments() -> Callable[..., None]:
-    return compile_function(_add_moments)  # when it is first called: numba is slow to import
+    # compiled at the first call, because importing numba is slow
+    return compile_function(_add_moments)

@@ -1,7 +1,7 @@
 r"""The fast Walsh-Hadamard transform in place.
 
-H_1 = 1 and H_2p = [[H_p, H_p], [H_p, -H_p]]: log2 p stages of sums and differences of elements
-that lie 1, 2, 4, ... apart, taken two stages at a time.
+H_1 = 1 and H_2p = [[H_p, H_p], [H_p, -H_p]]. The transform has log2 p stages of sums and
+differences of elements at the distances 1, 2, 4, ...; two stages are combined at a time.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# A strip of columns that stays in the L2 cache through all stages. Measured by `python -m
-# scripts.bench.doubled`: halved .96, doubled .95 of the CPU time, so that it hardly matters.
+# Size of a strip of columns that stays in the L2 cache through all stages. Measured by `python -m
+# scripts.bench.doubled`: halved .96, doubled .95 of the CPU time, so it has little effect.
 _STRIP_BYTES = 2**18
 
 
@@ -24,13 +24,13 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
     ----------
     a : ndarray, shape (n, m), float64 or float32, C-contiguous
         Overwritten. The length p along `axis` is a power of two. H is the matrix of
-        `scipy.linalg.hadamard`, H H = p I: divide by sqrt(p) for the orthonormal transform.
+        `scipy.linalg.hadamard` with H H = p I. Divide by sqrt(p) for the orthonormal transform.
     axis : {0, 1}
 
     Raises
     ------
     ValueError
-        The array has another type or layout, or a length that is not a power of two.
+        If the array has a different type or layout, or a length that is not a power of two.
     """
     if not is_float_matrix(a) or axis not in (0, 1):
         raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
@@ -46,13 +46,13 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
 
 
 def padded_length(size: int) -> int:
-    """Return the smallest power of two that is not below `size`."""
+    """Return the smallest power of two that is at least `size`."""
     return 1 << (size - 1).bit_length()
 
 
 @compile_function
 def _butterflies(flat: Any, h: int) -> None:
-    """Do the stages h, 2h, 4h, ... of a vector, two at a time."""
+    """Apply the stages h, 2h, 4h, ... to a vector, two at a time."""
     while 4 * h <= flat.size:
         for start in range(0, flat.size, 4 * h):
             a = flat[start : start + h]
@@ -89,7 +89,7 @@ def _along_rows(a: Any) -> None:
 
 @compile_function
 def _along_columns(a: Any, strip: int) -> None:
-    """Transform strips of columns that stay in cache while all stages pass over them."""
+    """Transform strips of columns that stay in the cache through all stages."""
     length = a.shape[0]
     for left in range(0, a.shape[1], strip):
         right = min(left + strip, a.shape[1])

@@ -1,11 +1,11 @@
-r"""Normal equations, sums over rows, and the ridge path: every penalty from one set of them.
+r"""Normal equations, which are sums over rows, and ridge solutions for all penalties.
 
 With features Z (n x p), targets Y (n x t) and weights w,
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
-If an intercept is fitted, Z are the features minus one fixed row, their `shift`, near their
-means: a column whose mean is 1e8 times its standard deviation loses nothing by centring then.
+If an intercept is fitted, Z are the features minus one fixed row, their `shift`, near their means.
+Centring then does not lose digits even if the mean of a column is 1e8 times its standard deviation.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from scipy.linalg import blas, lapack
 from rfbench.arrays import Array, FloatArray
 from rfbench.errors import MethodError
 
-# Penalties, and columns per target, from which on one decomposition for all penalties is faster.
-# Measured by `python -m scripts.bench.doubled`, relative CPU time: 11 penalties with the limit
-# doubled 2.28, 5 with it halved 1.04; COLUMNS_PER_SIDE with 450 equations doubled 1.48, with 200
-# halved 1.19.
+# Number of penalties, and of columns per target, from which on one decomposition for all penalties
+# is faster. Measured by `python -m scripts.bench.doubled`, relative CPU time: 11 penalties with the
+# limit doubled 2.28, 5 with it halved 1.04; COLUMNS_PER_SIDE with 450 equations doubled 1.48, with
+# 200 halved 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
 
-# Of solutions, relative; the penalty over the norm of K below which float32 is no preconditioner;
-# and steps. Measured on RKS features (M = 1,000, penalties 1e-3 to 1e4): of 15 penalties 14 are
-# solved with SINGLE as it is or halved, 13 with it doubled. ACCURACY doubled or halved changes
-# neither the time nor the error, 1e-11; all end within 8 of the MOST_STEPS.
+# Relative accuracy of solutions; the ratio of penalty and norm of K below which float32 cannot be
+# used as a preconditioner; and the maximum number of steps. Measured on RKS features (M = 1,000,
+# penalties 1e-3 to 1e4): with SINGLE as it is or halved, 14 of 15 penalties are solved; doubled,
+# 13. ACCURACY doubled or halved changes neither the time nor the error, 1e-11. All solutions need
+# at most 8 of the MOST_STEPS.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -43,7 +44,7 @@ _SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """All that least squares needs to know of (weighted) rows of features and targets.
+    """Sums over (weighted) rows of features and targets that are sufficient for least squares.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class NormalEquations:
         Number of rows, or the sum of their weights.
     shift : ndarray, shape (p,)
         The row that is subtracted from each row of features; zero if no intercept is fitted.
-        Equations that are added have the same shift.
+        Equations can be added only if they have the same shift.
     eps : float
         Relative rounding error of the features.
     """
@@ -80,21 +81,22 @@ class NormalEquations:
         return replace(self, **sums)
 
     def emptied(self) -> NormalEquations:
-        """Return the equations of no rows, for the same columns."""
+        """Return the equations of zero rows, for the same columns."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
     def subset(
         self, columns: NDArray[np.intp], scale: float | NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
-        """Return a copy of the equations of some of the columns, rescaled.
+        """Return the equations of a subset of the columns, rescaled.
 
         Parameters
         ----------
         columns : integer array, shape (p',)
-            The columns to keep, in the order wanted.
+            The columns to keep, in the requested order.
         scale : float or ndarray, shape (p',)
-            Factor of every kept column, for instance sqrt(M / M') when features carry 1/sqrt(M).
+            Factor of every kept column, for example sqrt(M / M') if features have the factor
+            1/sqrt(M).
         """
         sums = self.column_sums[columns]
         factor = np.broadcast_to(np.asarray(scale, np.float64), sums.shape)
@@ -107,13 +109,13 @@ class NormalEquations:
         )
 
     def intercepts(self, coef: Array) -> Array:
-        """Return the best intercepts of coefficients, (..., p, t): the means of the residuals."""
+        """Return the optimal intercepts for coefficients, (..., p, t): mean residuals."""
         fitted = self.column_sums @ coef
         best: Array = (self.target_sums - fitted) / self.n - self.shift @ coef
         return best
 
     def mean_squared_norm(self) -> float:
-        """Return the mean squared norm of a row of features, the shift included."""
+        """Return the mean squared norm of a row of features, including the shift."""
         shifted = self.gram.trace() + 2 * (self.shift @ self.column_sums)
         return float(shifted / self.n + self.shift @ self.shift)
 
@@ -125,10 +127,10 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        On the side of the rows, shape (a, n, t): the coefficients of n rows.
+        For `row_side`, shape (a, n, t): the coefficients of n rows.
     intercept : ndarray, shape (a, t)
     notes : list of list of str
-        For every penalty, what was done where Cholesky could not serve.
+        For every penalty, a note on the method used if Cholesky failed.
     """
 
     coef: Array
@@ -144,10 +146,10 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     equations : NormalEquations
         With p features and t targets.
     alphas : array, shape (a,)
-        Penalties, absolute: multiply by n for a penalty per sample. At zero the solution of least
+        Absolute penalties; multiply by n for a penalty per sample. At zero, the solution of minimal
         norm is returned if it is not unique.
     intercept : bool
-        Fit an unpenalised b (by centring), or hold it at 0.
+        Fit an unpenalised b (by centring), or fix it at 0.
 
     Returns
     -------
@@ -156,12 +158,13 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     Raises
     ------
     MethodError
-        The features or the targets are not finite.
+        If the features or the targets are not finite.
 
     Notes
     -----
-    `solve_shifted` describes how the penalties are solved. Its rounding error comes from
-    `estimate_rounding`, its largest entry from the Gram matrix before centring.
+    `solve_shifted` describes the solution for all penalties. Its rounding error is estimated by
+    `estimate_rounding`, and its largest entry is the largest entry of the Gram matrix before
+    centring.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
@@ -174,8 +177,8 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
         )
     t = equations.moment.shape[1]
     moment = equations.moment
-    # Centred with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
-    # constant is then not penalised, and drops out of the equations.
+    # Centre with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
+    # constant is then not penalised and no longer occurs in the equations.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
@@ -196,37 +199,37 @@ def solve_shifted(
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one decomposition for all.
 
-    Many penalties of a system that is large enough share one tridiagonal form in single precision,
-    see `_solve_together`. What it leaves is solved by Cholesky. An eigendecomposition serves where
-    that fails, or its smallest squared pivot is at most `noise` times the largest or `largest`;
-    without the directions where eigenvalue + alpha is as small. Where it served once, Cholesky is
-    tried for larger penalties only.
+    If there are many penalties and the system is large enough, they share one tridiagonal form in
+    single precision (see `_solve_together`). Cholesky solves the remaining penalties. An
+    eigendecomposition is used if Cholesky fails, or if its smallest squared pivot is at most
+    `noise` times the largest pivot or `largest`. It leaves out directions in which eigenvalue +
+    alpha is that small. Once it was used, Cholesky is tried only for larger penalties.
 
     Parameters
     ----------
     load : callable
-        Writes K into an array of shape (p, p) in Fortran order; the lower triangle counts.
+        Writes K into an array of shape (p, p) in Fortran order; only the lower triangle is used.
     sides : ndarray, shape (p, t)
     penalties : ndarray, shape (a,)
     noise : float
         Relative rounding error of K.
     largest : float
-        Largest entry of what K was made from.
+        Largest entry of K before centring.
 
     Returns
     -------
-    tuple of an ndarray, shape (a, p, t), and the notes, see `RidgePath`
+    tuple of an ndarray, shape (a, p, t), and the notes of `RidgePath`
     """
     p, t = sides.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
-    # One p x p array for all penalties: K is written anew for each, and the factor overwrites it.
+    # One p x p array for all penalties: K is loaded again for each, and the factor overwrites it.
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
-    # With fewer penalties, or more sides, a Cholesky factor each takes less time.
+    # With fewer penalties, or more sides, one Cholesky factor per penalty is faster.
     if left.size >= FEWEST_TOGETHER and p >= COLUMNS_PER_SIDE * t:
         load(work)
-        # Cholesky would accept these: its squared pivots are at least alpha.
+        # Cholesky would succeed for these penalties: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
         together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
@@ -240,8 +243,8 @@ def solve_shifted(
             load(work)
             work.reshape(-1, order="A")[:: p + 1] += alpha
             factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-            # A squared pivot is what the columns before leave of a diagonal entry. Where it is as
-            # small as the rounding of K, the solution along that direction is noise.
+            # A squared pivot is the part of a diagonal entry that earlier columns do not explain.
+            # If it is as small as the rounding of K, the solution in that direction is noise.
             pivots = np.diag(factor) ** 2
             if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
                 solved[i] = lapack.dpotrs(factor, sides, lower=1)[0]
@@ -252,8 +255,9 @@ def solve_shifted(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum
-        # K is positive semidefinite: eigenvalues below 0 are rounding. Directions where eigenvalue
-        # + alpha is rounding as well are left out, which gives the solution of least norm.
+        # K is positive semidefinite, so negative eigenvalues are rounding. Directions in which
+        # eigenvalue + alpha is rounding are left out, too, which gives the solution of minimal
+        # norm.
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
@@ -265,39 +269,42 @@ def solve_shifted(
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
     """Solve (K + alpha I) A = sides for every alpha at once, in float64, if that is fast.
 
-    Conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q', where K = Q T Q' is tridiagonal
-    up to the rounding of float32: one decomposition, in single precision, for all penalties. Each
-    step estimates the error of the solution; a side ends when the estimate is `accuracy` of it.
+    The method is conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q'. Here K = Q T Q' is
+    tridiagonal up to the rounding of float32: one decomposition, in single precision, for all
+    penalties. Each step estimates the error of the solution; a side is finished when the relative
+    estimate is at most `accuracy`.
 
     Returns
     -------
     ndarray, shape (a, p, t)
-        NaN for penalties below the rounding of float32, and for sides that take too many steps.
+        NaN for penalties below the rounding of float32, and for sides that need too many steps.
     """
-    # Scaled to K with entries of about 1 and sides of norm 1: float32 has no numbers below 1e-38 or
-    # above 3e38, and products of features may leave that range. Undone at the end.
+    # Scale K to entries of about 1 and the sides to norm 1: float32 has no numbers below 1e-38 or
+    # above 3e38, and products of features may exceed that range. The end of the function reverts
+    # it.
     p, t = sides.shape
     scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
     penalties = (
         penalties / scale
-    )  # of K / scale, whose numbers and squares neither overflow nor vanish
+    )  # relative to K / scale, in which numbers and squares neither overflow nor vanish
     # K = Q T Q' in float32 (Householder), T tridiagonal. T + alpha I is then factorised in O(p) for
-    # each penalty, where Cholesky of K + alpha I takes p^3 / 3 each.
+    # each penalty; a Cholesky factorisation of K + alpha I needs p^3 / 3 operations.
     rough = np.empty((p, p), np.float32, order="F")
     np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(rough[1:, :-1])
     diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
-    # |K| <= |diagonal| + 2 |beside| (Gershgorin). A pivot within float32's rounding of it has no
-    # correct digit: the preconditioner would then not be definite, and the iterations diverge.
+    # |K| <= |diagonal| + 2 |beside| (Gershgorin). A pivot within float32's rounding of this bound
+    # has no correct digit: the preconditioner would not be definite, and the iterations would
+    # diverge.
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
-    # Q times a block, or Q' times it, in float32; each column is scaled to 1, because late
-    # residuals are below what float32 has.
+    # Multiply a block by Q or by Q', in float32. Each column is scaled to 1, because late residuals
+    # are below the range of float32.
     def turn(block: Array, way: str) -> Array:
         size = np.abs(block).max(axis=0)
         size[size == 0] = 1.0
@@ -314,19 +321,19 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
         return turn(turned, "N")
 
     solved = np.full((p, penalties.size * t), np.nan)
-    # One column per penalty and side that is not solved yet; those that converge leave, so that the
-    # product with K is of as few columns as need it.
+    # One column per penalty and side that is not solved yet. Columns are removed when they
+    # converge, so that the product with K has as few columns as possible.
     live = np.flatnonzero(np.repeat(serves, t))
     which = live // t
     residual = np.asfortranarray(np.tile(sides / units, penalties.size)[:, live])
     x = np.zeros_like(residual)
-    # Conjugate gradients from x = 0 in float64, each column for itself: residual r, z = M r, slope
-    # r'z. The residual is of the exact K: what float32 lost in M costs steps, and no digits.
+    # Conjugate gradients from x = 0 in float64, separately for each column: residual r, z = M r,
+    # slope r'z. The residual uses the exact K, so that the rounding of M costs steps but no digits.
     direction = z = precondition(residual, which)
     slope = np.einsum("ij,ij->j", residual, z)
     for _ in range(MOST_STEPS):
         # z = M r estimates the error of x, since M is nearly (K + alpha I)^-1. The residual itself
-        # would be small where K is nearly singular, whatever the error.
+        # would be small if K is nearly singular, even for a large error.
         ended = np.linalg.norm(z, axis=0) <= accuracy * np.linalg.norm(x, axis=0)
         if ended.any():
             solved[:, live[ended]] = x[:, ended]
@@ -338,9 +345,9 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
             break
         product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # length = r'z / d'(K + alpha I)d minimises along the direction; the next direction is
-            # conjugate to the ones before: z + (new r'z / old r'z) d. A division by 0 gives NaN,
-            # which is never accurate: Cholesky solves all columns of that penalty.
+            # length = r'z / d'(K + alpha I)d minimises along the direction. The next direction is
+            # conjugate to the earlier ones: z + (new r'z / old r'z) d. A division by 0 gives NaN,
+            # which never meets the accuracy; Cholesky then solves all columns of that penalty.
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
             residual = residual - length * product
@@ -353,8 +360,9 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
 def estimate_rounding(equations: NormalEquations) -> float:
     """Return the relative error of the Gram matrix in its spectral norm.
 
-    p eps of float64, in which it is factorised, but at least 4 eps of the features' type: that of
-    features in float32 is 1 to 2 eps, however many they are, as they round to either side.
+    It is p eps of float64, in which the matrix is factorised, but at least 4 eps of the features'
+    type. For features in float32 the error is 1 to 2 eps for any p, because they are rounded up and
+    down.
     """
     return max(len(equations.gram) * float(np.finfo(np.float64).eps), 4 * equations.eps)
 
@@ -365,16 +373,16 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     Parameters
     ----------
     equations : NormalEquations
-        Of the rows to score, for instance a fold.
+        Equations of the rows to score, for example a fold.
     coef : ndarray, shape (a, p, t)
     intercept : ndarray, shape (a, t)
 
     Returns
     -------
     ndarray, shape (a, t)
-        Exact to about ten times the `estimate_rounding` of the sum of squared targets: smaller
-        sums are given as that much. Infinite where the sum is negative beyond it: such
-        coefficients are too large for the precision of the equations.
+        The result is exact to about ten times `estimate_rounding` of the sum of squared targets;
+        smaller sums are replaced by that value. It is infinite if the sum is more negative than
+        that, because such coefficients are too large for the precision of the equations.
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)

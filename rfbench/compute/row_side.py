@@ -1,11 +1,11 @@
-r"""Ridge regression on the side of the rows, and the error of rows left out one by one.
+r"""Ridge regression with an n x n system of the rows, and leave-one-out errors.
 
-With n rows of p features Z less their means, :math:`\theta = Z^\top a` where
-:math:`(Z Z^\top + \alpha I) a = y`: an n x n system in place of a p x p one.
+Let Z be n rows of p features minus their means. Then :math:`\theta = Z^\top a` with :math:`(Z
+Z^\top + \alpha I) a = y`: an n x n system instead of a p x p one.
 
-The fit without row i is never made. With the matrix S of the fitted values, Sy, its error at row i
-is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen 1974; Golub, Heath and Wahba
-1979). Of a group of rows it is the solution of such a system, with the block :math:`I - S_{gg}`.
+The fit without row i is never computed. With the matrix S of the fitted values, Sy, its error at
+row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen 1974; Golub, Heath and
+Wahba 1979). For a group of rows the errors solve such a system with the block :math:`I - S_{gg}`.
 One eigendecomposition gives S for every penalty.
 """
 
@@ -28,13 +28,13 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     Parameters
     ----------
     K : ndarray, shape (n, n)
-        Products of the rows, or their kernel.
+        Products of the rows with each other, or their kernel.
     Y : ndarray, shape (n, t)
     alphas : ndarray, shape (a,)
     intercept : bool
-        Fit an unpenalised b (by centring), or hold it at 0.
+        Fit an unpenalised b (by centring), or fix it at 0.
     noise : float
-        Relative rounding error of K, see `rfbench.compute.ridge.solve_shifted`.
+        Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted`).
     """
     means, column_means, mean = _means(K, Y, intercept)
 
@@ -50,7 +50,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
 
 
 class RowSpectrum:
-    """The eigendecomposition of K, from which every penalty follows; arguments as `solve_dual`."""
+    """The eigendecomposition of K, used for every penalty; the arguments are as in `solve_dual`."""
 
     def __init__(self, K: Array, Y: Array, *, intercept: bool, noise: float) -> None:
         n = len(K)
@@ -59,8 +59,9 @@ class RowSpectrum:
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
         work = np.asfortranarray(K.T - self.column_means)
         work -= (self.column_means - mean)[:, None]
-        # Centred, K is zero along the constant. There it is lifted to the mean eigenvalue, and what
-        # that adds is taken away again: the direction is never at the level of rounding.
+        # After centring, K is zero along the constant. Its eigenvalue there is raised to the mean
+        # eigenvalue, so that the direction is never at the level of rounding; the effect of this is
+        # subtracted later.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
         self.values, self.vectors = linalg.eigh(
@@ -82,16 +83,16 @@ class RowSpectrum:
         return RidgePath(duals, self.means - self.column_means @ duals, notes)
 
     def serves(self, alphas: Array) -> bool:
-        """Whether no penalty is as small as the rounding of K: then no direction is dropped."""
+        """Return True if all penalties exceed the rounding of K; then no direction is left out."""
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def group_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Return the decisions of a group of rows by the fit without it, shape (a, rows, t).
+        """Return the decisions of a group of rows under the fit without it, shape (a, rows, t).
 
-        Of penalties that this `serves`.
+        The penalties have to satisfy `serves`.
         """
         own = np.ascontiguousarray(self.vectors[rows])
-        weights = alphas[:, None] / (self.values + alphas[:, None])  # of I - S
+        weights = alphas[:, None] / (self.values + alphas[:, None])  # eigenvalues of I - S
         missed = _combined(own, weights, self.sides)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
@@ -102,16 +103,16 @@ class RowSpectrum:
         return np.asarray(self.Y[rows] - missed)
 
     def left_out(self, alphas: Array) -> Array:
-        """Return the decision of each row by the fit without it, shape (a, n, t).
+        """Return the decision of each row under the fit without it, shape (a, n, t).
 
-        Not finite for a row on which such a fit has no hold.
+        It is not finite for rows that such a fit does not determine.
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
         inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
-            # Of I - S, over alpha where that is not zero or nothing was left out: the quotient of
-            # the two sides is the same, and with alpha = 0 it stays defined.
+            # I - S, divided by alpha unless alpha is zero and no direction was left out. The
+            # quotient of the two sides does not change, and it stays defined for alpha = 0.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
@@ -124,7 +125,7 @@ class RowSpectrum:
 
 
 def _combined(vectors: Array, weights: Array, sides: Array) -> Array:
-    """Return vectors @ (w[:, None] * sides) for every row w of the weights, in one product."""
+    """Return vectors @ (w[:, None] * sides) for every row w of the weights, as one product."""
     a, k = weights.shape
     flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
     return np.asarray((vectors @ flat).reshape(len(vectors), a, -1).transpose(1, 0, 2))
@@ -137,7 +138,7 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 
 
 def _inverse(values: Array, alphas: Array, noise: float, largest: float) -> tuple[Array, list[int]]:
-    """Return 1 / (values + alpha), shape (a, p), 0 where that is rounding, and how often it is."""
+    """Return 1 / (values + alpha), shape (a, p), 0 if that is rounding, and the count of zeros."""
     shifted = values + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)
     kept = shifted > least[:, None]

@@ -1,18 +1,18 @@
-r"""The compiled loops of `rfbench.compute.waves`, and how a cosine is computed.
+r"""The compiled loops of `rfbench.compute.waves`, and the computation of a cosine.
 
 A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 
     cos x = (-1)^k (1 + r^2 C(r^2)),    sin x = (-1)^k r (1 + r^2 S(r^2)).
 
-- k comes from adding and taking away 1.5 2^52 (1.5 2^23 in float32), which leaves its parity in
-  the lowest bit of the sum: the sign costs one shift and one exclusive or.
-- k pi is taken away in parts (Cody & Waite 1980). The parts before the last have so few bits (38;
-  9 and 9 in float32) that k times them is exact for \|x\| < `LARGEST_PHASE`, with or without fused
+- k is computed by adding and subtracting 1.5 2^52 (1.5 2^23 in float32), which leaves its parity in
+  the lowest bit of the sum: the sign needs one shift and one exclusive or.
+- k pi is subtracted in parts (Cody & Waite 1980). All parts except the last have so few bits (38; 9
+  and 9 in float32) that k times them is exact for \|x\| < `LARGEST_PHASE`, with or without fused
   multiply-add.
 - C and S minimise the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
   exchange with 60 digits, then rounded. Their own error is 4e-18 (C) and 1.1e-16 (S), 2.4e-10 and
   4.6e-9 in float32.
-- A phase that is not below `LARGEST_PHASE` in size, infinity and NaN among them, goes to the C
+- Phases with an absolute value of `LARGEST_PHASE` or more, infinity and NaN are passed to the C
   library.
 
 The first loop of each function has no branch and compiles to vector instructions.
@@ -28,14 +28,14 @@ import numpy as np
 from rfbench.compute import compile_function, overload
 
 LARGEST_PHASE = 1e5
-"""Phases of this size and beyond take the slow and safe way.
+"""Phases of this absolute value and above use the slower C library.
 
-Up to 2^15 multiples of pi the 38 bits of the first part of pi times k are exact in 53 bits (9 times
-k in 24, in float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
+Up to 2^15 multiples of pi, k times the first part of pi, which has 38 bits, is exact in 53 bits (9
+bits times k in 24, in float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
 """
 
-# Values per chunk, 8 KiB of the 32 of an L1 cache with the offsets beside it. Chosen without a
-# measurement of its own; doubled, it still fits.
+# Values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also holds the offsets. Chosen without
+# a separate measurement; doubled, it still fits.
 _CHUNK = 1024
 
 
@@ -43,24 +43,25 @@ class _Numbers(NamedTuple):
     """The constants of one floating-point type."""
 
     per_pi: Any
-    rounding: Any  # what is added and subtracted to round to a whole number
+    rounding: Any  # added and subtracted to round to an integer
     limit: Any
     pi: tuple[Any, ...]  # the parts of pi
-    cosine: tuple[Any, ...]  # coefficients of 1 + u C(u) and of 1 + u S(u), the highest power first
+    # coefficients of 1 + u C(u) and of 1 + u S(u), starting with the highest power
+    cosine: tuple[Any, ...]
     sine: tuple[Any, ...]
 
     def cast(self, kind: Any) -> _Numbers:
-        """Return them in another type."""
+        """Return the constants converted to another type."""
         plain = (kind(number) for number in self[:3])
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
 # By definition: 1 / pi; 1.5 2^52 (1.5 2^23 in float32), at which the spacing of floating-point
-# numbers is 1, so that adding it rounds to the nearest k; the parts of pi, of which the first has
-# 38 bits and the second the rest (9, 9 and the rest in float32; Cody and Waite 1980). The
-# coefficients by Remez exchange with 60 digits, see above: errors of 4e-18 (cosine) and 1.1e-16
-# (sine), in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C library.
-# A number that is doubled is a fault.
+# numbers is 1, so that adding it rounds to the nearest k; the parts of pi: the first has 38 bits
+# and the second the rest (9, 9 and the rest in float32; Cody and Waite 1980). The coefficients are
+# computed by Remez exchange with 60 digits (see the module docstring): errors of 4e-18 (cosine) and
+# 1.1e-16 (sine), in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C
+# library. Doubling any of these numbers makes the results wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,
@@ -88,7 +89,7 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
-# The same in float32, by definition and by Remez exchange, see above.
+# The same in float32, by definition and by Remez exchange.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
@@ -111,7 +112,7 @@ _SINGLE = _DOUBLE._replace(
 
 
 def _numbers(x: Any) -> Any:
-    """Return the constants of the type of x; compiled code has them without a look-up."""
+    """Return the constants for the type of x; compiled code gets them without a look-up."""
 
 
 @overload(_numbers)
@@ -125,7 +126,7 @@ def _numbers_of_type(x: Any) -> Any:
 
 
 def _signed(x: Any, shifted: Any) -> Any:
-    """Return x with the sign changed if the lowest bit of the other number is set."""
+    """Return x, with its sign changed if the lowest bit of `shifted` is set."""
 
 
 @overload(_signed)
@@ -142,11 +143,12 @@ def _signed_of_type(x: Any, shifted: Any) -> Any:
 
 @compile_function
 def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
-    """Return r and (-1)^k scale, x = k pi + r."""
-    # k = rint(x / pi): the sum has the spacing 1, so that adding rounds, and subtracting gives k as
-    # a number. The lowest bit of the sum is k's parity; shifted to the top it is the sign of
-    # (-1)^k. Additions keep their order: with a compiler's fast mathematics the two would cancel.
-    # `rint` and a conversion to integers would keep the loop from compiling to vectors.
+    """Return r and (-1)^k scale, where x = k pi + r."""
+    # k = rint(x / pi): the sum has the spacing 1, so that the addition rounds and the subtraction
+    # gives k as a floating-point number. The lowest bit of the sum is the parity of k; shifted to
+    # the top it is the sign of (-1)^k. The order of additions has to be kept: with a compiler's
+    # fast mathematics the two would cancel. `rint` and a conversion to integers would prevent
+    # vectorisation of the loop.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -164,12 +166,12 @@ def _polynomial(u: Any, coefficients: Any) -> Any:
 
 @compile_function
 def _is_far(x: Any, numbers: Any) -> Any:
-    return not (abs(x) < numbers.limit)  # and not >=, so that NaN is far
+    return not (abs(x) < numbers.limit)  # not >=, so that NaN counts as far
 
 
 @compile_function
 def _tile(offsets: Any) -> Any:
-    """Repeat the offsets until a chunk of rows fills the vector units and stays in L1."""
+    """Repeat the offsets until a chunk of rows fills the vector units and still fits into L1."""
     period = offsets.size
     if period >= _CHUNK:
         return offsets
@@ -181,9 +183,10 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Do flat <- scale cos(flat + offsets), the offsets repeated; abs(scale) < `LARGEST_PHASE`."""
-    # A row is often shorter than a vector loop needs to pay: rows are joined to chunks, and the
-    # offsets repeated to their length, since an index modulo the row's length does not vectorise.
+    """Compute flat <- scale cos(flat + offsets), offsets repeated; abs(scale) < `LARGEST_PHASE`."""
+    # A row is often too short for a vector loop. Rows are therefore joined to chunks and the
+    # offsets are repeated to their length, because an index modulo the row's length does not
+    # vectorise.
     tile, numbers = _tile(offsets), _numbers(scale)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
@@ -198,13 +201,14 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    chunk[j] = math.cos(np.float64(chunk[j]))  # rounded, then multiplied
+                    # rounded before the multiplication, as in the first loop
+                    chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 
 
 @compile_function
 def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
-    """Write rows of `width` cosines and as many sines."""
+    """Write rows of `width` cosines followed by `width` sines."""
     numbers = _numbers(scale)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
@@ -228,9 +232,9 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    """Do flat <- scale flat^order H(flat)."""
-    # H(0) = 1/2 as in Cho and Saul (2009): order 0 counts a row on the boundary half. Comparisons
-    # are ordered so that NaN stays NaN.
+    """Compute flat <- scale flat^order H(flat)."""
+    # H(0) = 1/2 as in Cho and Saul (2009): order 0 counts a row on the boundary as a half. The
+    # order of comparisons keeps NaN.
     zero, half = scale * 0, scale / 2
     if order == 0:
         for j in range(flat.size):

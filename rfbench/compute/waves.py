@@ -24,12 +24,12 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     offsets : ndarray, shape (M,), or None
         One offset per column, in radians; None adds nothing.
     scale : float
-        Weight of every feature, sqrt(2 / M) for the offset map.
+        Factor of every feature, sqrt(2 / M) for the offset map.
 
     Raises
     ------
     ValueError
-        The array has another type or layout, or the offsets do not fit its columns.
+        If the array has a different type or layout, or the offsets do not match its columns.
 
     Notes
     -----
@@ -44,8 +44,8 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
-    # The loop tells phases that it left for later from waves by their size, after rounding to
-    # float32.
+    # The loop distinguishes computed values from postponed phases by their absolute value, after
+    # rounding to float32.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))
@@ -59,16 +59,16 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
-        Projections in radians, left as they are.
+        Projections in radians; not changed.
     scale : float
-        Weight of every feature, sqrt(1 / M) for the paired map.
+        Factor of every feature, sqrt(1 / M) for the paired map.
     out : ndarray, shape (n, 2 M), the type of `phase`
         The M cosines, then the M sines, C-contiguous. Must not overlap `phase`.
 
     Raises
     ------
     ValueError
-        An array has another type, shape or layout.
+        If an array has a different type, shape or layout.
 
     Notes
     -----
@@ -78,7 +78,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     n, width = phase.shape
     if not is_float_matrix(out) or (out.shape, out.dtype) != ((n, 2 * width), phase.dtype):
         raise ValueError(
-            f"the output is no writeable, C-contiguous {phase.dtype} array of shape "
+            f"the output is not a writeable, C-contiguous {phase.dtype} array of shape "
             f"({n}, {2 * width})"
         )
     if flat.size:
@@ -95,12 +95,12 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
     order : {0, 1, 2}
         Step, ramp or half parabola.
     scale : float
-        Weight of every feature.
+        Factor of every feature.
 
     Raises
     ------
     ValueError
-        The array has another type or layout, or the order is another number.
+        If the array has a different type or layout, or the order is not supported.
 
     References
     ----------
@@ -113,9 +113,10 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
 
 @functools.cache
 def warm_up() -> None:
-    """Load (the first time on a machine: compile) every kernel of `rfbench.compute`.
+    """Load every kernel of `rfbench.compute`, or compile it the first time on a machine.
 
-    Call it before a clock runs: about 8 s the first time, a fraction of a second afterwards.
+    Call it before measuring time: it needs about 8 s the first time, a fraction of a second
+    afterwards.
     """
     from rfbench.compute.gram import accumulate
     from rfbench.compute.hadamard import fwht_inplace

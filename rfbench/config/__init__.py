@@ -1,4 +1,4 @@
-"""The configuration: its schema, and the messages when it is wrong."""
+"""The configuration: its schema and its error messages."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def read_all(
     only: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Read and check the runs of a configuration file: all, or those with the names `only`.
+    """Read and check the runs of a configuration file: all, or only the runs named in `only`.
 
-    Overrides, ``key.path=value`` as given to ``--set``, win over the file; `allow_imports` is
-    `anything` of `rfbench.permissions.check_permission`. ConfigError names the file, the line, what
-    is allowed and the nearest right word.
+    Overrides, ``key.path=value`` as given to ``--set``, replace values of the file. `allow_imports`
+    is the argument `anything` of `rfbench.permissions.check_permission`. A ConfigError names the
+    file, the line, the allowed values and the nearest valid name.
     """
     runs = read_documents(path, overrides)
     chosen = dict(choose(path, runs, name) for name in only) if only else runs
@@ -43,9 +43,9 @@ def read_all(
 
 
 def read_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
-    """Return the runs of a configuration file by name, not yet checked.
+    """Return the runs of a configuration file by name, without checking them.
 
-    The path may be the name of a configuration that comes with rfbench.
+    The path may be the name of a configuration shipped with rfbench.
     """
     return list_runs(yamlfile.load(shipped.locate(path)), _stem(path), overrides)
 
@@ -53,7 +53,7 @@ def read_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlf
 def list_runs(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
-    """Return the runs of a document by name, not yet checked."""
+    """Return the runs of a document by name, without checking them."""
     runs = matrix.expand_runs(document, stem)
     for document in runs.values():
         for text in overrides:
@@ -64,7 +64,7 @@ def list_runs(
 def choose(
     path: Path, found: Mapping[str, yamlfile.Document], name: str = ""
 ) -> tuple[str, yamlfile.Document]:
-    """Return the run of this name, with or without that of the file; of none, the only one."""
+    """Return the run with this name, with or without the file name; by default the only run."""
     stem = _stem(path)
     for full in (name, f"{stem}_{name}", f"{stem}.{name}"):
         if full in found:
@@ -80,7 +80,7 @@ def choose(
 
 
 def shorten_path(path: Path, name: str) -> str:
-    """Return the name of a run without that of its file."""
+    """Return the name of a run without the name of its file."""
     return name.removeprefix(_stem(path))[1:] or name
 
 
@@ -91,18 +91,18 @@ def _stem(path: Path) -> str:
 def from_document(
     document: yamlfile.Document, name: str, *, allow_imports: bool = False
 ) -> Experiment:
-    """Check a document; see `read_all`."""
+    """Check a document. See `read_all`."""
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
             f"The name '{name}' cannot be the name of a results folder.",
-            "It may have letters, digits and . _ + = - in it.",
+            "Allowed are letters, digits and . _ + = -.",
             "Rename the configuration file.",
         )
     value = dict(document.value)
     if "name" in value:
         raise ConfigError(
-            f"{format_location(document, ('name',))}: the name is the file's own name.",
-            todo="Take the key `name` out, or use `title`.",
+            f"{format_location(document, ('name',))}: the name of a run is the name of its file.",
+            todo="Remove the key `name`, or use `title`.",
         )
     try:
         experiment = Experiment.model_validate({"name": name, **value})
@@ -128,7 +128,7 @@ def _list_changes(document: yamlfile.Document) -> Iterator[str]:
 def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
-    """Refuse code that nobody permitted, see `rfbench.permissions`; ConfigError names the line."""
+    """Raise ConfigError, with the line, for code without permission (`rfbench.permissions`)."""
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
         if code is not None:
@@ -138,7 +138,7 @@ def _check_permission(
     for dataset in experiment.dataset:
         check(("dataset",), dataset.code, None)
     for position, sampler in enumerate(experiment.samplers):
-        if sampler.given is None:  # the person who gives an object has run its code
+        if sampler.given is None:  # a given object was created by running its code
             check(("samplers", position), sampler.code, sampler.parameters)
     check(("solver",), experiment.solver.code, experiment.solver.parameters)
     for path, kernel in (
@@ -151,18 +151,18 @@ def _check_permission(
 
 
 REMOVED = ("timing", "device", "kernel_metric", "plugins")
-"""Keys that earlier versions had. A manifest is read without them, whatever they say there."""
+"""Keys of earlier versions. A manifest is read without them, whatever their values are."""
 
 
 def from_manifest(
     content: dict[str, Any], source: str, *, allow_imports: bool = False
 ) -> Experiment:
-    """Return an experiment as the manifest of its results has it.
+    """Return the experiment that the manifest of its results contains.
 
-    `source` is the manifest's name for messages; files that it names are looked for from here. What
-    was checked when it ran is not checked again. Before 0.2.0 there was no key `features_in_folds`:
-    features were fitted once. ResultsError: it is of another version.
-    ConfigError: it names code that nobody permitted.
+    `source` is the name of the manifest in messages. Paths in the manifest are relative to the
+    current folder. Checks that passed when it ran are not repeated. Before 0.2.0 there was no key
+    `features_in_folds`; features were fitted once. Raise ResultsError if the manifest has a
+    different version, and ConfigError if it names code without permission.
     """
     try:
         content = {key: value for key, value in content.items() if key not in REMOVED}

@@ -1,7 +1,7 @@
-"""The methods of an experiment, built with what it fixes for all of them.
+"""Building the methods of an experiment with the settings that all methods share.
 
-What the configuration says of a method wins over what is fixed for all. Each raises MethodError if
-there is no such method, or it cannot be built with these parameters.
+Parameters of a method in the configuration override shared settings. All functions raise
+MethodError if there is no such method, or it cannot be built with these parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
 def make_method(spec: SamplerSpec) -> Method:
-    """Return what a sampler's entry names, ready to be built: registered, imported or given."""
+    """Return the method of a sampler's entry before it is built: registered, imported or given."""
     if spec.given is not None:
         thing = spec.given.load()
     elif spec.imported:
@@ -34,11 +34,11 @@ def make_method(spec: SamplerSpec) -> Method:
 
 
 def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
-    """Return what a sampler's class says of itself on which its trials depend.
+    """Return the properties of a sampler's class on which its trials depend.
 
-    ``has_bandwidth``: whether the bandwidth changes what is measured; ``looks_at_target``, see
-    `rfbench.samplers.base.uses_target`; ``keeps_some``: whether it decides how many features
-    there are. An imported class is asked like a registered one.
+    ``has_bandwidth``: whether the bandwidth changes the measurement. ``looks_at_target``: see
+    `rfbench.samplers.base.uses_target`. ``keeps_some``: whether the sampler decides the number of
+    features. Imported classes have the same properties as registered ones.
     """
     method = make_method(spec)
     asked = method.thing
@@ -52,18 +52,19 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
 
 
 def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
-    """Return what the experiment's solver says of itself on which its trials depend.
+    """Return the properties of the experiment's solver on which its trials depend.
 
-    ``selection``: how it chooses, see `rfbench.solvers.Solver`; 'fixed' where there is no solver,
-    and of an estimator from elsewhere. ``uses_features``: whether it sees the features; otherwise
-    the rows themselves. An imported class is asked as a sampler's is, see `get_sampler_properties`.
+    ``selection``: how it selects the penalty (see `rfbench.solvers.Solver`); 'fixed' without a
+    solver, and for external estimators. ``uses_features``: whether it uses the features; otherwise
+    it uses the rows themselves. Imported classes have the same properties (see
+    `get_sampler_properties`).
     """
     solver = asked_solver(experiment)
     return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}
 
 
 def asked_solver(experiment: Experiment) -> FittedModel:
-    """Return the unfitted solver of the first task that it does, to be asked about itself."""
+    """Return an unfitted solver of the first task that it supports, to read its properties."""
     tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
     return make_solver(experiment, task=next(iter(tasks)), random_state=0)
 
@@ -81,8 +82,7 @@ def make_sampler(
 ) -> RandomFeatures:
     """Return an unfitted sampler with M features for n rows of d columns.
 
-    A bandwidth replaces the experiment's rule. A `method` that was resolved before is not imported
-    anew.
+    A bandwidth replaces the experiment's rule. With a resolved `method`, nothing is imported again.
     """
     method = method or make_method(spec)
     shared = {
@@ -100,8 +100,8 @@ def make_solver(
 ) -> FittedModel:
     """Return the unfitted solver for a task ('classification' or 'regression').
 
-    An estimator from elsewhere takes the random state only, and is adapted here: whoever fits it
-    sees one interface.
+    An external estimator gets only the random state. It is adapted here, so that all solvers have
+    the same interface.
     """
     spec = experiment.solver
     if spec.name == NO_SOLVER:
@@ -127,15 +127,15 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return parameters with the threads of a trial for the `n_jobs` that were written."""
+    """Return parameters in which a given `n_jobs` is replaced by the threads of a trial."""
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 
 
 def chooses_on_training_rows(experiment: Experiment) -> bool:
-    """Tell whether training rows that are held out choose: by validation or in folds.
+    """Return True if held-out rows of the training set select: by validation or in folds.
 
-    Not so those that are left out one by one: features that look at the target are refused there.
+    Leave-one-out does not count; with it, features that use the target are rejected.
     """
     return get_solver_properties(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
 
@@ -147,7 +147,7 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 
 
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the constructor takes of it."""
+    """Return the parameters that the constructor accepts."""
     return {
         word: value for word, value in fixed.items() if word in list_taken_parameters(cls.__init__)
     }

@@ -1,4 +1,4 @@
-"""What is well-formed but cannot run."""
+"""Checks of well-formed configurations that cannot run."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
-    """Refuse what is well-formed but cannot run; ConfigError names the line.
+    """Raise ConfigError, with the line, for a well-formed configuration that cannot run.
 
-    Data are read and methods built: what they import is permitted already.
+    Data are read and methods are built; their imports are permitted already.
     """
     with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
@@ -46,7 +46,7 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
         with raise_as_config_error(document, "dataset"):
             raise ConfigError(
                 "regression and classification data are mixed.",
-                "Their errors cannot share one table: make two configurations.",
+                "Their errors cannot share one table. Write two configurations.",
             )
     with raise_as_config_error(document, "samplers"):
         _check_that_samplers_differ(experiment)
@@ -67,7 +67,7 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     for key in ("kernel_error_draws", "kernel_error_repeats"):
         if getattr(experiment, key) > 1 and not experiment.kernel_error_rows:
             with raise_as_config_error(document, key):
-                raise ConfigError(f"{key} is for kernel_error_rows.", "", "Write both or neither.")
+                raise ConfigError(f"{key} requires kernel_error_rows.", "", "Write both, or none.")
     for position, sampler in enumerate(experiment.samplers):
         with raise_as_config_error(document, "samplers", position):
             _check_sampler(experiment, sampler, _built(experiment, sampler))
@@ -84,19 +84,19 @@ def _check_paper(experiment: Experiment) -> None:
             folds = len(papers.read_authors_settings(name, spec.name, sampler.label))
             if not folds or folds != split.get("folds"):
                 raise ConfigError(
-                    f"{name} has rows of {folds} folds for {sampler.label} on {spec.name}, and the "
+                    f"{name} has rows for {folds} folds of {sampler.label} on {spec.name}, but the "
                     f"split is {experiment.split}.",
-                    "Each trial takes the settings of the fold that it tests on.",
-                    "Name samplers and data sets that its rows.csv has, and split by its folds.",
+                    "Each trial uses the settings of its test fold.",
+                    "Use samplers and data sets of its rows.csv, and its number of folds.",
                 )
 
 
 def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
-    """Refuse a statement that no row could be held against."""
+    """Raise ConfigError for a statement that cannot be compared with any row."""
     from rfbench.results.schema import SCHEMA, TEXT
 
     if SCHEMA[check.column].kind == TEXT:
-        raise ConfigError(f"column is {check.column}, which has no numbers.", "", "Name another.")
+        raise ConfigError(f"column {check.column} has no numbers.", "", "Name a different one.")
     samplers = experiment.samplers
     names = {name for spec in samplers for name in (spec.label, spec.name)}
     if check.sampler is not None and check.sampler not in names:
@@ -106,7 +106,7 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
 
 
 def _check_that_samplers_differ(experiment: Experiment) -> None:
-    """Refuse two labels of one method with equal parameters: one trial cannot be both."""
+    """Raise ConfigError for two labels of a method with equal parameters and thus equal trials."""
     labels: dict[str, str] = {}
     for spec in experiment.samplers:
         given = spec.given and spec.given.identity
@@ -115,33 +115,33 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
             raise ConfigError(
                 f"{labels[method]} and {spec.label} are {spec.name} with the same parameters.",
                 "Their trials are the same, and only one of them would be measured.",
-                "Take one out, or give one other parameters.",
+                "Remove one of them, or change its parameters.",
             )
         labels[method] = spec.label
 
 
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
-    """Refuse a split and a scaling that a data set does not have."""
+    """Raise ConfigError for a split or a scaling that a data set does not support."""
     entry = spec.entry
     with raise_as_config_error(document, "split"):
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
                 f"{spec.name} has no given split.",
-                "Its rows were published in one piece.",
-                "Write `split: {test_size: 0.3}`, say.",
+                "It was published without a split.",
+                "Write for example `split: {test_size: 0.3}`.",
             )
     with raise_as_config_error(document, "scaling"):
         if entry.sparse and experiment.scaling not in ("none", "/255"):
             raise ConfigError(
                 f"{spec.name} is sparse and scaling is '{experiment.scaling}'.",
-                "That would make it dense.",
+                "This scaling would produce dense rows.",
                 "Write `scaling: none`.",
             )
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Refuse a choice that nothing makes or nothing heeds."""
+    """Raise ConfigError for a bandwidth grid without a selection, or without an effect."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
@@ -161,13 +161,13 @@ def _check_bandwidths(experiment: Experiment) -> None:
         f"the kernel {experiment.kernel} has none": not (
             KERNELS.find(experiment.kernel).has_bandwidth
         ),
-        f"{', '.join(own)} has one of its own": bool(own),
+        f"{', '.join(own)} has its own bandwidth": bool(own),
     }
     for why in (reason for reason, holds in reasons.items() if holds):
         raise ConfigError(
             f"the bandwidth cannot be chosen: {why}.",
             "It is chosen with the penalty, on the same rows.",
-            "Write `bandwidth: median`, say.",
+            "Write for example `bandwidth: median`.",
         )
 
 
@@ -180,8 +180,8 @@ def _check_sizes(experiment: Experiment) -> None:
         raise make_unknown_error("sampler for kept_by called", kept_by, specs, ConfigError)
     if not _keeps_some(specs[kept_by]):
         raise ConfigError(
-            f"{kept_by} does not decide how many it keeps.",
-            "kept_by names a sampler that does: lkrf.",
+            f"{kept_by} does not decide how many features it keeps.",
+            "kept_by requires a sampler that does: lkrf.",
         )
 
 
@@ -195,12 +195,12 @@ def _check_kept_features(experiment: Experiment) -> None:
     if not experiment.kept_features:
         return
     if not any(map(_keeps_some, experiment.samplers)):
-        raise ConfigError("no sampler decides which features it keeps.", "", "Take lkrf, say.")
+        raise ConfigError("no sampler decides which features it keeps.", "", "Use lkrf.")
     d = max(experiment.shape(spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
-            f"the data have {d} columns, and kept.csv has room for at most {MOST_DIMENSIONS}.",
-            todo="Leave kept_features out, or take the kernel linear.",
+            f"the data have {d} columns, but kept.csv has at most {MOST_DIMENSIONS}.",
+            todo="Remove kept_features, or use the kernel linear.",
         )
 
 
@@ -214,17 +214,17 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 
 
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
-    """Refuse a sampler where it cannot be used."""
+    """Raise ConfigError if a sampler cannot be used in this experiment."""
     has = built.has_bandwidth or not isinstance(built, ForeignFeatures)
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(
-            f"{sampler.label} has no bandwidth that could be chosen.",
-            f"It takes no number of features by a name that is known: {', '.join(SIZES)}.",
-            "Give the parameter that it has, `NAME: M`, or write `bandwidth: median`, say.",
+            f"{sampler.label} has no bandwidth to select.",
+            f"It has no known parameter for the number of features: {', '.join(SIZES)}.",
+            "State its parameter, `NAME: M`, or write for example `bandwidth: median`.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(
             f"{sampler.label} does not approximate the kernel, and without a solver there is "
             "nothing else to measure.",
-            todo="Take it out, or name a solver.",
+            todo="Remove it, or name a solver.",
         )

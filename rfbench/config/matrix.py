@@ -1,4 +1,4 @@
-"""One file, several runs: each protocol on each data set.
+"""Expansion of one file to several runs: each protocol on each data set.
 
     protocols:
       printed: {scaling: minmax}
@@ -9,8 +9,8 @@
     exceptions:
       mnist.printed: {scaling: /255}
 
-The keys of an entry are those of ``--set``. Protocols are applied first, then data sets, then
-exceptions. The runs are called FILE_DATASET.PROTOCOL, without the part whose axis is missing.
+The keys of an entry are keys of ``--set``. Protocols are applied first, then data sets, then
+exceptions. The runs are named FILE_DATASET.PROTOCOL; the part of a missing axis is omitted.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-JOINED = ("title", "description")  # put together from the parts, in place of the last one
+JOINED = ("title", "description")  # joined from all parts, instead of using the last one
 Entries = Mapping[str, Mapping[str, Any]]
 
 
 def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
-    """Return the runs of a file by name, each as a document of its own.
+    """Return the runs of a file by name, each as a separate document.
 
-    `stem` is the name of the file, and of the run if the file has no axes. ConfigError if an axis
-    or entry is no mapping, or names a data set or run that is not there.
+    `stem` is the name of the file; it is also the name of the run if the file has no axes. Raise
+    ConfigError if an axis or entry is not a mapping, or names an unknown data set or run.
     """
     if not any(axis in document.value for axis in AXES):
         return {stem: document}
@@ -61,21 +61,21 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
     named = isinstance(entries, dict) and (entries or axis not in document.value)
     if not named or not all(isinstance(entry, dict | None) for entry in entries.values()):
         raise ConfigError(
-            f"{format_location(document, (axis,))}: {axis} is no mapping of names to what differs.",
+            f"{format_location(document, (axis,))}: {axis} is not a mapping of names to keys.",
             todo=f"Write `{axis}: {{NAME: {{key: value}}}}`."
-            + (" Data sets of one table stand under `dataset`." if axis == DATASETS else ""),
+            + (" Data sets of one table belong under `dataset`." if axis == DATASETS else ""),
         )
     return {name: entry or {} for name, entry in entries.items()}
 
 
 def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
-    """Return the data sets that a protocol is for: all, or those of its key `for`."""
+    """Return the data sets of a protocol: all, or the list of its key `for`."""
     every = list(axes[DATASETS]) or [""]
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
     if not isinstance(wanted, list) or not all(name in every for name in wanted):
         raise ConfigError(
             f"{format_location(document, (PROTOCOLS, protocol, FOR))}: "
-            "`for` is no list of data sets of this file.",
+            "`for` is not a list of data sets of this file.",
             f"They are {', '.join(axes[DATASETS])}.",
         )
     return wanted

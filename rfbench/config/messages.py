@@ -1,4 +1,4 @@
-"""What is said when a configuration is wrong: file, line, what is allowed, the nearest word."""
+"""Messages for invalid configurations: file, line, allowed values, the nearest valid name."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfbench.config.schema import AXES, Experiment
 from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
-MAX_SHOWN = 8  # errors at a time; doubled, the first ones leave the screen
-SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that a sampler has from all of them
+MAX_SHOWN = 8  # errors shown at once; doubled, the first ones leave the screen
+SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers share
 
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
-    """Return the file and line of a path in the document, or the --set that put it there."""
+    """Return the file and line of a path in the document, or the --set that assigned it."""
     position = document.place_of(path)
     if position.startswith("--set"):
         return position
@@ -27,7 +27,7 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
-    """Return one sentence a mistake: file, line, what is wrong, what is allowed."""
+    """Return one sentence per mistake: file, line, the mistake, the allowed values."""
     sentences = []
     for problem in error.errors():
         path = tuple(part for part in problem["loc"] if not _is_branch(part))
@@ -67,7 +67,7 @@ def _short(value: Any) -> str:
 
 
 def _is_branch(part: Any) -> bool:
-    """Tell whether a part of pydantic's location names a branch of a union, not a key."""
+    """Return True if a part of pydantic's location is a branch of a union, not a key."""
     return isinstance(part, str) and (
         part in ("KeptBy", "int", "float", "str", "none") or "[" in part
     )
@@ -82,10 +82,10 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
 
 @contextmanager
 def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[None]:
-    """Make an error of a method or data set one of the configuration, with its line.
+    """Convert an error of a method or data set to a ConfigError with its line.
 
-    The line is that of the parameter below the path which the error speaks of first; of none, that
-    of a shared key, or of a ``--set`` below the path.
+    The line is the line of the first parameter below the path that the error names. If it names
+    none, it is the line of a shared key, or of a ``--set`` below the path.
     """
     try:
         yield

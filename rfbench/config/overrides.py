@@ -1,4 +1,4 @@
-"""What `--set key.path=value` does to a document."""
+"""Applying `--set key.path=value` to a document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfbench.registry import SAMPLERS
 
 
 def override(document: yamlfile.Document, text: str) -> None:
-    """Change a document by the text `key.path=value`; ConfigError if the path leads nowhere."""
+    """Change a document by the text `key.path=value`; raise ConfigError for an invalid path."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise ConfigError(f"--set {text} is not `key.path=value`.", "", "Write --set M=50:200:50.")
@@ -22,12 +22,12 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
-    """Set the key of a document, `a.b.c`; ConfigError, naming the text, if it leads nowhere."""
+    """Set the key `a.b.c` of a document; a ConfigError for an invalid path contains `text`."""
     document.put(change(document, key, value, f"--set {text}"), {(): f"--set {key}"})
 
 
 def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
-    """Set the key and return its path; the lines of the document stay as they are."""
+    """Set the key and return its path; the line numbers of the document are not changed."""
     *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
     target: Any = document.value
@@ -45,7 +45,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
     if isinstance(target, list):
         _entry_of_list(target, last, text)
         raise ConfigError(
-            f"{text} would replace a whole entry of a list.",
+            f"{text} would replace a complete entry of a list.",
             todo=f"Name a parameter of it: {key}.parameter=value.",
         )
     target[last] = value
@@ -55,7 +55,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
 def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the parameters of an entry that is named by its name or label, and their path."""
+    """Return the parameters of the entry with a name or label, and their path."""
     part = SAMPLERS.published(part)
     names = []
     for position, entry in enumerate(entries):

@@ -31,29 +31,30 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
-# Planning takes a millisecond per trial (measured): 17 minutes for these, and doubled 33.
+# Planning takes a millisecond per trial (measured): 17 minutes for this number, 33 when doubled.
 MOST_TRIALS = 1_000_000
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
-# What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
+# Keys of a file with several runs, in addition to the keys of an experiment
+# (`rfbench.config.matrix`).
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 
 
 def _sizes(value: Any) -> Any:
-    """Expand the sizes M, or keep `{kept_by: sampler}`."""
+    """Expand the sizes M; `{kept_by: sampler}` is not changed."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
     sizes = expanded(value)
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
-            f"M is whole numbers of at least 1, a list or {grids.GRID_GRAMMAR}, "
+            f"M has to be whole numbers of at least 1, a list or {grids.GRID_GRAMMAR}, "
             "or {kept_by: SAMPLER}"
         )
     return sizes
 
 
 def _bandwidth(value: Any) -> Any:
-    """Expand the bandwidths to choose from; one that is given stays as it is."""
+    """Expand the grid of bandwidths; a single bandwidth is not changed."""
     if value == "cv":
         return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
@@ -69,12 +70,12 @@ def _bandwidth(value: Any) -> Any:
 
 
 def _kernel(value: Any) -> Any:
-    """Return the import path of ``{class: ...}``; a name stays as it is."""
+    """Return the import path of ``{class: ...}``; a name is not changed."""
     return value["class"] if isinstance(value, dict) and set(value) == {"class"} else value
 
 
 class Experiment(Section):
-    """A checked configuration of one run; `configs/README.md` says what each key means."""
+    """A checked configuration of one run; `configs/README.md` explains each key."""
 
     name: str
     title: str = ""
@@ -118,11 +119,11 @@ class Experiment(Section):
 
     @property
     def sizes(self) -> list[int | None]:
-        """The numbers of features, each once; None: as many as a sampler keeps."""
+        """The distinct numbers of features; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
     def shape(self, spec: DatasetSpec) -> tuple[int, int]:
-        """Return about how many rows of a data set train, and its columns."""
+        """Return the approximate size of a data set's training set, and its number of columns."""
         entry = spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
@@ -135,7 +136,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _part(cls, value: Any) -> Any:
-        """Tell data of one's own which column says `train` or `test`, so that it is no feature."""
+        """Pass the column with `train` and `test` to user data, so that it is not a feature."""
         split = value.get("split") if isinstance(value, dict) else None
         if not isinstance(split, dict) or set(split) != {"column"}:
             return value
@@ -144,9 +145,9 @@ class Experiment(Section):
             if isinstance(spec, dict) and set(spec) & set(SOURCES):
                 told.append({**spec, "part": split["column"]})
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
-                told.append(spec)  # read before
+                told.append(spec)  # already read
             else:
-                raise ValueError("`split: {column: ...}` is for data of your own, see `dataset`")
+                raise ValueError("`split: {column: ...}` is only for your own data (`dataset`)")
         return {**value, "dataset": told}
 
     @field_validator("dataset", mode="before")
@@ -161,11 +162,11 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions, which says what is done now."""
+        """Accept `timing: isolated` of earlier versions, which is the current behaviour."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":
-            raise ValueError("every trial is timed alone: take the key `timing` out")
+            raise ValueError("every trial is timed alone: remove the key `timing`")
         return {key: item for key, item in value.items() if key != "timing"}
 
     @model_validator(mode="after")
@@ -177,13 +178,13 @@ class Experiment(Section):
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(
-                    f"two samplers carry the label '{label}': give one of them another `label`"
+                    f"two samplers have the label '{label}': change the `label` of one"
                 )
         return self
 
 
 def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
-    """Return the data sets that lists of parameter values stand for (d: 2:15)."""
+    """Return the data sets for all combinations of listed parameter values (d: 2:15)."""
     if spec.own:
         return [spec]
     keys = list(spec.parameters)

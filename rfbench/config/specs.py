@@ -26,28 +26,28 @@ from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
 NO_SOLVER = "none"
-ANSWERS = "answers"  # what manifests of earlier versions have of an imported class
+ANSWERS = "answers"  # key of an imported class in manifests of earlier versions
 
 
 def expanded(value: Any) -> Any:
-    """Expand the grammar of `rfbench.grids` wherever a list of values is allowed."""
+    """Expand the grammar of `rfbench.grids` in a list of values."""
     try:
         if isinstance(value, str):
             return grids.expand(value)
         if isinstance(value, list):
             return grids.join_lists(as_list(expanded(part)) for part in value)
     except ConfigError as error:
-        raise ValueError(str(error)) from None  # so that it is told with its key and line
+        raise ValueError(str(error)) from None  # pydantic then adds the key and the line
     return [value] if isinstance(value, int | float) else value
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, and any other value as a list of one."""
+    """Return a list unchanged, and any other value as a list with one element."""
     return value if isinstance(value, list) else [value]
 
 
 def _single_key(value: Any, what: str) -> Any:
-    """Turn ``name`` and ``{name: {parameters}}`` into a flat mapping with 'name' in it."""
+    """Convert ``name`` and ``{name: {parameters}}`` to a flat mapping with the key 'name'."""
     if isinstance(value, str):
         return {"name": value}
     if isinstance(value, dict) and len(value) == 1:
@@ -60,45 +60,45 @@ def _single_key(value: Any, what: str) -> Any:
 
 
 class Section(BaseModel):
-    """A part of the configuration: no unknown keys, not changed once it is read."""
+    """A part of the configuration: it has no unknown keys and is immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Located(Section):
-    """What may name files or code: it knows the folder of its configuration."""
+    """A section that may name files or code; it stores the folder of its configuration."""
 
     _folder: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the configuration file, where relative paths start."""
+        """Folder of the configuration file, the base of relative paths."""
         return self._folder
 
     def came_from(self, folder: Path) -> None:
-        """Note the folder; it is no part of the configuration, nor of a trial's identity."""
+        """Store the folder; it is not part of the configuration or of a trial's identity."""
         self._folder = folder
 
     @property
     def code(self) -> str | None:
-        """The import path of code that this names, which somebody has to allow."""
+        """Import path of its code, which needs a permission; None if there is no such code."""
         return None
 
 
 class MethodSpec(Located):
-    """A method: its name here, or the import path of a class."""
+    """A method: its registered name, or the import path of a class."""
 
     name: str
     imported: bool = False
 
     @property
     def code(self) -> str | None:
-        """The import path of its class, if it has one."""
+        """Import path of its class, if it has one."""
         return self.name if self.imported else None
 
 
 class OwnData(BaseModel):
-    """Where data of one's own are, and how they are read."""
+    """The location of user data, and the options for reading them."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
@@ -123,24 +123,24 @@ _AS_READ = {"name", "parameters"}
 
 
 class DatasetSpec(Located):
-    """A data set's name with the parameters of its generator, or where data of one's own are."""
+    """A data set's name with the parameters of its generator, or the location of user data."""
 
     name: str
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def own(self) -> bool:
-        """Whether it is none of the catalogue's."""
+        """Whether it is user data, not in the catalogue."""
         return bool(set(self.parameters) & set(SOURCES))
 
     @property
     def code(self) -> str | None:
-        """The import path of the function that returns the rows, if it has one."""
+        """Import path of the function that returns the rows, if it has one."""
         return self.parameters.get("load")
 
     @property
     def entry(self) -> datasets.Entry:
-        """What is known of it; of data of one's own, after they are read."""
+        """Catalogue entry; for user data, this reads the data."""
         return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
@@ -154,18 +154,18 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        if set(flat) & set(SOURCES):  # {eeg: {file: ...}}, which is no eeg
+        if set(flat) & set(SOURCES):  # {eeg: {file: ...}} is user data, not the data set eeg
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Return name and parameters of data of one's own, which are checked."""
+    """Return name and parameters of user data after checking them."""
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
         sources.remove("path")  # an argument of the function
     if value[sources[0]] is None:
-        raise ValueError(f"`{sources[0]}` names nothing")
+        raise ValueError(f"`{sources[0]}` has no value")
     allowed = [key for key in OwnData.model_fields if key not in SOURCES]
     if sources[0] == "path":
         allowed = ["name", "task"]
@@ -174,7 +174,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     for key in value:
         if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
             raise ValueError(
-                f"`{sources[0]}` has no key '{key}' beside it.{suggest_nearest(str(key), allowed)} "
+                f"`{sources[0]}` cannot have a key '{key}'.{suggest_nearest(str(key), allowed)} "
                 f"Allowed: {', '.join(allowed)}"
             )
     try:
@@ -187,14 +187,14 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     name = value.get("name") or own.make_default_name(parameters)
     if name in catalog.list_names():
         raise ValueError(
-            f"'{name}' is a data set of the catalogue; call yours otherwise: `name: my-{name}`"
+            f"'{name}' is a data set of the catalogue; rename yours: `name: my-{name}`"
         )
     return {"name": name, "parameters": parameters}
 
 
 def _printable(label: str) -> str:
     if label != escape_line(label):
-        raise ValueError(f"a label has printable characters, not {escape_line(label)!r}")
+        raise ValueError(f"a label has to have printable characters, not {escape_line(label)!r}")
     return label
 
 
@@ -202,10 +202,10 @@ class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # In a comparison; no part of identities. Rows of role validation are no test.
+    # Role in a comparison; not part of identities. Rows with the role validation are not a test.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    # The object itself, where it was given in Python; no text has one.
+    # The object itself, if it was given in Python; a configuration file cannot contain it.
     given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")
@@ -237,9 +237,9 @@ class SamplerSpec(MethodSpec):
 
 
 class SolverSpec(MethodSpec):
-    """A solver's name with its penalties, how they are meant and how one is chosen.
+    """A solver's name with its penalties, their convention and their selection.
 
-    Or the import path of an estimator (``class``), which has parameters of its own only.
+    Alternatively the import path of an estimator (``class``), which has only its own parameters.
     """
 
     name: str = "ridge"
@@ -262,17 +262,17 @@ class SolverSpec(MethodSpec):
         return {**grouped, "parameters": flat}
 
     def keywords(self) -> dict[str, Any]:
-        """Return what the solver's constructor is called with: what differs from the defaults.
+        """Return the arguments of the solver's constructor that differ from the defaults.
 
-        The defaults here are those of the constructors, so that a solver without penalties takes
-        a configuration that names none.
+        The defaults here equal the defaults of the constructors, so that a solver without penalties
+        accepts a configuration that names none.
         """
         shared = {"alphas", "alpha_convention", "selection", "intercept"}
         return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}
 
 
 class BandwidthGrid(Section):
-    """The bandwidth is chosen with the penalty, on the same rows."""
+    """A grid of bandwidths; the bandwidth is selected with the penalty, on the same rows."""
 
     cv: list[float | str]
     widen: StrictBool = False
@@ -288,7 +288,7 @@ class KeptBy(Section):
 
 
 def format_in_results(what: str) -> AfterValidator:
-    """Return the check of the name of a column, or of a metric, of the results."""
+    """Return a validator for the name of a column, or of a metric, of the results."""
 
     def check(name: str | None) -> str | None:
         from rfbench.results.schema import COLUMNS, METRICS

@@ -1,4 +1,4 @@
-"""Many experiments from one: every combination of the options of several choices."""
+"""Sweeps: experiments for every combination of the options of several choices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfbench import config, yamlfile
 from rfbench.config.overrides import assign
 from rfbench.config.schema import Experiment
 
-# By the name of an option: the keys of the configuration that it sets, ``a.b.c``.
+# For each name of an option, the keys of the configuration that it sets, ``a.b.c``.
 Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
@@ -29,10 +29,10 @@ def iterate_combinations(
     most: int | None = None,
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
 ) -> list[dict[str, str]]:
-    """Return every combination that `runs`, or `most` of them, drawn without replacement.
+    """Return every combination that `runs` accepts, or `most` of them, drawn without replacement.
 
-    A combination is the name of an option by choice; they have the order of the options, the
-    last choice changing first.
+    A combination maps each choice to the name of an option. Combinations are in the order of the
+    options; the last choice varies fastest.
     """
     total = count_combinations(choices)
     most = total if most is None else most
@@ -44,7 +44,7 @@ def iterate_combinations(
 
     drawn = min(most, total)
     while True:
-        # Where too few of a draw run, one of twice as many is made, until it is all there is.
+        # If too few of a draw run, draw twice as many, until all are drawn.
         draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         running = list(itertools.islice((i for i in places if runs(at(i))), most))
@@ -54,7 +54,7 @@ def iterate_combinations(
 
 
 def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a combination sets: the keys of all its options; of one key the last."""
+    """Return the keys set by all options of a combination; of repeated keys the last one counts."""
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 
@@ -66,7 +66,7 @@ def apply_changes(
     *,
     allow_imports: bool = False,
 ) -> Experiment:
-    """Check a document in which keys are set; it stays as it is. Raises as `config.read_all`."""
+    """Check a copy of a document with changed keys; errors are as in `config.read_all`."""
     copied = copy.deepcopy(document)
     for key, value in settings.items():
         assign(copied, key, value, f"{key}={value}")

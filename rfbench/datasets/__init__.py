@@ -1,6 +1,7 @@
 """Data sets: the catalogue, the files, the arrays, and their preparation for a trial.
 
-The transformers are in `preparation` and `scaling`, which import scikit-learn: that takes a second.
+The transformers are in `preparation` and `scaling`; importing them takes a second, because they
+import scikit-learn.
 """
 
 from rfbench.datasets.catalog import Entry, find_source, list_names, list_suites

@@ -1,6 +1,6 @@
-"""Opening files as they lie on disk: plain, compressed, or inside a zip.
+"""Opening plain files, compressed files and members of a zip.
 
-Nothing is unpacked to disk: the wanted members are read into memory, up to a bound.
+Nothing is unpacked to disk: the requested members are read into memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rfbench.datasets.values import format_names
 from rfbench.errors import DataError
 
 MAX_MEMBER_BYTES = 1 << 30
-"""The most bytes that a download, or one of its members once unpacked, may hold.
+"""Maximum size of a download, and of one of its members after decompression.
 
-No file of the catalogue is as large. Doubled, an archive that unpacks to zeros takes twice as much
-memory before it is refused.
+No file of the catalogue is as large. Doubled, an archive that unpacks to zeros needs twice the
+memory before it is rejected.
 """
 
 
@@ -30,7 +30,7 @@ def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) != 1:
-            raise ValueError(f"It holds {len(names)} files, and one is looked for")
+            raise ValueError(f"It contains {len(names)} files instead of one")
         stream = archive.open(names[0])
     return io.TextIOWrapper(stream, **kwargs) if "t" in mode else stream
 
@@ -44,16 +44,17 @@ UNPACK: dict[str, Callable[..., Any]] = {
 
 
 def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
-    """Open a file, unpacked; a zip has to hold one file."""
+    """Open a file, decompressed; a zip has to contain one file."""
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **kwargs)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """One file of a data set (or several of one pattern) at the place where it was found.
+    """The location of one file of a data set (or of several files that match a pattern).
 
-    `paths` are the files on disk: a file or archive, or several loose files; `pattern` is the end
-    of the member's path inside an archive and may hold ``*``; `count` files have to match it.
+    `paths` are the files on disk: a file or archive, or several loose files. `pattern` is the end
+    of the member's path inside an archive and may contain ``*``. `count` is the number of files
+    that have to match it.
     """
 
     paths: tuple[Path, ...]
@@ -61,9 +62,9 @@ class FoundFiles:
     count: int = 1
 
     def read(self) -> dict[str, bytes]:
-        """Return the unpacked content of every file, in the order of the names.
+        """Return the decompressed content of every file, sorted by name.
 
-        DataError if one cannot be read or is too large, or if the number is wrong.
+        Raise DataError if a file cannot be read or is too large, or if their number is wrong.
         """
         files: list[tuple[str, bytes]] = []
         inside: list[str] = []
@@ -77,7 +78,7 @@ class FoundFiles:
                         files.append((name, _bounded(stream, path.name)))
             except (DataError, MemoryError):
                 raise
-            except Exception as error:  # damaged archives make the libraries raise almost anything
+            except Exception as error:  # damaged archives make the libraries raise almost any error
                 raise DataError(
                     f"{path} cannot be read.",
                     f"{type(error).__name__}: {error}.",
@@ -86,9 +87,9 @@ class FoundFiles:
         if len(files) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
             raise DataError(
-                f"{where} holds {len(files)} files named '{self.pattern}', not {self.count}.",
+                f"{where} contains {len(files)} files named '{self.pattern}', not {self.count}.",
                 f"It has {format_names(inside) or 'nothing'}: "
-                "it is incomplete, or another archive.",
+                "it is incomplete, or a different archive.",
                 "Remove the file and get it again.",
             )
         return dict(sorted(files))
@@ -97,11 +98,11 @@ class FoundFiles:
 def _search(
     place: Path | io.BytesIO, pattern: str, names: list[str], depth: int = 1
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the members of a zip that match, and those of zips inside; `names` gets all names."""
+    """Yield the matching members of a zip and of zips inside it; add all names to `names`."""
     with zipfile.ZipFile(place) as packed:
         for name in packed.namelist():
             path = PurePosixPath(name)
-            if path.name.startswith("._"):  # what macOS adds
+            if path.name.startswith("._"):  # files added by macOS
                 continue
             names.append(name)
             if path.match(pattern):
@@ -119,9 +120,9 @@ def _bounded(stream: IO[bytes], name: str) -> bytes:
 
 
 def make_size_error(what: str) -> DataError:
-    """Return the error for a file beyond the bound."""
+    """Return the error for a file that exceeds the limit."""
     return DataError(
-        f"{what} holds more than {MAX_MEMBER_BYTES:,} bytes.",
+        f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
         "No file in the catalogue is that large.",
         "Remove the file and get it again from its original home.",
     )

@@ -1,6 +1,6 @@
-"""ARFF, Weka's format of tables, as Weka, KEEL and others write it.
+"""Reader of ARFF, the table format of Weka, in the variants of Weka, KEEL and others.
 
-scipy's reader refuses quoted names, texts, and blanks around values.
+scipy's reader does not support quoted names, strings, and blanks around values.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ _ATTRIBUTE = re.compile(
 _FIELD = re.compile(rf"\s*({_TOKEN}|[^,]*?)\s*(?:,|$)")
 _BLANKS = re.compile(rf"{_TOKEN}|[^\s,]+")
 _WEIGHT = re.compile(r"\s*,?\s*\{\s*[-+.\deE]+\s*\}\s*$")
-# Signs of Java's dates and of strptime.
+# Date format codes of Java and of strptime.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _MISSING = ("?", "<null>")  # of Weka and of KEEL
 _NUMBERS = ("numeric", "real", "integer")
-# KEEL's lines, which say which columns are features.
+# Lines of KEEL that list the features.
 _IGNORED = ("@relation", "@input", "@output")
 
 
 def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the attributes of an ARFF file, and in sentences what of the file is not used.
+    """Return the attributes of an ARFF file, and sentences on unused parts of the file.
 
-    Numbers are float64, dates are moments, nominal values categories, and strings words. ``?`` is
-    missing. ValueError if the text is not in the format, is sparse, or has tables in cells.
+    Numbers are float64, dates are datetime64, nominal values categories, and strings objects. ``?``
+    is missing. Raise ValueError if the text does not have the format, is sparse, or has tables in
+    cells.
     """
     attributes: list[tuple[str, str, str]] = []
     rows: list[list[str]] = []
@@ -62,10 +63,10 @@ def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _attribute(line: str, number: int) -> tuple[str, str, str]:
-    """Return the name of an attribute, its type, and what follows."""
+    """Return the name of an attribute, its type, and the rest of the line."""
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
-        raise ValueError(f"Line {number} names no attribute with a type: {line[:60]!r}")
+        raise ValueError(f"Line {number} does not name an attribute with a type: {line[:60]!r}")
     name, kind, more = match.groups()
     if not kind.startswith("{") and kind.lower() not in (*_NUMBERS, "string", "date"):
         raise ValueError(f"Attribute {_bare(name)} has the type {kind}, which is not supported")
@@ -73,7 +74,7 @@ def _attribute(line: str, number: int) -> tuple[str, str, str]:
 
 
 def _fields(line: str, width: int, number: int) -> list[str]:
-    if width > 1 and "," not in line:  # Weka takes blanks for separators, too
+    if width > 1 and "," not in line:  # Weka accepts blanks as separators, too
         fields = _BLANKS.findall(line)
     elif "'" in line or '"' in line:
         fields = _FIELD.findall(line)
@@ -89,7 +90,7 @@ def _fields(line: str, width: int, number: int) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return a word without its quotes and the blanks around it."""
+    """Return a string without its quotes and surrounding blanks."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = re.sub(r"\\(.)", r"\1", word[1:-1])
     return word.strip()

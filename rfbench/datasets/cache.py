@@ -1,6 +1,6 @@
-"""What is kept for this user: hashes of files while they stay as they are, and rows once read.
+"""Cache of the user: hashes of files, valid until the files change, and parsed rows.
 
-Nobody else writes into the folder, so that what is there is believed. Nothing in it is unpickled.
+Only this user writes into the folder, so its content is trusted. Nothing in it is unpickled.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Seconds. A kernel ticks 100 times a second or more often, and halved to 0.01 this would be one
+# In seconds. A kernel clock ticks at least 100 times per second; halved to 0.01, this would be one
 # tick.
 TICK = 0.02
 
 
 def load_cached(key: str) -> str | None:
-    """Return the word that is remembered under a key; None if nothing is."""
+    """Return the string stored under a key; None if there is none."""
     try:
         return next(iter(_memory(key).read_text("utf-8").split()), None)
     except (OSError, ValueError):
@@ -38,7 +38,7 @@ def load_cached(key: str) -> str | None:
 
 
 def store_cached(key: str, value: str) -> None:
-    """Remember a word under a key, in a file of its own; a warning says that it cannot be."""
+    """Store a string under a key, in a separate file; log a warning if this fails."""
     try:
         files.replace(_memory(key), value.encode())
     except ResultsError as error:
@@ -51,7 +51,7 @@ def _memory(key: str) -> Path:
 
 
 def compute_cached(key: str, compute: Callable[[], str]) -> str:
-    """Return what is remembered under a key; if nothing is, compute and remember it."""
+    """Return the string stored under a key; if there is none, compute and store it."""
     value = load_cached(key)
     if value is None:
         value = compute()
@@ -60,9 +60,9 @@ def compute_cached(key: str, compute: Callable[[], str]) -> str:
 
 
 def hash_content(source: FoundFiles) -> str:
-    """Return the hash of a source's unpacked content; of several files, over names and hashes.
+    """Return the hash of a source's decompressed content; for several files, of names and hashes.
 
-    DataError if the source cannot be read.
+    Raise DataError if the source cannot be read.
     """
 
     def compute() -> str:
@@ -78,7 +78,7 @@ def hash_content(source: FoundFiles) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the hash of a file as it lies on disk."""
+    """Return the hash of a file as stored on disk."""
 
     def compute() -> str:
         with path.open("rb") as stream:
@@ -88,30 +88,31 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return what changes when a file does: its place, size and times (a copy may keep one)."""
+    """Return a string that changes with the file: its path, size and times."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    if 0 <= age < TICK:  # else a change within the same tick would leave them as they are
+    if 0 <= age < TICK:  # a change within the same tick would not change the times
         time.sleep(TICK - age)
         status = os.stat(path)
-    identity = f"{os.path.abspath(path)}|{status.st_ino}"  # a link may come to name another file
+    # a link may later point to a different file
+    identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def find_cached(sha256: str) -> Parsed | None:
-    """Return the rows that were kept of data with an identity, arrays as maps of the file."""
+    """Return the cached rows of data with an identity; arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
     try:
         return stored.read(folder)
-    except Exception as error:  # of a damaged file numpy raises almost anything
-        log.warning("%s cannot be used and is made anew: %s", folder, error)
+    except Exception as error:  # damaged files make numpy raise almost any error
+        log.warning("%s cannot be used and is rebuilt: %s", folder, error)
         return None
 
 
 def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
-    """Return the rows of data with an identity; if none were kept, read and keep them."""
+    """Return the rows of data with an identity; if they are not cached, read and cache them."""
     parsed = find_cached(sha256)
     if parsed is not None:
         return parsed
@@ -120,10 +121,10 @@ def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     if parts is None:
         return parsed
     try:
-        files.remove_folder(folder)  # one that is torn
+        files.remove_folder(folder)  # a damaged folder
         stored.write(folder, *parts)
     except (OSError, ResultsError) as error:
-        if not folder.is_dir():  # else another process was faster
+        if not folder.is_dir():  # otherwise another process was faster
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return find_cached(sha256) or parsed
 

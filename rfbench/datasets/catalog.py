@@ -1,4 +1,4 @@
-"""The catalogue: what is known about every data set before it is read."""
+"""The catalogue: metadata of every data set, available before it is read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rfbench.arrays import Rows
 from rfbench.errors import DataError, make_unknown_error
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
-"""Where data of one's own come from: a file, a function, an id or name there, a packed folder."""
+"""Sources of user data: a file, a function, OpenML, scikit-learn, a packed folder."""
 FILES = ("catalog.yaml", "suite.yaml")
-# The safe loader of libyaml, five times as fast; a PyYAML that was built without it has the other.
+# libyaml's safe loader is five times as fast; PyYAML built without libyaml has only the other.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Data sets that hold the rows of others: in a comparison the two count as one.
+# Data sets that contain the rows of another one; a comparison counts both as one.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -31,10 +31,10 @@ class _CatalogSection(BaseModel):
 
 
 class Download(_CatalogSection):
-    """A file as it stands at its original home; `sha256` is None until it is known.
+    """A file at its original address; `sha256` is None if it is unknown.
 
-    `also` holds the hashes of other archives with the same content. A download with `parts`, which
-    are paths below its address, is made of them: their distinct lines, in order.
+    `also` are hashes of other archives with the same content. A download with `parts`, which are
+    paths relative to its address, is built from them: their distinct lines, in order.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Download(_CatalogSection):
 
 
 class Member(_CatalogSection):
-    """A file that a reader reads, unpacked; it stands alone or inside a download, its `source`.
+    """A file that a reader reads, decompressed; it exists alone or inside a download, its `source`.
 
-    `path` is the end of its path inside an archive, `also` holds the hashes of copies that were
-    written again with the same values, `count` says how many files match the pattern.
+    `path` is the end of its path inside an archive. `also` are hashes of rewritten copies with the
+    same values. `count` is the number of files that match the pattern.
     """
 
     name: str
@@ -60,25 +60,40 @@ class Member(_CatalogSection):
 
     @property
     def pattern(self) -> str:
-        """The end of the path that the file has inside an archive."""
+        """End of the path of the file inside an archive."""
         return self.path or self.name
 
 
 class Entry(_CatalogSection):
     """One data set of the catalogue.
 
-    `kind` says where its rows come from, `folder` the sub-folder of its files (some
-    subsets share the folder of the full set), `train_rows` the size of the published training
-    part. `classes` gives the number of rows of each class (or None), in the order of the codes,
-    `labels` the code of each label in the files where that is not simply the order of `classes`.
-    `arrays` is the hash of what is read of the files (see `hash_arrays`), where those at their
-    home are written otherwise than those that were at hand. `groups` says that its rows come from
-    groups (subjects, patients), which folds leave whole. `equal_rows_together` makes groups of rows
-    with equal columns, which a random split leaves whole, too.
-    `preparation` is the revision of what makes rows of numbers of a table of more than numbers once
-    it is split (0: none is needed); `columns` are then about as many as are returned. `suite` names
-    the collection that a comparison of methods takes it from, `set_aside` why a comparison counts
-    it apart from the others (a twin of another one, nothing to learn, repeated rows).
+    Attributes
+    ----------
+    kind : str
+        Source of the rows.
+    folder : str
+        Sub-folder of its files. Some subsets share the folder of the full set.
+    train_rows : int or None
+        Size of the published training part.
+    classes : dict
+        Number of rows of each class (or None), in the order of the codes.
+    labels : dict
+        Code of each label in the files, if it differs from the order of `classes`.
+    arrays : str
+        Hash of the parsed files (see `hash_arrays`), if the published files have a different form
+        than the files that were available.
+    groups : bool
+        Whether the rows belong to groups (subjects, patients), which folds do not split.
+    equal_rows_together : bool
+        Whether rows with equal columns form groups, which random splits do not split.
+    preparation : int
+        Revision of the conversion of a table to numeric rows after the split; 0 if none is needed.
+        `columns` is then an approximate number.
+    suite : str
+        Collection from which a comparison of methods selects data sets.
+    set_aside : str
+        Reason why a comparison counts the data set separately (a copy of another one, nothing to
+        learn, repeated rows).
     """
 
     name: str
@@ -108,17 +123,17 @@ class Entry(_CatalogSection):
 
     @property
     def codes(self) -> dict[str, int]:
-        """The class code of each label as the files spell it."""
+        """Class code of each label as written in the files."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
     def download_of(self, member: Member) -> Download | None:
-        """Return the download that a file comes in, if there is one."""
+        """Return the download that contains a file, or None."""
         return next((each for each in self.downloads if each.name == member.source), None)
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare rows, split and class counts with the catalogue's.
+        """Compare rows, split and class counts with the catalogue.
 
-        DataError if one is another.
+        Raise DataError if they differ.
         """
         facts: list[tuple[str, object, object]] = [
             ("shape", tuple(X.shape), (self.rows, self.columns)),
@@ -134,8 +149,8 @@ class Entry(_CatalogSection):
         for what, actual, expected in facts:
             if actual != expected:
                 raise DataError(
-                    f"{self.name} has {what} {actual}, the catalogue says {expected}.",
-                    "The files are another version of the data, or a part of it.",
+                    f"{self.name} has {what} {actual}, but {expected} in the catalogue.",
+                    "The files are a different version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )
 
@@ -147,12 +162,12 @@ def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
 
 
 def find_source(parameters: Mapping[str, Any] | None) -> str | None:
-    """Return the source that the parameters of a data set name.
+    """Return the source of user data in the parameters of a data set.
 
     Parameters
     ----------
     parameters : mapping or None
-        Parameters of a data set, as a configuration has them.
+        Parameters of a data set in a configuration.
 
     Returns
     -------
@@ -202,12 +217,12 @@ def list_suites() -> list[str]:
 
 
 def set_aside() -> dict[str, str]:
-    """Return, by data set that a comparison counts apart from the others, why."""
+    """Return a dict from data sets that a comparison counts separately to the reasons."""
     return {name: each.set_aside for name, each in read_entries().items() if each.set_aside}
 
 
 def find_entry(name: str) -> Entry:
-    """Return the entry of a data set; DataError, with the nearest name, if there is none."""
+    """Return the entry of a data set; raise DataError, with the nearest name, if there is none."""
     if name not in read_entries():
         raise make_unknown_error("data set", name, list_names(), DataError)
     return read_entries()[name]

@@ -1,6 +1,6 @@
-"""The cells of a file as a table: which words are numbers, which are missing, and what is said.
+"""Conversion of the cells of a file: numbers, missing values, and notes about both.
 
-Every format passes through `settle_columns`, whichever command reads it.
+All formats and commands use `settle_columns`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from rfbench.datasets.values import (
     to_text,
 )
 
-# What was found out of the columns with words: those with a decimal comma, and the units of others.
+# The findings in text columns: columns with a decimal comma, and units of other columns.
 Found = tuple[list[str], dict[str, str]]
 
 
 def is_words(dtype: Any) -> bool:
-    """Tell whether a type is one of words, which may stand for something else."""
+    """Return True for dtypes of strings, which may represent other values."""
     return isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype)
 
 
 def without(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
-    """Return a column without the values that mean that nothing is there, numbers by value."""
+    """Return a column with given values replaced by gaps; numbers are compared by value."""
     if not len(missing):
         return column
     if is_number(column):
@@ -62,31 +62,31 @@ def settle_columns(
     missing: Collection[str],
     apart: str | None,
 ) -> tuple[pd.DataFrame, Found, list[str]]:
-    """Return the columns with numbers among words written in one way, and words without blanks.
+    """Return the columns with numbers among strings in a plain form, and stripped strings.
 
     Parameters
     ----------
     table : DataFrame
-        The columns as they were read.
+        The columns as read.
     decimal : str or None
         The decimal sign of the file, if it has one.
     commas : collection of str
-        The columns that are known to have a decimal comma.
+        Columns that are known to have a decimal comma.
     units : mapping of str to str, or None
-        The units of the columns, where they are known; None: they are found out.
+        Units of the columns, if they are known. None: they are detected.
     missing : collection of str
-        Words that mean that nothing is there, beside the usual ones.
+        Strings that mean a missing value, in addition to the usual ones.
     apart : str or None
-        The target, which `to_target_words` reads.
+        The target, which `to_target_words` converts.
 
     Returns
     -------
     table : DataFrame
-        The same columns. A number among words has a decimal point and no marks.
+        The same columns. A number among strings has a decimal point and no separators.
     found : tuple
-        The columns with a decimal comma, and the units, as the next file needs them.
+        The columns with a decimal comma, and the units, as required for the next file.
     notes : list of str
-        What was done, in sentences.
+        Descriptions of the conversion, in sentences.
     """
     found, notes = ([*commas], dict(units or {})), _Notes()
     names, dtypes = [str(name).strip() for name in table.columns], list(table.dtypes)
@@ -101,7 +101,7 @@ def settle_columns(
         if pd.api.types.is_timedelta64_dtype(dtype):
             notes.add("Time differences are in seconds: {}.", name)
         if units and name in units and is_number(column):
-            notes.add("Numbers without a unit are taken to have that of training: {}.", name)
+            notes.add("Numbers without a unit are read in the unit of the training set: {}.", name)
         if not is_words(column.dtype) or has_parts(column):
             continue
         text = to_text(column).str.strip()
@@ -115,7 +115,7 @@ def settle_columns(
 
 
 class _Notes:
-    """Sentences with the columns that each is about."""
+    """Sentences with the columns that they refer to."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[str]] = {}
@@ -130,7 +130,7 @@ class _Notes:
 def _plain(
     name: str, text: pd.Series[Any], comma: bool, units: Mapping[str, str] | None, notes: _Notes
 ) -> tuple[pd.Series[Any], str]:
-    """Return the words of a column, its numbers written in one way, and their unit."""
+    """Return the strings of a column, with numbers in a plain form, and their unit."""
     there = text.notna()
     known = (units or {}).get(name)
     numbers, unit = np.full(len(text), np.nan), ""
@@ -141,7 +141,7 @@ def _plain(
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
     numbers = as_numbers(text, comma=comma)
-    # In new files of few rows, too: what is written as an account may be alone there.
+    # New files may have few rows: all of their numbers may be in accounting notation.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or holds_numbers(text[there], numbers[there])
     ):
@@ -149,7 +149,7 @@ def _plain(
         text = text.where(~is_dash(text), None)
         return text.where(~np.isfinite(numbers), plain), ""
     if units is None and len(several := list_units(text[there])) > 1:
-        what = "are left out" if infer_kind(name, text) == SEVERAL_UNITS else "stay words"
+        what = "are left out" if infer_kind(name, text) == SEVERAL_UNITS else "stay text"
         notes.add(f"Numbers with several units ({format_names(several)}) {what}: {{}}.", name)
     return text, ""
 
@@ -160,7 +160,7 @@ def _note_unit(
     if set(unit.split(", ")) <= set(FACTORS):
         notes.add(f"In these columns {unit} are factors of the numbers: {{}}.", name)
     elif not known:
-        notes.add("Numbers with a unit, which is left out: {}.", f"{name} ({unit})")
+        notes.add("Numbers with a unit, which is removed: {}.", f"{name} ({unit})")
     odd = text[text.notna() & ~np.isfinite(numbers)]
     if not len(odd):
         return
@@ -169,17 +169,17 @@ def _note_unit(
             split_measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
         )
         counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
-        notes.add(f"In training it was in {unit}, and what is not counts as a gap, {{}}.",
+        notes.add(f"In training the unit was {unit}; other values count as gaps, {{}}.",
                   f"{name}: {counted}")  # fmt: skip
     else:
-        notes.add("What has no number beside its unit counts as a gap: {}.", f"{name} ({len(odd)})")
+        notes.add("Values without a number count as gaps: {}.", f"{name} ({len(odd)})")
 
 
 def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
-    """Return a target of words as they are written, None where nothing is there.
+    """Return a target of strings as written, with None for missing values.
 
-    Where all other cells are numbers, the usual markers and dashes are gaps; else only empty cells
-    are. `missing` takes the place of both rules.
+    If all other cells are numbers, the usual markers and dashes are gaps; otherwise only empty
+    cells are. `missing` replaces both rules.
     """
     text = to_text(text).str.strip()
     if len(missing):
@@ -189,12 +189,12 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     there = some.notna()
     numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
-    # Of numbers with a few words, `rfbench.datasets.columns.Table` takes these.
+    # `rfbench.datasets.columns.Table` handles numbers with a few strings.
     return some if holds_numbers(some[there], numbers[there]) else text
 
 
 def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
-    """Return in a sentence which markers columns of words had, and how often; else nothing."""
+    """Return a sentence on the missing-value markers in text columns, or an empty string."""
     counts = {}
     for name, column in text.items():
         words = column.str.strip()
@@ -202,4 +202,4 @@ def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = format_names([f"{name} ({each})" for name, each in counts.items()])
-    return f"These words count as missing: {listed}." if counts else ""
+    return f"These strings count as missing: {listed}." if counts else ""

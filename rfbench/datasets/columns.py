@@ -1,7 +1,7 @@
-"""Columns of anything to rows and a target: what can be said before the rows are split.
+"""Conversion of tables to rows and a target, as far as it is possible before the rows are split.
 
-Rows of finite numbers are an array from here on. Others, with words, dates, gaps or columns that
-name the rows, stay a table until they are split; what trains then teaches a `Preparation`.
+Rows of finite numbers become an array. Rows with text, dates, gaps or columns that name the rows
+stay a table until they are split; a `Preparation` is then fitted on the training set.
 """
 
 from __future__ import annotations
@@ -40,40 +40,41 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
-# Of what a preparation makes of a table, by definition: with another one trials have new
-# identities.
+# Revision of the conversion of tables by a preparation, by definition; a new revision gives trials
+# new identities.
 REVISION = 2
-# Chosen without a measurement, for time alone: doubled, a column of 2,000 names is fitted as
-# classes, which takes twice as long, and is hardly what was meant.
+# Chosen without a measurement, to limit the time: doubled, a column of 2,000 names is fitted as
+# classes, which takes twice as long and is rarely intended.
 MOST_CLASSES = 1000
-# Whole numbers of a target are classes if there are two, or up to MOST_WHOLE with LEAST_EACH rows
-# each on average, which three folds and a held-out part need to learn and to check a class. Of the
-# 23 tables of the suite with 3 to 30 numbers this rule is right on 22; a limit of 10 is on 19.
+# Whole numbers of a target are classes if there are two of them, or up to MOST_WHOLE with
+# LEAST_EACH rows each on average. Three folds and a held-out part need that many rows to learn and
+# to check a class. The rule is right for 22 of the 23 tables of the suite with 3 to 30 numbers;
+# with a limit of 10 it is right for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# Between them the rule may be wrong, and a note names the other option. 3 to 30 is where it was
-# measured on the suite, see above; doubled, quantities with 60 values get a note, too.
+# Between these limits the rule may be wrong, and a note names the other option. The rule was
+# measured on the suite for 3 to 30 numbers; doubled, quantities with 60 values get a note, too.
 FEW, MANY = 2, 30
-# Share of the cells of a target that are numbers, from which on the others are gaps. Chosen without
-# a measurement; with the share of others doubled one word in ten would be a gap.
+# If at least this share of the cells of a target are numbers, the other cells are gaps. Chosen
+# without a measurement; with the share of others doubled, one cell in ten would be a gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
-# From every fourth value that is not 0 on: sparse rows store 12 bytes a value, and three times as
-# many operations. Chosen without a measurement; doubled, matrices are dense with an eighth of
-# values.
+# Rows are dense if at least one value in DENSE is not 0: sparse rows need 12 bytes per value and
+# three times as many operations. Chosen without a measurement; doubled, matrices are dense with an
+# eighth of the values.
 DENSE = 4
-# Codes of the sides, by definition.
+# Codes of the two sides, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """The rows of a data set; those of the published training part come first."""
+    """The rows of a data set; rows of the published training part come first."""
 
-    X: Any  # an array, sparse rows, rows on disk, or a table where there is more than numbers
-    y: NDArray[Any]  # int64 class codes, or the float64 target of a regression
+    X: Any  # an array, sparse rows, rows on disk, or a table if there are other values than numbers
+    y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
-    # Of data of one's own: what a catalogue would say of them, as JSON values.
+    # For user data: the facts that a catalogue entry would have, as JSON values.
     about: Mapping[str, Any] | None = None
 
 
@@ -82,7 +83,7 @@ def to_table(
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
     """Return rows as a table (or sparse) and the target as one column.
 
-    DataError if X is no table, or y has another number of rows.
+    Raise DataError if X is not a table, or y has a different number of rows.
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
@@ -92,7 +93,7 @@ def to_table(
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
-                "It has to have rows and columns of numbers or words.",
+                "It has to have rows and columns of numbers or strings.",
                 "Reshape it to (rows, columns).",
             )
         X = pd.DataFrame(array, columns=None if names is None else list(names))
@@ -113,7 +114,7 @@ def to_table(
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
     values = to_native(y)
-    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # whole numbers stay exact
+    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # keeps whole numbers exact
         gaps = np.ma.getmaskarray(values)
         return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
     return X, pd.Series(values)
@@ -124,17 +125,17 @@ def _is_foreign(dtype: Any) -> bool:
 
 
 def to_native(values: Any) -> Any:
-    """Return an array in the byte order of this machine; a mask stays, and pandas makes gaps."""
+    """Return an array in the native byte order; a mask stays, and pandas converts it to gaps."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
 
 def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
-    """Return rows as a table; the columns of sparse ones are called x0, x1, ..."""
+    """Return rows as a table; the columns of sparse rows are called x0, x1, ..."""
     rows: Any = X
     if hasattr(rows, "tocsr"):
         check_fits(
-            8.0 * rows.shape[0] * rows.shape[1], "The table with its zeros", "Take fewer columns."
+            8.0 * rows.shape[0] * rows.shape[1], "The table with its zeros", "Use fewer columns."
         )
         rows = rows.toarray()
     table = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows).add_prefix("x")
@@ -153,27 +154,27 @@ def parse_columns(
 ) -> Parsed:
     """Return the rows, the target, the groups and the given split of a table.
 
-    `name` is what the data are called, for errors. X, of shape (n, d), is a table or sparse; where
-    y is None, the target is the column `target` of X, else there is no such column. `labels` are
-    the names of the classes 0, 1, ..., where they are known. The other parameters are the keys of
-    `rfbench.config.schema.OwnData`; `part` is the column that says `train` or `test`.
+    `name` is the name of the data in errors. X, of shape (n, d), is a table or sparse. If y is
+    None, the target is the column `target` of X; otherwise `target` has to be None. `labels` are
+    the names of the classes 0, 1, ..., if they are known. The other parameters are the keys of
+    `rfbench.config.schema.OwnData`; `part` is the column with the values `train` and `test`.
 
-    The `describe_target` of what is returned has the fields of a catalogue's entry that are known
-    now; its `note` says in sentences what is done. DataError if a column is not there, or the
-    target can be read in two ways.
+    The attribute `about` of the result has the fields of a catalogue entry that are known now; its
+    `note` describes the conversion in sentences. Raise DataError if a column does not exist, or the
+    target is ambiguous.
     """
     return parse_table(choose_columns(name, X, y, **special), task, labels)
 
 
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
-    """Return what `parse_columns` returns, from a table."""
+    """Return the result of `parse_columns` for a table."""
     name = table.name
     table.complete(task)
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
-            f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} columns beside the target.",
-            "That is too little to learn from.",
-            "Is it the right file, the right way round, with the right separator?",
+            f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} feature columns.",
+            "This is not enough to learn from.",
+            "Check the file, its orientation and its separator.",
         )
     codes, classes, kind = table.target_codes(task, labels)
     table.check_guesses()
@@ -193,9 +194,9 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
 
 
 def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
-    """Return rows as they stay until they are split, how many columns they become, and how.
+    """Return rows in the form that is split, the number of prepared columns, and notes.
 
-    DataError if no column is left.
+    Raise DataError if no column remains.
     """
     if not isinstance(X, pd.DataFrame):
         return _sparse(name, X)
@@ -211,7 +212,7 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             constant = list(X.columns[~varies])
             notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
             return np.ascontiguousarray(numbers[:, varies]), int(varies.sum()), notes
-    from rfbench.datasets.preparation import Preparation, describe  # of scikit-learn
+    from rfbench.datasets.preparation import Preparation, describe  # importing scikit-learn is slow
 
     table = pd.DataFrame({column: _plain(X[column]) for column in X})
     try:
@@ -222,7 +223,7 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
 
 
 def _plain(column: pd.Series[Any]) -> Any:
-    """Return numbers as doubles, all else as words; categories are words whatever they are."""
+    """Return numbers as doubles and other values as strings; categorical columns are kept."""
     if is_number(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     text = to_text(column)
@@ -232,7 +233,7 @@ def _plain(column: pd.Series[Any]) -> Any:
 def describe_target(
     codes: NDArray[Any], classes: list[str], task: str, notes: list[str]
 ) -> dict[str, Any]:
-    """Return what a catalogue's entry says of the target, and as a note what was done."""
+    """Return the fields of a catalogue entry that describe the target, with notes."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
     return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
@@ -248,12 +249,12 @@ def choose_columns(
     groups: str | int | None = None,
     part: str | int | None = None,
 ) -> Table:
-    """Return the columns that are features, the target and the other columns."""
+    """Return the features, the target and the special columns as a `Table`."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
-            f"The target of {name} stands apart from its columns, and target is '{target}'.",
-            todo="Leave out `target`.",
+            f"The target of {name} is separate from its columns, but target is '{target}'.",
+            todo="Remove `target`.",
         )
     if isinstance(X, pd.DataFrame):
         X = as_table(X, name)
@@ -261,7 +262,7 @@ def choose_columns(
             raise DataError(
                 f"The target of {name} is not named.",
                 f"It has the columns {format_names(list(X.columns))}.",
-                f"Write `target: {X.columns[-1]}`, say, or `--target` on a command line.",
+                f"Write for example `target: {X.columns[-1]}`, or use `--target`.",
             )
         listed = [drop] if isinstance(drop, str | int) else list(drop)
         dropped = [find_column(name, X, column, "drop") for column in listed]
@@ -274,7 +275,7 @@ def choose_columns(
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
-        raise DataError(f"{name} is sparse, without names.", "", "Leave out drop and groups.")
+        raise DataError(f"{name} is sparse, without names.", "", "Remove drop and groups.")
     return Table(name, X, special.pop("target") if y is None else y, special)
 
 
@@ -282,40 +283,41 @@ def choose_columns(
 class Table:
     """The columns of a data set before they are split."""
 
-    name: str  # for errors
-    X: pd.DataFrame | Rows  # the features
+    name: str  # name used in errors
+    X: pd.DataFrame | Rows  # features
     y: pd.Series[Any]
-    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, where there are such
-    notes: list[str] = field(default_factory=list)  # what was done, in sentences
-    comma: bool | None = None  # whether a target of words has a decimal comma; None: not known
-    assumed: list[str] = field(default_factory=list)  # those of the notes that name another option
-    guesses: list[str] = field(default_factory=list)  # those of them that a run does not accept
-    dates: str | None = None  # of a target of dates: how days since `EPOCH` are written as dates
-    _exact: Any = None  # the target's values, which tell its classes, once it is read
-    _numbers: Any = None  # as numbers; None of words
+    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if given
+    notes: list[str] = field(default_factory=list)  # descriptions of the conversion, in sentences
+    comma: bool | None = None  # whether a target of strings has a decimal comma; None: unknown
+    assumed: list[str] = field(default_factory=list)  # notes that name another option
+    guesses: list[str] = field(default_factory=list)  # assumed notes that a run does not accept
+    dates: str | None = None  # format of a target of dates, which is learnt as days since `EPOCH`
+    # exact values of the target, which define its classes; None before it is read
+    _exact: Any = None
+    _numbers: Any = None  # the target as numbers; None for strings
 
     def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Note how something is taken, and the option that takes it otherwise."""
-        sentence = f"{fact}, taken as {taken} ({option})."
+        """Note how a value is read, and the option that changes this."""
+        sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
 
     def check_guesses(self) -> None:
-        """Raise DataError if a cell may be read in two ways: a run does not guess."""
+        """Raise DataError if a cell is ambiguous, because a run does not guess."""
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
-                "`choose` does so, and a run does not guess.",
-                "Write what it is (`task`, `decimal`, `header`), or name another column.",
+                "`choose` guesses, but a run does not guess.",
+                "State it (`task`, `decimal`, `header`), or name another column.",
             )
 
     @property
     def target_name(self) -> str:
-        """The word target with its column's name, if that is known."""
+        """Text "Target", with the name of its column if that is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
-        """Read the target, and leave out columns of lists and rows without target, group or part.
+        """Read the target; drop columns of lists, and rows without target, group or part.
 
         A `Preparation` fills other gaps.
         """
@@ -325,8 +327,8 @@ class Table:
             if lists:
                 self.X = self.X.drop(columns=lists)
                 self.notes.append(
-                    f"Left out, with lists or bytes in cells: {format_names(lists)}. Columns of "
-                    "their parts can be used."
+                    f"Left out, with lists or bytes in cells: {format_names(lists)}. Use columns "
+                    "of their parts instead."
                 )
         self._exact, self._numbers = self._read_target(task)
         read = self._exact.notna().to_numpy()
@@ -356,16 +358,16 @@ class Table:
             self.special = {k: v[keep].reset_index(drop=True) for k, v in words.items()}
 
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
-        """Return the exact values of the target, which tell its classes, and its numbers.
+        """Return the exact values of the target, which define its classes, and its numbers.
 
-        Both have gaps where it cannot be read. The numbers are None if it holds words.
+        Both have gaps for cells that cannot be read. The numbers are None for a target of strings.
         """
         y, classes = self.y, task not in (None, "regression")
         if is_number(y):
             return y, y.to_numpy(dtype=np.float64, na_value=np.nan)
         text = to_text(y)
         if has_parts(y):
-            option = "name another column if they are no labels"
+            option = "name another column if they are not labels"
             self.assume(f"{self.target_name}: lists or bytes", "classes", option, guess=not task)
         is_category = isinstance(y.dtype, pd.CategoricalDtype) and task != "regression"
         if is_category or y.dtype == bool or has_parts(y):
@@ -417,10 +419,10 @@ class Table:
     def target_codes(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task, once it is `complete`.
+        """Return the target, the labels of its classes and the task; requires `complete`.
 
-        `task` is classification (also binary, multiclass), regression, or guessed. DataError if the
-        column can be no target.
+        `task` is classification (also binary, multiclass), regression, or None to infer it. Raise
+        DataError if the column cannot be a target.
         """
         name, notes, y, numbers = self.name, self.notes, self.y, self._numbers
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
@@ -437,7 +439,7 @@ class Table:
         if task:
             regression = task == "regression"
         else:
-            # So many digits are labels, of which doubles would merge some.
+            # Numbers with that many digits are labels; doubles would merge some of them.
             long = all(re.fullmatch(r"\d{16,}", label) for label in written)
             regression = False
             if self.dates is not None:
@@ -447,7 +449,7 @@ class Table:
                 self._note_whole_numbers(regression, different)
         if regression and numbers is None:
             raise DataError(
-                f"{what} holds words, such as {str(y.iloc[0])[:40]!r}.",
+                f"{what} contains strings, such as {str(y.iloc[0])[:40]!r}.",
                 todo="Write `task: classification`, or name another column.",
             )
         guess = "" if task else ", by its target"
@@ -463,7 +465,7 @@ class Table:
         return codes.astype(np.int64), written, kind
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
-        """Note how whole numbers are taken, if the rule of `MOST_WHOLE` may be wrong."""
+        """Note how whole numbers are read, if the rule of `MOST_WHOLE` may be wrong."""
         if not FEW < different <= MANY or (self._numbers % 1 != 0).any():
             return
         taken, other = ("classes", "regression for a quantity")
@@ -473,7 +475,10 @@ class Table:
         self.assume(fact, taken, f"--task {other}")
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
-        """Return the numbers of the groups, the size of the training part, and its rows first."""
+        """Return the group numbers, the size of the training part, and the order of the rows.
+
+        The rows of the training part are first in this order.
+        """
         groups, part = self.special.get("groups"), self.special.get("part")
         subjects = None if groups is None else pd.factorize(groups, sort=True)[0]
         if part is None:
@@ -484,18 +489,18 @@ class Table:
 
 
 def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
-    """Raise DataError where two keys, `target` and `groups`, say, name the same column."""
+    """Raise DataError if two keys, for example `target` and `groups`, name the same column."""
     for (key, column), (other, same) in itertools.combinations(named_columns.items(), 2):
         if column == same:
             raise DataError(
                 f"The {key} and the {other} of {name} are both '{column}'.",
-                "Each is a column of its own.",
+                "Each key needs a separate column.",
                 "Name another column for one of them.",
             )
 
 
 def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
-    """Return the name of a column from its name or number; DataError if there is none."""
+    """Return the name of a column from its name or index; raise DataError if there is none."""
     names = list(table.columns)
     if str(column) in names:
         return str(column)
@@ -513,19 +518,19 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
         raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
         return sparse.csr_array(X, dtype=np.float64), X.shape[1], []
-    note = "The rows are stored as dense ones, since more than a quarter of them is not 0."
+    note = "The rows are stored densely, because more than a quarter of the values is not 0."
     return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
 def _is_quantity(numbers: Array, different: int) -> bool:
-    """Whether so many different numbers are taken as a quantity, see `MOST_WHOLE`."""
+    """Return True if numbers with this many different values are a quantity (`MOST_WHOLE`)."""
     whole = bool((numbers % 1 == 0).all())
     few = FEW if not whole else min(MOST_WHOLE, len(numbers) / LEAST_EACH)
     return different > max(FEW, few)
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
-    """Return how each value is written where it first stands; 3.0 is the number 3."""
+    """Return the text of each value at its first occurrence; 3.0 is written as 3."""
     first = y.iloc[np.unique(codes, return_index=True)[1]]
     whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
     return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]
@@ -536,8 +541,8 @@ def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
     sides = lowered.map(SIDES)
     if sides.isna().any() or sides.nunique() < 2:
         raise DataError(
-            f"Column '{part.name}' of {name} does not say which rows train and which test.",
-            f"It holds {format_names(sorted(map(str, part.unique())))}.",
-            "It has to hold the words train and test, both of them.",
+            f"Column '{part.name}' of {name} does not define the training and the test rows.",
+            f"It contains {format_names(sorted(map(str, part.unique())))}.",
+            "It has to contain both values, train and test.",
         )
     return np.asarray(sides, dtype=np.int64)

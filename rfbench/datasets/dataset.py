@@ -32,12 +32,12 @@ class Dataset:
     name : str
         Name of the data set.
     X : array, sparse matrix or DataFrame of shape (n, d)
-        Rows. A dense array may be a read-only memory map. A DataFrame has words, dates or missing
-        values, which `prepare` turns into numbers.
+        Rows. A dense array may be a read-only memory map. A DataFrame has strings, dates or missing
+        values, which `prepare` converts to numbers.
     y : array of shape (n,)
         Target of a regression (float64), or class codes 0 to K - 1 (int64).
     task : {'binary', 'multiclass', 'regression'}
-        What the target is.
+        Kind of the target.
     classes : tuple of str
         Labels in the order of the codes. Code 1 of a binary task is the positive class. Empty for a
         regression.
@@ -45,9 +45,9 @@ class Dataset:
         Number of rows of the published training part, which come first. None if there is no
         published split.
     groups : array of shape (n,) or None
-        Number of the subject that each row comes from, or of rows with equal columns.
+        Number of the subject of each row, or of the group of rows with equal columns.
     sha256 : str
-        Identity of the data: a hash of the files' hashes and of how they are read.
+        Identity of the data: a hash of the files' hashes and of the way they are read.
     equal_rows_together : bool, default=False
         True if the groups are rows with equal columns.
     """
@@ -64,26 +64,26 @@ class Dataset:
 
 
 def find_entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
-    """Return what is known of a data set: the catalogue's entry, or one made from its rows.
+    """Return the catalogue entry of a data set, or an entry created from user data.
 
     Parameters
     ----------
     name : str
-        Name of the data set, see ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``.
     parameters : mapping, optional
-        Parameters of a synthetic problem, or the place of your own data.
+        Parameters of a synthetic problem, or the location of your own data.
     folder : Path, optional
-        Folder that relative paths of your own data start from.
+        Base folder of relative paths to your own data.
 
     Returns
     -------
     Entry
-        Its facts.
+        The entry.
 
     Raises
     ------
     DataError
-        There are no such data.
+        If the data set is unknown.
     """
     if find_source(parameters):
         return own.read(name, parameters or {}, folder)[0]
@@ -103,26 +103,26 @@ def load(
     Parameters
     ----------
     name : str
-        Name in the catalogue, or of data of one's own.
+        Name in the catalogue, or a name for user data.
     parameters : mapping, optional
-        Of a synthetic problem; or where data of one's own are, see `rfbench.datasets.own`.
+        Parameters of a synthetic problem, or the location of user data (`rfbench.datasets.own`).
     generator : numpy.random.Generator, optional
-        Source of the draws of a synthetic problem, which needs it.
+        Source of the draws of a synthetic problem, which requires it.
     folder : Path, optional
-        Where relative paths of data of one's own start.
+        Base folder of relative paths to user data.
     sha256 : str, optional
-        Identity that the data have to have.
+        Required identity of the data.
 
     Returns
     -------
     Dataset
-        Rows, targets, and what is known of them.
+        Rows, targets and metadata.
 
     Raises
     ------
     DataError
-        If the name is unknown, if files are missing, broken or not what the catalogue says, or if
-        a parameter is wrong.
+        If the name is unknown, files are missing, broken or different from the catalogue, or a
+        parameter is wrong.
     """
     if find_source(parameters):
         entry, parsed, identity = own.read(name, parameters or {}, folder, sha256)
@@ -141,9 +141,9 @@ def load(
             parsed = _parse(entry, checks, identity)
     if sha256 not in (None, identity):
         raise DataError(
-            f"The rows of {name} are others than a moment ago.",
-            "Each trial has to see the same rows.",
-            "Leave files as they are while a run goes on; let a function fix its random numbers.",
+            f"The rows of {name} have changed during the run.",
+            "Each trial has to use the same rows.",
+            "Do not change files during a run; use a fixed seed in a function.",
         )
     X: Any = parsed.X
     if not isinstance(X, pd.DataFrame) and X.dtype != np.float64:
@@ -165,26 +165,26 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return the identity of a data set, without reading those of the catalogue into arrays.
+    """Return the identity of a data set; catalogue data are not parsed for it.
 
     Parameters
     ----------
     name : str
-        Name of the data set, see ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``.
     parameters : mapping, optional
-        Parameters of a synthetic problem, or the place of your own data.
+        Parameters of a synthetic problem, or the location of your own data.
     folder : Path, optional
-        Folder that relative paths of your own data start from.
+        Base folder of relative paths to your own data.
 
     Returns
     -------
     str
-        SHA-256 of its content, as the rows of results record it.
+        SHA-256 of its content, as recorded in the rows of results.
 
     Raises
     ------
     DataError
-        A file is missing or wrong, or a parameter is unknown.
+        If a file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
         return own.read(name, parameters or {}, folder)[2]
@@ -202,15 +202,15 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 
 
 def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | float]:
-    """Return the parameters of a problem that is drawn, all of them; of other data none.
+    """Return all parameters of a synthetic problem; an empty dict for other data.
 
-    DataError if one is wrong, or other data are given any.
+    Raise DataError if a parameter is wrong, or other data get parameters.
     """
     if entry.kind == "synthetic":
         return PROBLEMS[entry.reader].complete(entry.name, parameters)
     if parameters:
         raise DataError(
-            f"{entry.name} takes no parameters, but was given {', '.join(parameters)}.",
+            f"{entry.name} has no parameters, but got {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
         )
     return {}
@@ -231,7 +231,7 @@ def _generate(
     if generator is None:
         raise DataError(
             f"{entry.name} needs a random generator.",
-            "Its rows are drawn anew for every trial.",
+            "Its rows are drawn again for every trial.",
             "Pass `generator=numpy.random.default_rng(seed)`.",
         )
     values = check_parameters(entry, parameters)

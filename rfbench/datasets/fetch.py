@@ -1,6 +1,6 @@
-"""The files of a data set: where they are, whether they are right, where they come from.
+"""The files of a data set: where they are on disk, their hashes, and where they are downloaded.
 
-pooch carries the bytes of a download.
+pooch performs the downloads.
 """
 
 from __future__ import annotations
@@ -26,23 +26,22 @@ from rfbench.errors import DataError, ResultsError
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""How often a download from one address is tried again, after 1 and 2 seconds.
+"""Number of times a download from one address is retried, after 1 and 2 seconds.
 
-Chosen without a measurement; doubled, a dead address takes 15 seconds and not 3.
+Chosen without a measurement; doubled, an unreachable address takes 15 seconds instead of 3.
 """
 SILENCE = 30
-"""Seconds without an answer after which there is none.
+"""Timeout in seconds for an answer of a server.
 
-Chosen without a measurement; doubled, a dead address takes 90 seconds more.
+Chosen without a measurement; doubled, an unreachable address takes 90 seconds more.
 """
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
-"""A download goes on if at least so many bytes come in so many seconds: 1 kB/s.
+"""A download continues if at least LEAST_BYTES arrive in LEAST_SECONDS: 1 kB/s.
 
 Chosen without a measurement: halved, the largest file of the catalogue may take months.
 """
-# Bytes per read, and seconds between two comparisons with the least speed (CHECK_SECONDS). Chosen
-# without a measurement: doubled, neither changes a download that goes well, and one that hangs ends
-# a second later.
+# Bytes per read, and seconds between two checks of the speed (CHECK_SECONDS). Chosen without a
+# measurement: doubled, a normal download does not change, and a stalled one stops a second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
@@ -54,11 +53,11 @@ class FileCheck:
     Parameters
     ----------
     member : Member
-        The file, as the catalogue names it.
+        The file, as named in the catalogue.
     source : FoundFiles or None
-        Where the file was found.
+        Location of the file.
     status : {'ok', 'unpinned', 'mismatch', 'missing'}
-        'ok': the file has a known hash. 'unpinned': no hash is known.
+        'ok': the file has the known hash. 'unpinned': no hash is known.
     sha256 : str or None, default=None
         Hash of its content.
     expected : str or None, default=None
@@ -81,7 +80,7 @@ def find_data_folder() -> Path:
     Returns
     -------
     Path
-        `./data` if it exists, else `data` of a checkout, else the user's cache folder.
+        `./data` if it exists, else `data` in a checkout, else the user's cache folder.
     """
     here = Path.cwd() / "data"
     if here.is_dir():
@@ -92,9 +91,10 @@ def find_data_folder() -> Path:
 
 
 def locate(entry: Entry) -> list[FoundFiles | None]:
-    """Return where each file of an entry stands, or None where it is nowhere.
+    """Return the location of each file of an entry, or None for files that are not found.
 
-    The folder in RFBENCH_DATA is searched, then the data folder. DataError if that is no folder.
+    The folder in RFBENCH_DATA is searched first, then the data folder. Raise DataError if
+    RFBENCH_DATA is not a folder.
     """
     given = os.environ.get("RFBENCH_DATA")
     if given and not Path(given).is_dir():
@@ -128,7 +128,7 @@ def is_on_disk(name: str) -> bool:
     Parameters
     ----------
     name : str
-        Name of the data set, see ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def verify(name: str) -> list[FileCheck]:
     Parameters
     ----------
     name : str
-        Name of the data set, see ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def verify(name: str) -> list[FileCheck]:
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare one file with the hashes that are known: its own, or its download's."""
+    """Compare one file with the known hashes: the hash of the file or of its download."""
     path, download = source.paths[0], entry.download_of(member)
     archive: tuple[str, ...] = ()
     if download and download.sha256 and download.name == path.name:
@@ -180,7 +180,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
 
 
 def check_files(entry: Entry) -> list[FileCheck]:
-    """Return the checks of an entry's files; DataError if one is missing or not the right one."""
+    """Return the checks of an entry's files; raise DataError if one is missing or wrong."""
     checks = verify(entry.name)
     for each in checks:
         if each.status == "missing":
@@ -200,7 +200,7 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 
 
 def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
-    """Return the error for a file that cannot be had: what it is, where to get and to put it."""
+    """Return the error for a missing file, with the address and the folder for the file."""
     download = entry.download_of(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
@@ -212,12 +212,12 @@ def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
-    """Download the files of a data set that are not on disk yet, check and return them all.
+    """Download the missing files of a data set; check and return all its files.
 
     Parameters
     ----------
     name : str
-        Name of the data set, see ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``.
     progress : bool
         Show a progress bar.
 
@@ -229,14 +229,14 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
     Raises
     ------
     DataError
-        A file cannot be downloaded, or has the wrong content.
+        If a file cannot be downloaded, or has the wrong content.
     """
     sources = [each.source for each in obtain(catalog.find_entry(name), progress=progress)]
     return list(dict.fromkeys(path for source in sources if source for path in source.paths))
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
-    """Return the checks of an entry's files, downloading what is needed."""
+    """Return the checks of an entry's files; missing files are downloaded."""
     done: set[str | None] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
         if source is None and member.source not in done:
@@ -246,7 +246,7 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Fetch the download that a file comes in from the first address that has the right one."""
+    """Download the file or archive that contains a member, from the first address that works."""
     download = entry.download_of(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -269,7 +269,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file, or make it of its parts: their distinct lines, in order."""
+    """Download a file, or build it from its parts: their distinct lines, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -281,7 +281,7 @@ def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return in a few words why a download failed: what requests says fills a page."""
+    """Return a short reason for a failed download; the texts of requests are long."""
     from requests import RequestException
 
     if not isinstance(error, RequestException):
@@ -291,13 +291,13 @@ def _reason(error: Exception) -> str:
 
 
 def _copy(url: str, path: Path, progress: bool) -> None:
-    """Download a file; what a server or the way to it spoils is asked for again."""
+    """Download a file, retrying on connection and server errors."""
     import pooch
     from requests import RequestException
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # Some servers refuse Python's own name, and some would pack a file a second time.
+    # Some servers reject Python's user agent, and some would compress a file again.
     headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
@@ -318,11 +318,11 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 
 
 def _carry(download: Callable[[], None], meter: _Meter) -> None:
-    """Let a thread download, and give it up if it is too slow, or at Ctrl-C.
+    """Download in a thread, and abort if it is too slow, or on Ctrl-C.
 
-    So the speed counts from the first moment on: a server may send the head of its answer, whose
-    lines no function of requests returns one by one, byte by byte. What is given up ends with its
-    next byte of a body, with its connection, or with this process.
+    The thread allows the speed to be measured from the start: a server may send the header of its
+    answer slowly, and no function of requests returns header lines one at a time. An aborted
+    download ends with the next byte of its body, with its connection, or with this process.
     """
     results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -352,28 +352,28 @@ def _carry(download: Callable[[], None], meter: _Meter) -> None:
 
 @dataclass
 class _Meter:
-    """Counts the bytes of a download: it moves a bar, and ends one that is too large or too slow.
+    """Counts the bytes of a download, moves a progress bar, and stops it if too large or slow.
 
-    pooch waits until it has a whole chunk, which a slow server can delay for hours, and counts each
-    chunk as a full one. Therefore the bytes are counted when they come, see `watch`.
+    pooch waits for complete chunks, which a slow server can delay for hours, and counts each chunk
+    as full. Therefore the bytes are counted when they arrive (see `watch`).
     """
 
     bar: Any
     task: Any
-    total: int = 0  # bytes that the server promises, 0 where it does not
+    total: int = 0  # bytes announced by the server, or 0
     done: int = 0
     clock: Callable[[], float] = time.monotonic
     given_up: bool = False
     _responses: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._since = self.clock(), 0  # when the speed was measured last, and `done` then
+        self._since = self.clock(), 0  # time of the last measurement, and `done` at that time
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Let the body of a response of requests be read as it comes, and count it."""
+        """Read the body of a response of requests as it arrives, and count its bytes."""
         raw = response.raw
         whole = raw.stream
-        self.done, self._since = 0, (self.clock(), 0)  # a redirection had a body of its own
+        self.done, self._since = 0, (self.clock(), 0)  # a redirection has a separate body
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
@@ -388,15 +388,15 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections, also of a download that failed."""
+        """Close the connections, also of a failed download."""
         for response in self._responses:
-            del response.raw.stream  # which refers to it
+            del response.raw.stream  # the attribute refers to the response
             response.close()
             response.raw.close()
         self._responses.clear()
 
     def count(self, n: int) -> None:
-        """Count bytes that came; DataError if they are too many, TimeoutError once given up."""
+        """Count arrived bytes; raise DataError if there are too many, TimeoutError if aborted."""
         if self.given_up:
             raise TimeoutError
         self.done += n
@@ -405,7 +405,7 @@ class _Meter:
         self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def check_speed(self) -> None:
-        """Raise TimeoutError if too few bytes came since the last measurement, a minute ago."""
+        """Raise TimeoutError if too few bytes arrived since the last measurement, a minute ago."""
         (before, had), now = self._since, self.clock()
         if now - before >= LEAST_SECONDS:
             if self.done - had < LEAST_BYTES:
@@ -415,7 +415,7 @@ class _Meter:
             self._since = now, self.done
 
     def update(self, n: int) -> None:
-        """Do nothing: pooch counts the size of a chunk, whatever came."""
+        """Do nothing: pooch counts full chunks, not the bytes that arrived."""
 
     def reset(self) -> None:
         """Do nothing."""

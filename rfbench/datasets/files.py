@@ -1,6 +1,6 @@
-"""The formats of files: one reader each, which returns a table, for every data set.
+"""Readers of file formats: one per format, each returns a table, for every data set.
 
-How a file of text is written, its separator and its signs, is told by its first lines.
+The separator and the number format of a text file are detected from its first lines.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# What is looked at to find the header, the separator and the width. Chosen without a measurement.
-# Doubled, a file whose first 100 lines have gaps where later ones have words may be read; with half
-# of TOP_CHARACTERS a header of 10,000 names may be cut, see `_top`.
+# Size of the part that is read to detect the header, the separator and the width. Chosen without a
+# measurement. Doubled, a file with gaps in its first 100 lines and strings later may be readable;
+# with half of TOP_CHARACTERS a header of 10,000 names may be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Five bytes are nothing in Windows-1252; browsers read them as the control signs of Latin-1.
+# Five bytes are undefined in Windows-1252; browsers read them as the control characters of Latin-1.
 _AS_BROWSERS = "rfbench.browsers"
 codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
 _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# 1.234,5 and 1.234.567; of 1,234 alone nobody knows what it is.
+# 1.234,5 and 1.234.567. The number 1,234 alone is ambiguous.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
 _MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
@@ -68,81 +68,82 @@ _FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 def find(path: str, folder: Path | None) -> Path:
     """Return a file, relative to a folder (None: the current one).
 
-    DataError if there is none; the nearest name in the same folder is named.
+    Raise DataError, with the nearest name in the folder, if there is none.
     """
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
         return file
     if file.is_dir():
-        raise DataError(f"{file} is a folder.", "A table is read from one file.", "Name the file.")
+        raise DataError(f"{file} is a folder.", "A table is one file.", "Name the file.")
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
     start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
         f"There is no file {file}.{suggest_nearest(file.name, there)}",
-        f"A relative path starts from {start}.",
+        f"Relative paths start at {start}.",
         "Correct the path.",
     )
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read: by it another file is read in the same way, whatever is in that one.
+    """How a file was read, so that another file can be read in the same way.
 
-    The fields are plain values, so that a record can be stored as JSON. What a format does not
-    have, an index base of a CSV say, is None.
+    The fields are plain values, so that the record can be stored as JSON. Fields that a format does
+    not have, for example the index base of a CSV, are None.
     """
 
     format: str
     separator: str | None = None
     decimal: str | None = None
-    commas: tuple[str, ...] = ()  # columns with a decimal comma, where others have a point
-    unclear: str | None = None  # a mark: no number says if it is decimal or between thousands
-    encoding: str | None = None  # where it was given; else it is found out for each file
+    commas: tuple[str, ...] = ()  # columns with a decimal comma in a file with decimal points
+    # a mark that may be decimal or a thousands separator: no number decides
+    unclear: str | None = None
+    encoding: str | None = None  # only if it was given; otherwise it is detected for each file
     quote: str = '"'
     header: bool = True
     units: tuple[tuple[str, str], ...] = ()  # columns of numbers with a unit, and the unit
-    missing: tuple[str, ...] = ()  # words that mean that nothing is there, beside the usual ones
-    unused: tuple[str, ...] = ()  # columns that are known and are no features
-    width: int = 0  # number of columns, of svmlight without the target
-    index_base: int | None = None  # of svmlight: the number of the first column, 0 or 1
-    target: str | int | None = None  # place of the target: a name, or a number from 0 on
-    dates: str | None = None  # how the dates of a target are written, which are learnt as days
+    # strings that mean a missing value, in addition to the usual ones
+    missing: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()  # known columns that are not features
+    width: int = 0  # number of columns; for svmlight without the target
+    index_base: int | None = None  # svmlight: the number of the first column, 0 or 1
+    target: str | int | None = None  # the target: a name, or an index starting at 0
+    dates: str | None = None  # format of a target of dates, which is learnt as days
 
 
 class Read(NamedTuple):
-    """The columns of a file, the target where the format has it apart, and how it was read."""
+    """The columns of a file, the target if the format stores it separately, and the `Reading`."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
     how: Reading
-    notes: tuple[str, ...] = ()  # what was done, in sentences
-    groups: NDArray[Any] | None = None  # of svmlight with queries: the query of each row
+    notes: tuple[str, ...] = ()  # descriptions of the conversion, in sentences
+    groups: NDArray[Any] | None = None  # svmlight with queries: the query of each row
 
 
 def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
-    """Read a file: CSV, TSV (also packed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
+    """Read a file: CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
 
-    Every command reads files by this function. Numbers among words have a decimal point and no
-    marks, signs or units in the table that is returned, and words have no blanks around them. The
-    target is as it is written in the file, so that different classes stay different.
+    Every command reads files with this function. In the returned table, numbers among strings have
+    a decimal point and no thousands separators, signs or units; strings are stripped. The target is
+    returned as written in the file, so that different classes stay different.
 
     Parameters
     ----------
     path : Path
-        Its suffix says the format, or else its first line.
+        The suffix, or else the first line, determines the format.
     like : Reading, optional
-        How another file was read, for one of the same format: nothing is found out again, so that
-        its columns mean the same. Where columns have no names, the target may be absent.
+        The reading of another file of the same format: nothing is detected again, so that columns
+        have the same meaning. If columns have no names, the target may be absent.
     **options : Any
-        `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are found out where
-        they are not given. `missing` are words that mean that nothing is there. `target` is
-        recorded.
+        `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are detected if
+        they are not given. `missing` are strings that mean a missing value. `target` is recorded.
 
     Raises
     ------
     DataError
-        The file cannot be read, has two columns of one name, or has other columns than `like` where
-        they have no names.
+        If the file cannot be read, has two columns with the same name, or has no column names and
+        different columns than `like`.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
     with raise_as_data_error(path):
@@ -175,11 +176,11 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
 def read_table(
     path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
 ) -> tuple[columns.Table, Reading, pd.DataFrame | Rows]:
-    """Read a file to learn from: its features and target, how it was read, and all its columns.
+    """Read a file for training: its features and target, how it was read, and all its columns.
 
-    Sparse rows become a table if `dense`. `special` are the keys of `rfbench.datasets.columns.
-    choose_columns`, and the options are those of `read`. What is assumed is noted in the table.
-    DataError if the file cannot be read.
+    Sparse rows become a table if `dense`. `special` are the keys of
+    `rfbench.datasets.columns.choose_columns`; the options are passed to `read`. Assumptions are
+    noted in the table. Raise DataError if the file cannot be read.
     """
     X, y, how, notes, queries = read(path, target=special.get("target"), **options)
     X = columns.to_dense_table(X) if dense else X
@@ -192,13 +193,13 @@ def read_table(
         option = f"--decimal '{'.,'.strip(how.decimal)}' for {other}"
         made.assume(fact, taken, option, guess=True)
     if how.format in TEXT and not how.header and options.get("header") is None:
-        fact, option = "The first line, which holds numbers", "--header for names"
+        fact, option = "The first line, which contains numbers", "--header for names"
         made.assume(fact, "a row", option, guess=True)
     if queries is not None and special.get("groups") is None:
         made.special["groups"] = pd.Series(queries, name="qid")
         made.notes.append(
-            f"The rows of one query (qid) are a group and are held out together: there are "
-            f"{len(np.unique(queries)):,} queries. In a configuration leave_groups does it."
+            f"The rows of a query (qid) are a group and are held out together: there are "
+            f"{len(np.unique(queries)):,} queries. In a configuration use leave_groups."
         )
     return made, how, X
 
@@ -206,7 +207,7 @@ def read_table(
 def _settled(
     path: Path, table: pd.DataFrame, how: Reading, *, new: bool
 ) -> tuple[pd.DataFrame, Reading, list[str]]:
-    """Return the columns as `rfbench.datasets.cells` makes them, the target as it is written."""
+    """Return the columns as `rfbench.datasets.cells` converts them, and the target as written."""
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
     if not new and how.target is not None and how.format not in ("npz", "svmlight"):
@@ -242,7 +243,7 @@ def _settled(
 
 
 def _target(y: pd.Series[Any], how: Reading) -> pd.Series[Any]:
-    """Return a target, its words as they are written, without what means that nothing is there."""
+    """Return a target, with strings as written and gaps for missing values."""
     if not cells.is_words(y.dtype) or has_parts(y):
         return cells.without(y, how.missing)
     return cells.to_target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
@@ -258,9 +259,9 @@ def detect_reading(
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> Reading:
-    """Return how a file is to be read; what is given is not found out.
+    """Return how a file has to be read; given options are not detected.
 
-    UnicodeDecodeError or LookupError if the given encoding is not that of the file.
+    Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
     form = detect_format(path)
     how = Reading(form, None, header=header is not False, missing=missing, target=target)
@@ -268,23 +269,24 @@ def detect_reading(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or detect_encoding(path))
-    is_comment = lines[start:][:1] and lines[start].startswith("#")  # with the names
+    # the comment contains the names
+    is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    if separator is None:  # of those that fit as well, and where none fits, the first
+    if separator is None:  # the first of equally good separators, also if none fits
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
     rows = _split(lines, separator, quote)
     if header is None and rows and not is_comment:
-        names = [str(name) for name in range(len(rows[0]))]  # of a table without names
+        names = [str(name) for name in range(len(rows[0]))]  # the names of a table without names
         is_named = rows[0] == names or str(target) in rows[0]
         how = replace(how, header=is_named or not all(map(_FIRST_NUMBER.fullmatch, rows[0])))
     unclear = None
     if decimal is None:
         decimal, unclear = _detect_decimal(rows, separator)
-        if unclear:  # some number further down may tell
+        if unclear:  # a number further down may decide
             form = encoding or detect_encoding(path)
             with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
                 rows = _split(stream.read().split("\n")[start:], separator, quote) or rows
@@ -293,20 +295,22 @@ def detect_reading(
 
 
 def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | None]:
-    """Return the decimal sign of fields, and the mark of numbers that may be read in two ways.
+    """Return the decimal sign of fields, and the mark if numbers with it are ambiguous.
 
-    Such a mark stands between thousands if the columns of these numbers have whole numbers of up to
-    three digits, and none with more: 950 and 1,024. Otherwise it is the decimal sign.
+    An ambiguous mark is a thousands separator if the columns of these numbers also have whole
+    numbers of at most three digits and none with more: 950 and 1,024. Otherwise it is the decimal
+    sign.
     """
     fields = [field for row in rows for field in row]
-    # Between commas 1,234 may be a thousand; with another separator it is a decimal comma.
+    # With commas as separator, 1,234 may be one thousand; with another separator the comma is
+    # decimal.
     number = _SHORT_COMMA if separator == "," else _COMMA
     commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
     points = any(
         _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
     )
     decimal = "," if commas and not points else "."
-    # Programs that write commas or tabs between fields write decimal points.
+    # Programs that write commas or tabs as separators write decimal points.
     likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
     marked = [field for field in fields if _MARKED.fullmatch(field)]
     for mark in likely_marks:
@@ -320,13 +324,13 @@ def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | N
 
 
 def detect_encoding(path: Path) -> str:
-    """Return the encoding of a file: by its mark, the zeros of UTF-16, UTF-8, else Windows-1252."""
+    """Return the encoding of a file: by its BOM, zero bytes of UTF-16, UTF-8, else Windows-1252."""
     with open_unpacked(path) as stream:
         top = stream.read(4096)
     for mark, name in _BOMS.items():
         if top.startswith(mark):
             return name
-    # Of a Latin letter UTF-16 has one byte that is 0: the second of a pair, or the first.
+    # In UTF-16, one of the two bytes of a Latin letter is 0: the second or the first.
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         if top and 2 * top[first::2].count(0) > len(top[first::2]):
             return name
@@ -350,14 +354,15 @@ def _errors(encoding: str) -> str:
 
 
 def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
-    """Return the first lines, how many of them come before the table, and the separator they name.
+    """Return the first lines, the number of lines before the table, and a named separator.
 
-    Before a table are Excel's line ``sep=;`` and comments. A comment with a name for each number of
-    the next line is the header, as `numpy.savetxt` writes it.
+    Excel's line ``sep=;`` and comments may precede a table. A comment with as many names as the
+    next line has numbers is the header, as `numpy.savetxt` writes it.
     """
     with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
-        top += stream.readline() + stream.readline()  # whole lines, and one below a long header
+        # complete lines, and one more after a long header
+        top += stream.readline() + stream.readline()
     lines = top.split("\n")[:TOP_LINES]
     named = re.fullmatch(r'"?sep=(.)"?', lines[0])
     start = 1 if named else 0
@@ -388,7 +393,7 @@ def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
 
 
 def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
-    """Tell whether the rows begin with names that the first line has no name for, as R writes."""
+    """Return True if rows start with a name that the header does not count, as R writes them."""
     body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
     if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
         return False
@@ -400,7 +405,7 @@ def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
 
 
 def _has_single_quotes(lines: list[str]) -> bool:
-    """Tell whether words stand between single quotes, and none between double ones."""
+    """Return True if strings are enclosed in single quotes, and none in double quotes."""
     ends = rf"[{SEPARATORS}]|^|$"
     closed = re.compile(rf"(?:{ends})\s*'[^']*'\s*(?={ends})")
     opened = re.compile(rf"(?:{ends})\s*'")
@@ -411,27 +416,27 @@ def _has_single_quotes(lines: list[str]) -> bool:
 
 
 def _score(lines: list[str], mark: str, quote: str) -> int:
-    """Return how many good fields each line has between such separators; 0 if they differ.
+    """Return the number of good fields per line for a separator; 0 if lines differ in length.
 
-    A field is good if it has no other separator, unless as the comma of a number.
+    A field is good if it contains no other separator, except as a decimal comma.
     """
     rows = _split(lines, mark, quote)
     if len(rows) > 2:
-        rows.pop()  # a field of several lines may be cut
+        rows.pop()  # a field with line breaks may be truncated
     width = len(rows[0]) if rows else 0
     if width < 2 or any(len(row) != width for row in rows):
         return 0
     others = "".join(other for other in SEPARATORS if other not in (mark, " "))
     if mark == " " and (len(rows) < 2 or not any(c.isdigit() for c in "".join(rows[1]))):
-        return 0  # names and words have spaces, too
+        return 0  # names and text contain spaces, too
     if mark == " " and any(_has_words(field) for row in _split(lines[1:], "\t", quote)
                            for field in row if len(row) > 1):  # fmt: skip
-        return 0  # blanks within the words between tabs
+        return 0  # blanks within text between tabs
     good = [
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
-    # One for the separator itself, so that even two bad columns are better than a single one.
+    # Add one for the separator itself, so that even two bad columns are better than a single one.
     return 1 + sum(2 * count > len(rows) for count in good)
 
 
@@ -441,17 +446,17 @@ def _has_words(field: str) -> bool:
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
-    """Hold the columns of a file against those of another one; the target may be absent."""
+    """Check the columns of a file against another reading; the target may be absent."""
     if not isinstance(X, pd.DataFrame):
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
-        return X  # by names
+        return X  # columns are matched by name
     cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
-            f"The first line of {name} holds names, and the file that it is read like has none.",
-            "It would be taken for a row.",
-            "Take it away, or add `--header`.",
+            f"The first line of {name} contains names, but the training file has no names.",
+            "It would be read as a row.",
+            "Remove it, or add `--header`.",
         )
     places = list(range(like.width))
     if X.shape[1] == like.width - 1 and isinstance(like.target, int):
@@ -460,16 +465,16 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     if X.shape[1] != like.width:
         raise DataError(
             f"{name} has {X.shape[1]} columns.",
-            f"They have no names, and the file that it is read like has {like.width}.",
-            "Bring a file with the same columns.",
+            f"They have no names, and the training file has {like.width} columns.",
+            "Use a file with the same columns.",
         )
     return X
 
 
 def hash_content(path: Path) -> str:
-    """Return the hash of a file's content, unpacked, so that packing does not change it.
+    """Return the hash of a file's decompressed content, so that compression does not change it.
 
-    DataError if it cannot be unpacked.
+    Raise DataError if it cannot be decompressed.
     """
     with raise_as_data_error(path), open_unpacked(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -477,28 +482,28 @@ def hash_content(path: Path) -> str:
 
 @contextlib.contextmanager
 def raise_as_data_error(path: Path) -> Iterator[None]:
-    """Turn what the readers raise into a DataError; a lack of memory stays a MemoryError."""
+    """Convert errors of the readers to DataError; a MemoryError is not converted."""
     try:
         yield
     except (RfbenchError, MemoryError):
         raise
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
-    except Exception as error:  # damaged files make the libraries raise almost anything
-        if "out of memory" in str(error):  # of pandas, which calls it an error of the file
+    except Exception as error:  # damaged files make the libraries raise almost any error
+        if "out of memory" in str(error):  # pandas reports a lack of memory as an error of the file
             raise MemoryError from None
         text = detect_format(path) in TEXT
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
-            "Correct the file, or say how it is written: separator, decimal, encoding."
+            "Correct the file, or state its format: separator, decimal, encoding."
             if text
-            else "Correct the file, or write it in another format, as a CSV say.",
+            else "Correct the file, or write it in another format, for example CSV.",
         ) from error
 
 
 def detect_format(path: Path) -> str:
-    """Return which format a file is in, by its suffix, or else by its first line."""
+    """Return the format of a file from its suffix, or else from its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
     others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
@@ -511,28 +516,28 @@ def detect_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# What the catalogue's readers share with those below: streams of bytes to tables.
+# Functions that the catalogue's readers share with the readers below: byte streams to tables.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
-    """Return what `pandas.read_csv` does; a field too many is an error, never an index."""
+    """Return the result of `pandas.read_csv`; an extra field is an error, never an index."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
-    # A copy has one block per type: of one block per column, each step takes a call per column.
+    # A copy has one block per type. With one block per column, each step needs a call per column.
     return read.copy() if isinstance(read, pd.DataFrame) else read
 
 
 def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
-    """Return rows, a CSR matrix, labels, and queries if they are asked for.
+    """Return rows, a CSR matrix, labels, and queries if they are requested.
 
-    ValueError if a line is not in the format.
+    Raise ValueError if a line does not have the format.
     """
     from sklearn.datasets import load_svmlight_file
 
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each reads a file as the record says, and completes the record.
+# Each reader reads a file as the record specifies, and completes the record.
 
 
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
@@ -562,7 +567,7 @@ def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
 
 
 def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str] | None:
-    """Return the names in the first line; of one without a name as pandas calls it."""
+    """Return the names in the first line; an empty name is replaced as in pandas."""
     rows = _split([line for line in lines if line.strip()], separator, quote)
     if not rows:
         return None
@@ -580,7 +585,7 @@ def _csv(path: Path, how: Reading) -> Read:
     table = _text(path, how, na_values=["?", *how.missing], low_memory=False)
     if table.shape[1] == 1 and not how.width:
         raise DataError(
-            f"{path.name} has one column only, {str(table.columns[0])[:60]!r}.",
+            f"{path.name} has only one column, {str(table.columns[0])[:60]!r}.",
             f"Its separator is not {how.separator!r}.",
             "Name the separator: `separator: ';'`.",
         )
@@ -588,7 +593,7 @@ def _csv(path: Path, how: Reading) -> Read:
 
 
 def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Series[Any]]:
-    """Return columns of a CSV or of Excel as they are written, with NA and None, by their places.
+    """Return columns of a CSV or Excel file as written, with NA and None as text, by position.
 
     Empty cells are None.
     """
@@ -604,7 +609,7 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
 
 
 def _parquet(path: Path, how: Reading) -> Read:
-    with contextlib.suppress(ImportError):  # pandas says what is to be installed
+    with contextlib.suppress(ImportError):  # the error of pandas tells what to install
         from pyarrow import parquet
 
         check_names(path.name, parquet.read_schema(path).names)
@@ -612,7 +617,7 @@ def _parquet(path: Path, how: Reading) -> Read:
 
 
 def _sheet(path: Path, how: Reading) -> pd.DataFrame:
-    """Return the first sheet, its cells as Excel has them."""
+    """Return the first sheet with its cells as stored."""
     cells_of: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(path) as book:
         if how.header:
@@ -636,8 +641,8 @@ def _npy(path: Path, how: Reading) -> Read:
 def _npz(path: Path, how: Reading) -> Read:
     with np.load(path, allow_pickle=False) as stored:
         if "X" not in stored or ("y" not in stored and not how.width):
-            raise ValueError(f"It holds the arrays {', '.join(stored)}, and X and y are looked for")
-        # One that is read like another file may lack the target.
+            raise ValueError(f"Its arrays are {', '.join(stored)}, but X and y are required")
+        # A file that is read like a training file may lack the target.
         return Read(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
 
@@ -645,12 +650,13 @@ def _svmlight(path: Path, how: Reading) -> Read:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with open_unpacked(path) as stream:
         X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
-    # The first column has the number 0 if any column has it, else 1.
+    # Columns are numbered from 0 if a column has the number 0, else from 1.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
-        raise ValueError("A column has the number 0, and the first one is 1")
+        raise ValueError("A column has the number 0, but columns are numbered from 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    if not np.isfinite(X.data).all():  # gaps are filled, and infinite values are gaps, in tables
+    # a table, in which gaps, including infinite values, are filled
+    if not np.isfinite(X.data).all():
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)
     groups = queries if len(queries) and len(np.unique(queries)) > 1 else None

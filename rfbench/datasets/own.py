@@ -1,4 +1,4 @@
-"""Data of one's own: a file, a function, a data set of OpenML or of scikit-learn."""
+"""User data: a file, a function, a data set of OpenML or of scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
 from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 
-# How rows are shaped, see `columns.parse_columns`; of `load`, all other keys are the function's
-# arguments.
+# Keys that control the conversion of rows (see `columns.parse_columns`). With `load`, all other
+# keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# By definition, one more with each change. 1: two words made two columns; 2: run read files in
-# another way than choose.
+# Version of the identities, by definition; incremented with each change. Changes after 1: two
+# categories had two columns; after 2: `run` and `choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]
 
 
 def make_default_name(parameters: Options) -> str:
-    """Return what data of one's own are called in results, where no name is given."""
+    """Return the name of user data in results if no name is given."""
     source = str(find_source(parameters))
     value = str(parameters[source])
     if source in ("file", "path"):
@@ -44,13 +44,13 @@ def make_default_name(parameters: Options) -> str:
 def read(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
-    """Return what the catalogue would say of the data, their rows and their identity.
+    """Return a catalogue entry for user data, their rows and their identity.
 
-    Rows of a folder stay on disk; others are parsed once and kept in the cache. `name` is what they
-    are called in results; the parameters are one of `rfbench.datasets.catalog.SOURCES`, and how it
-    is read; relative paths start from `folder` (None: the current one). Where the identity `sha256`
-    is known, rows that were read before are found by it. DataError if there are no such data, or no
-    method could use them.
+    Rows of a folder stay on disk; other data are parsed once and cached. `name` is their name in
+    results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for reading
+    it. Relative paths start at `folder` (None: the current one). If the identity `sha256` is known,
+    cached rows are found by it. Raise DataError if the data do not exist, or no method could use
+    them.
     """
     if find_source(parameters) == "path":
         path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
@@ -72,7 +72,7 @@ def read(
 
 
 def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
-    """Return the hash of the content and of how it is read, whatever its path or name."""
+    """Return the hash of the content and of the way it is read; the path or name has no effect."""
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
@@ -89,7 +89,7 @@ def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = 
 
 
 def _known(parameters: Options, folder: Path | None) -> str:
-    """Return the identity; rows that are not a file are read for it once, and stored."""
+    """Return the identity; data that are not a file are read once for it, and stored."""
     source = find_source(parameters)
     if source == "file":
         return hash_data(parameters, folder)
@@ -117,7 +117,8 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    facts["fills_gaps"] = False  # as it was before there were tables, so that identities stay
+    # kept from the time before tables, so that identities do not change
+    facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)
     if isinstance(X, pd.DataFrame):
@@ -139,8 +140,8 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
     except MemoryError:
         raise DataError(
             f"{what} does not fit into memory.",
-            f"Its rows take more than the {free / GIB:.3g} GiB that are free or allowed.",
-            "Allow more (`--memory`), or write it piece by piece into a folder that is read from "
+            f"Its rows need more than the {free / GIB:.3g} GiB that are free or allowed.",
+            "Allow more (`--memory`), or write it in pieces into a folder that is read from "
             "disk, `dataset: {path: FOLDER}`: data/README.md has an example.",
         ) from None
 
@@ -162,7 +163,7 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
         return _taken(what, _called(what, folder, arguments), shaping)
     fetched = _fetched(source, parameters[source], shaping)
     if source == "openml":
-        shaping.pop("target", None)  # it was fetched as such
+        shaping.pop("target", None)  # it was used to fetch the data
     return _taken(f"{source} {what}", fetched, shaping)
 
 
@@ -170,7 +171,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
     function = plugins.load_object(path, folder)
     try:
         return function(**arguments)
-    except (RfbenchError, MemoryError):  # that says already what to do
+    except (RfbenchError, MemoryError):  # the error already has advice
         raise
     except (Exception, SystemExit) as error:
         given = f" with the arguments {', '.join(arguments)}" if arguments else ""
@@ -182,7 +183,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
 
 
 def _taken(what: str, result: Any, shaping: Options) -> Parsed:
-    """Turn what a function or a fetcher returns into rows."""
+    """Convert the result of a function or a fetcher to rows."""
     labels: Any = ()
     if isinstance(result, Mapping) and "data" in result:
         X, y = result["data"], result.get("target")
@@ -194,7 +195,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
         (X, y), names = result, None
     else:
         raise DataError(
-            f"{what} returns {type(result).__name__}, which is no data set.",
+            f"{what} returns {type(result).__name__}, which is not a data set.",
             "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )
@@ -206,7 +207,8 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    home = str(cache.find_user_folder() / "sklearn")  # it unpickles what is there
+    # fetchers unpickle cached files of this folder
+    home = str(cache.find_user_folder() / "sklearn")
     if source == "openml":
         target = shaping.get("target", "default-target")
         fetch = functools.partial(
@@ -221,14 +223,14 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         raise make_unknown_error("data set of scikit-learn", which, sorted(names), DataError)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it tries again, and that it had no such file
+            warnings.simplefilter("ignore")  # warnings about retries and missing files
             return fetch()
     except MemoryError:
         raise
-    except Exception as error:  # what the network, a server or a damaged file make it raise
+    except Exception as error:  # the network, a server or a damaged file
         raise DataError(
             f"{source} {which} is not on this machine and could not be fetched.",
             f"{type(error).__name__}: {str(error)[:200]}.",
-            "Run the same command once with a network (the data are kept then, in "
+            "Run the same command once with a network (it stores the data in "
             f"{home}), or save them as a file and write `file: PATH`.",
         ) from error

@@ -1,6 +1,7 @@
-"""Rows in a folder of `.npy` files, which stay on disk: `X.npy`, `y.npy`, `groups.npy`.
+"""A folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
 
-`facts.json`, where there is one, says how many of the first rows train, and what a catalogue would.
+An optional `facts.json` contains the number of leading training rows and the metadata of a
+catalogue entry.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ _NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
 def write(folder: Path, data: Parsed) -> None:
-    """Write rows into a new folder, which appears whole or not at all.
+    """Write rows into a new folder, completely or not at all.
 
-    OSError if the folder is there already or cannot be written.
+    Raise OSError if the folder already exists or cannot be written.
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
-    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue's entry
+    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue entry
     stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 
 def hash_folder(folder: Path, task: str | None = None) -> str:
-    """Return the hash of all that a folder of rows says; DataError if there are none."""
+    """Return the hash of the content of a folder of rows; raise DataError if there are no rows."""
     if not (folder / "X.npy").is_file():
         raise DataError(
-            f"{folder} holds no rows.",
+            f"{folder} does not contain rows.",
             "It has to have the files X.npy and y.npy, and may have groups.npy.",
             "Correct the path, or write them: data/README.md has an example.",
         )
@@ -50,14 +51,15 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
 def read(folder: Path, task: str | None = None) -> Parsed:
     """Return the rows of a folder as a source that stays on disk.
 
-    `task` says what the target is; without it, `facts.json` or the target itself does. DataError if
-    a file is missing, torn, or has another number of rows than the others. Nothing is unpickled.
+    `task` is the kind of the target; without it, `facts.json` or the target itself decides. Raise
+    DataError if a file is missing, damaged, or has a different number of rows. Nothing is
+    unpickled.
     """
     try:
         return _arrays(folder, task)
     except (MemoryError, DataError):
         raise
-    except Exception as error:  # of a strange file numpy and pydantic raise almost anything
+    except Exception as error:  # unexpected files make numpy and pydantic raise almost any error
         raise DataError(
             f"The files of {folder} do not fit together.",
             f"{' '.join(str(error).split())[:200]}.",

@@ -1,7 +1,8 @@
-"""Tables of numbers, words, dates and gaps to rows of numbers: a transformer of scikit-learn.
+"""A scikit-learn transformer from tables with numbers, categories, dates and gaps to numeric rows.
 
-It is fitted on training rows alone and is part of a model. scikit-learn's ColumnTransformer has to
-be told which column is what, and refuses a table that lacks a column; skrub would be a dependency.
+It is fitted on the training set only and is part of a model. scikit-learn's ColumnTransformer needs
+the type of each column and rejects a table that lacks a column; skrub would be an additional
+dependency.
 """
 
 from __future__ import annotations
@@ -40,23 +41,24 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# What stands for a gap, and for all rare words. No file has such a word; it is shown without \0.
+# Levels for gaps and for all rare categories. \0 does not occur in files, and is not shown.
 MISSING, OTHER = "\0missing", "\0other"
-# Of a column that becomes one column for each: as many as scikit-learn's histogram boosting tells
-# apart. Doubled, a column may become 510 columns.
+# Maximum number of categories of a column, each of which becomes a column; scikit-learn's histogram
+# boosting has the same limit. Doubled, a column may become 510 columns.
 MAX_CATEGORIES = 255
-# A word in fewer rows than both is rare. Chosen without a measurement: of nine rows a mean has a
-# third of their deviation. Doubled, more words share the column of the others.
+# A category in fewer rows than both limits is rare. Chosen without a measurement: the mean of nine
+# rows has a third of their deviation. Doubled, more categories share the column of rare ones.
 RARE_ROWS, RARE_SHARE = 10, 0.01
-DATE_PARTS = ("days", "month", "weekday", "hour")  # of a date
+DATE_PARTS = ("days", "month", "weekday", "hour")  # columns of a date
 
 
 class Note(NamedTuple):
-    """What was done with a column.
+    """The treatment of a column.
 
-    `done` is ``words`` (`detail`: how many columns), ``date``, ``gaps`` (how many training rows),
-    ``not numbers`` (how many values count as gaps), ``text numbers`` (they have signs or marks); or
-    why it was left out: ``constant``, ``empty``, ``identifier``, ``index`` (row numbers).
+    `done` is ``words`` (`detail`: number of columns), ``date``, ``gaps`` (number of rows), ``not
+    numbers`` (number of values that count as gaps) or ``text numbers`` (numbers with signs or
+    thousands separators). For a column that is left out it is the reason: ``constant``, ``empty``,
+    ``identifier`` or ``index`` (row numbers).
     """
 
     column: str
@@ -66,23 +68,23 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """What is different in a table from the training rows. All of it is handled.
+    """Differences between a table and the training set. All of them are handled.
 
-    A column that is missing counts as gaps, one that is new is not used. A word that was not there
-    becomes the column of the rare words, or else the means of the columns of words.
+    A missing column counts as gaps, and a new column is not used. A new category becomes the column
+    of rare categories; if there is none, it becomes the means of the columns of categories.
     """
 
     missing_columns: tuple[str, ...] = ()
     extra_columns: tuple[str, ...] = ()
-    # Of each column the words that were not there before, and in how many rows they are.
+    # For each column, the new categories and their numbers of rows.
     unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
-    # Of columns of numbers and dates: how many values are neither, and count as gaps.
+    # For columns of numbers and dates, the number of other values, which count as gaps.
     other_types: dict[str, int] = field(default_factory=dict)
-    # Of columns of numbers: how many values are beyond those of training.
+    # For columns of numbers, the number of values outside the range of the training set.
     outside: dict[str, int] = field(default_factory=dict)
-    # Of columns without gaps in training: how many values are missing.
+    # For columns without gaps in the training set, the number of missing values.
     new_gaps: dict[str, int] = field(default_factory=dict)
-    # Dates with the day before the month here and after it in training, or the other way around.
+    # Columns of dates with a different order of day and month than in the training set.
     turned_dates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -90,61 +92,63 @@ class Differences:
 
     @property
     def odd(self) -> set[str]:
-        """The columns with values that training did not have: beyond its range, or no numbers."""
+        """Columns with values outside the training range, or with values that are not numbers."""
         return {*self.outside, *self.other_types}
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedColumns:
-    """The columns that a `Preparation` returns, without any value that it learnt for them.
+    """The output columns of a `Preparation`, without any value learnt for them.
 
-    `Preparation.columns_` has those of its training rows. A preparation of other rows that is given
-    them returns the same columns.
+    `Preparation.columns_` describes the columns of its training set. A preparation of other rows
+    that is given this description returns the same columns.
     """
 
-    kinds: Mapping[str, str]  # of each column, before the constant ones are left out
-    left_out: Mapping[str, str]  # the columns that are constant, or empty
+    kinds: Mapping[str, str]  # kind of each column, before constant columns are left out
+    left_out: Mapping[str, str]  # columns that are constant or empty
     decimal_comma: frozenset[str]
     day_first: Mapping[str, bool | None]
-    with_gaps: NDArray[np.intp]  # positions of the numbers that have a column for their gaps
-    levels: Mapping[str, tuple[str, ...]]  # of each column of words
-    kept: NDArray[np.intp]  # positions of the columns that are returned
+    with_gaps: NDArray[np.intp]  # positions of the numbers with an extra column for their gaps
+    levels: Mapping[str, tuple[str, ...]]  # the categories of each text column
+    kept: NDArray[np.intp]  # positions of the output columns
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn a table into float64 rows of fixed columns, as the training rows taught it.
+    """Transform a table into float64 rows; the set of columns is learnt from the training set.
 
-    - Numbers stay. Gaps (also infinite values, and text among numbers) take the mean of the
-      training rows; a column that says where they are follows, if training rows have gaps.
+    - Numbers are kept. Gaps (also infinite values, and text among numbers) become the mean of the
+      training set; if the training set has gaps, an additional column marks them.
     - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
-    - Words become a column of 0 and 1 per word, two words a single one; a gap is the word
-      ``missing``. Words in less than 1 % and fewer than 10 of the training rows, and those beyond
-      255, share the column ``other``.
-    - Left out: constant columns, and those that name rows: whole numbers, all different, called
-      id, index or nothing; words of which more than half are different.
+    - Each category becomes a column of 0 and 1; two categories become a single column. A gap is the
+      category ``missing``. Categories in less than 1 % and fewer than 10 of the rows, and all
+      beyond 255, share the column ``other``.
+    - Constant columns are left out, and so are columns that name rows: distinct whole numbers in a
+      column called id, index or without a name, and text of which more than half is distinct.
 
-    What training rows do not have (a word, a gap in words) becomes their mean.
-    ``get_feature_names_out`` names the columns.
+    Values that the training set does not have (a category, a gap in text) become their mean.
+    ``get_feature_names_out`` returns the names of the columns.
 
     Parameters
     ----------
     least_rows : int
-        If it is above 1, nothing that is learnt, and none of the training rows that `fit_transform`
-        returns, tells a value of fewer rows: numbers are means of so many that follow one another,
-        and words of fewer rows are all one word. New rows are transformed as they are.
+        If it is above 1, every learnt value, and every row of the training set returned by
+        `fit_transform`, depends on at least this number of rows: numbers are replaced by means of
+        that many consecutive values, and rarer categories are merged into one. New rows are
+        transformed unchanged.
     columns : PreparedColumns, optional
-        The columns to return, as `columns_` of a preparation of more rows. Only means and ranges
-        are then learnt in `fit`. A column that is constant there is 0 in all rows. By default the
+        The columns to return: `columns_` of a preparation fitted on more rows. `fit` then learns
+        only means and ranges. A column that is constant there is 0 in all rows. By default the
         columns are learnt, too.
 
     Attributes
     ----------
     columns_ : PreparedColumns
-        The columns that are returned.
+        The output columns.
     notes_ : tuple of Note
-        What was done, in the order of the columns.
+        The treatment of each column, in the order of the columns.
     kinds_ : dict of str to str
-        Of each column ``number``, ``date`` or ``words``, or why it was left out (see `Note`).
+        For each column ``number``, ``date`` or ``words``, or the reason why it was left out (see
+        `Note`).
 
     Examples
     --------
@@ -159,7 +163,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    # A model that was saved by an earlier version has neither.
+    # Defaults for models saved by an earlier version, which have neither attribute.
     columns: PreparedColumns | None = None
     _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -167,15 +171,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.least_rows, self.columns = least_rows, columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from training rows of shape (n, d): a DataFrame or an array.
+        """Learn from a training set of shape (n, d), a DataFrame or an array.
 
-        DataError if two columns have the same name, or no column is left.
+        Raise DataError if two columns have the same name, or no column remains.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn from training rows, and return them as `transform` does."""
+        """Learn from a training set, and return it as `transform` does."""
         table, given = as_table(X), self.columns
         other = list_others(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
@@ -199,7 +203,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         numbers = self._numbers(table)
         gaps = self._learn_numbers(numbers)
-        # The parts of a date are missing together: the first one says it for all.
+        # All parts of a date are missing together, so the first one is used.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(DATE_PARTS)]
         gaps = gaps[:, firsts]
         if given is None:
@@ -240,12 +244,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         if not kept:
             raise DataError(
-                "No column is left to learn from.", " ".join(describe(self.notes_)), "Bring others."
+                "No column remains to learn from.", " ".join(describe(self.notes_)), "Use others."
             )
         return self._chosen(rows)
 
     def _learn_numbers(self, numbers: Array) -> Array:
-        """Learn means and ranges of numbers, in place as means of `least_rows`; return the gaps."""
+        """Learn means and ranges of numbers, and return the gaps.
+
+        With `least_rows`, the numbers are replaced by means in place.
+        """
         if self.least_rows > 1:
             for column in numbers.T:
                 column[:] = _means(column, self.least_rows)
@@ -262,10 +269,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_notes(
         self, table: pd.DataFrame, other: Iterable[str], gaps: Mapping[str, Array]
     ) -> None:
-        """Learn what is told of each column: its gaps, and the values that are not what it holds.
+        """Learn the notes on each column: its gaps, and its values of a different kind.
 
-        `other` names the columns of other types than numbers; `gaps` are those of numbers and
-        dates, by column.
+        `other` contains the names of non-numeric columns, `gaps` the gaps of numbers and dates by
+        column.
         """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
         empty |= {column: int(is_missing(table[column]).sum()) for column in other}
@@ -279,27 +286,27 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _chosen(self, rows: Array) -> Array:
-        """Return the columns that are kept; 0 where the training rows did not vary."""
+        """Return the output columns; columns that were constant in the training set are 0."""
         chosen = rows[:, self._varying]
         chosen[:, self._zero] = 0.0
         return chosen
 
     def transform(self, X: Any) -> Array:
-        """Return rows of numbers: float64 of shape (n, columns).
+        """Return numeric rows: float64 of shape (n, columns).
 
-        DataError if two columns have the same name.
+        Raise DataError if two columns have the same name.
         """
         check_is_fitted(self, "notes_")
         table = as_table(X)
         return self._chosen(self._expanded(table, self._numbers(table)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that are returned."""
+        """Return the names of the output columns."""
         check_is_fitted(self, "notes_")
         return np.array(self._names_out, dtype=object)
 
     def differences(self, X: Any) -> Differences:
-        """Return what is different in a table from the training rows; see `Differences`."""
+        """Return the differences between a table and the training set. See `Differences`."""
         check_is_fitted(self, "notes_")
         table = as_table(X)
         used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
@@ -339,7 +346,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
-        """Return the columns of numbers that hold nothing but numbers within training's ranges."""
+        """Return the numeric columns that contain only numbers within the training ranges."""
         others = {*list_others(table)}
         plain = [c for c in self._numeric if c in table.columns and c not in others]
         values = table[plain].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -348,7 +355,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {column for column, same in zip(plain, inside, strict=True) if same}
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that it takes gaps and words."""
+        """Declare to scikit-learn that gaps and strings are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
@@ -364,7 +371,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([np.where(np.isinf(X), np.nan, X), *parts])
 
     def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
-        """Return what a column of numbers or dates says, NaN where it is neither; shape (n,)."""
+        """Return the values of a column of numbers or dates, NaN for other values; shape (n,)."""
         if is_number(values) and self.kinds_[column] == NUMBER:
             X = values.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(X), X, np.nan)
@@ -376,7 +383,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return as_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all columns that can be returned, the constant ones as well."""
+        """Return all candidate columns, including the constant ones."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
@@ -386,7 +393,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
-        """Return for each of these columns the one that it comes from, and its name."""
+        """Return the source column and the name of each of these columns."""
         sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
@@ -416,19 +423,19 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of a column and what each becomes."""
+    """The categories of a column and their encoding."""
 
     levels: tuple[str, ...]
-    rows: Array  # of shape (levels + 1, columns): one per word, and the mean for any other
+    rows: Array  # of shape (levels + 1, columns): one row per category, and the mean for others
     seen: frozenset[str]
 
     @classmethod
     def of(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
-        """Learn the words of the training rows; none of fewer rows is kept.
+        """Learn the categories of the training set; drop those in fewer than `least_rows` rows.
 
-        With `levels` only their means are learnt. Words that are none of them do not count.
+        If `levels` are given, only their means are learnt. Other categories do not count.
         """
         counts = text.value_counts()
         seen = frozenset(counts.index[counts >= least_rows])
@@ -442,13 +449,13 @@ class _Words:
 
     @staticmethod
     def _levels(text: pd.Series[Any], counts: pd.Series[int], least_rows: int) -> list[str]:
-        """Return the words that have a column, of the counts of all words."""
+        """Return the categories that become columns, from the counts of all categories."""
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
         frequent &= counts >= least_rows
         if len(counts) > MAX_CATEGORIES:
-            frequent.iloc[MAX_CATEGORIES - 1 :] = False  # one column is for the others
+            frequent.iloc[MAX_CATEGORIES - 1 :] = False  # the last column is for rare categories
         kept = set(counts.index[frequent])
         special = {
             *([OTHER] if len(counts) > len(kept) else []),
@@ -458,7 +465,7 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words that have a column, as they are shown: (other) beside a word "other"."""
+        """Categories that have a column, as displayed: "(other)" if there is a category "other"."""
         levels = self.levels[1:] if len(self.levels) == 2 else self.levels
         bare = [level.removeprefix("\0") for level in levels]
         return tuple(
@@ -467,30 +474,30 @@ class _Words:
         )
 
     def encoded(self, text: pd.Series[Any]) -> Array:
-        """Return a column of 0 and 1 per word, one for two words; shape (n, columns)."""
+        """Return a column of 0 and 1 per category, one for two categories; shape (n, columns)."""
         return self.rows[self._codes(text, self.levels)]
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each word among the levels; -1 for one that has none."""
+        """Return the position of each category among the levels, or -1 if it has none."""
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
 
 
 def describe(notes: Iterable[Note]) -> list[str]:
-    """Return in sentences what was done with the columns, one per kind of treatment."""
+    """Return sentences that describe the treatment of columns, one per kind of treatment."""
     sentences = {
-        WORDS: "Words became columns of 0 and 1, so many: {}.",
+        WORDS: "Categories became columns of 0 and 1, with their number: {}.",
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
-        "not numbers": "What is no number or date in these columns counts as missing: {}.",
-        "text numbers": "Read as numbers, without percent and currency signs and marks between "
-        "thousands: {}.",
-        "gaps": "Missing values become the mean of the training rows, with a column that says "
-        "where they are; missing words are a word of their own: {}.",
+        "not numbers": "Values other than numbers or dates count as missing in: {}.",
+        "text numbers": "Read as numbers, without percent signs, currency signs and thousands "
+        "separators: {}.",
+        "gaps": "Missing values become the mean of the training set, with a column that marks "
+        "them; missing categories are a category: {}.",
         CONSTANT: "Left out, constant: {}.",
         EMPTY: "Left out, without any value: {}.",
-        IDENTIFIER: "Left out, since they name the rows: {}.",
+        IDENTIFIER: "Left out, because they name the rows: {}.",
         INDEX: "Left out, row numbers without a name: {}.",
     }
     gathered: dict[str, list[str]] = {}
@@ -505,14 +512,14 @@ def describe(notes: Iterable[Note]) -> list[str]:
 
 
 def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """Return a column of a table; only gaps if the table has no such column."""
+    """Return a column of a table; if the table has no such column, it contains only gaps."""
     return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 
 def _means(values: Array, least: int) -> Array:
-    """Return numbers as means of so many in their order; equal ones stay together, gaps stay.
+    """Replace numbers by means of `least` consecutive values; ties stay together, gaps stay.
 
-    Of fewer numbers there is none.
+    With fewer than `least` numbers, all are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:

@@ -1,4 +1,4 @@
-"""From a data set to what a trial trains and tests on: split, scale, map the target."""
+"""Preparation of a data set for a trial: split, scale, map the target."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ Scaling = Literal[
 Target = Literal["range", "raw", "standard", "clipped-all"]
 DType = Literal["float64", "float32"]
 
-# Rows per block. Sums are formed row by row, so that doubled or halved no value changes; a block of
-# 100 columns takes 3 MB.
+# Rows per block. Sums are accumulated row by row, so that doubled or halved no value changes; a
+# block of 100 columns needs 3 MB.
 _ROWS_AT_ONCE = 4096
-# Of clipped-all: the bound, and what is added to a standard deviation, as in the authors' code of
-# Zozoulenko et al. 2025. Another value would be another scaling than that of the paper.
+# Constants of clipped-all: the bound, and the number added to a standard deviation, as in the
+# authors' code of Zozoulenko et al. 2025. Other values would define a different scaling than the
+# paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -53,23 +54,23 @@ class Prepared:
     Parameters
     ----------
     X_train : array (C order), csr_array or RowSource of shape (n, d)
-        Scaled training rows.
+        Scaled training set.
     X_test : array (C order), csr_array or RowSource of shape (m, d)
-        Scaled test rows.
+        Scaled test set.
     y_train : array of shape (n,)
         Class codes (int64), or the mapped target of a regression (float64).
     y_test : array of shape (m,)
-        The same of the test rows.
+        The same for the test set.
     task : {'binary', 'multiclass', 'regression'}
         See `Dataset`.
     classes : tuple of str
         See `Dataset`.
     train_rows : array of shape (n,)
-        Numbers of the training rows in the data set.
+        Indices of the training set in the data set.
     test_rows : array of shape (m,)
-        Numbers of the test rows in the data set.
+        Indices of the test set in the data set.
     groups : array of shape (n,) or None, default=None
-        Number of the group of each training row.
+        Number of the group of each row of the training set.
     """
 
     X_train: Rows
@@ -95,53 +96,57 @@ def prepare(
     dtype: str = "float64",
     trial: int = 0,
 ) -> Prepared:
-    """Split a data set, scale its rows and map its target, by the training rows alone.
+    """Split a data set, scale its rows and map its target, based on the training set only.
 
-    Only those with 'all' in their names look at the test rows too.
+    Scalings with 'all' in their names use the test set as well.
 
     Parameters
     ----------
     dataset : Dataset
-        The data set, see `load`.
+        The data set, as returned by `load`.
     split : 'given' or mapping
         See `split_rows`.
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
             'robust', 'clipped-all', '/max', 'standard/max', 'standard-all/max'}
         'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
-        'minmax': each column to [0, 1]; 'minmax-all': by the smallest and largest value of all
-        rows, the test rows too. Columns that are constant in these rows become 0 in both.
+        'minmax': each column to [0, 1].
+        'minmax-all': the same with the smallest and largest value of all rows, including the test
+        set. For both, columns that are constant in these rows become 0.
         'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
-        constant row becomes 0. 'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
-        'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, the test rows too,
-        clipped to [-3, 3]. '/max': every column by the largest value of any column;
-        'standard/max': 'standard', then the same; 'standard-all/max' takes the moments of all rows,
-        the test rows too. Sparse rows take 'none' and '/255' only.
+        constant row becomes 0.
+        'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
+        'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, including the test
+        set, clipped to [-3, 3].
+        '/max': every column divided by the largest value of any column.
+        'standard/max': 'standard', then '/max'.
+        'standard-all/max': the same with the moments of all rows, including the test set.
+        Sparse rows support only 'none' and '/255'.
     target : {'range', 'raw', 'standard', 'clipped-all'}
-        Of a regression: map the range of the training target to [-1, 1], leave it, bring it to
-        mean 0 and standard deviation 1, or treat it as that scaling does a column. Classification
-        ignores it.
+        For a regression: map the range of the training target to [-1, 1], keep it, scale it to mean
+        0 and standard deviation 1, or scale it as 'clipped-all' does a column. Ignored for
+        classification.
     generator : numpy.random.Generator
         Source of the draws of split and subset.
     rows : int, optional
-        Keep only so many training rows, drawn at random, and test rows in proportion. Rows of a
-        folder stay on disk without it.
+        Keep only this number of training samples, drawn at random, and a proportional number of
+        test samples. Without it, rows of a folder stay on disk.
     test_rows : int, optional
-        Keep at most so many test rows, drawn at random, instead of those in proportion.
+        Keep at most this number of test samples, drawn at random, instead of a proportional number.
     dtype : {'float64', 'float32'}
-        Type of the rows once they are scaled; the target is float64 always.
+        Type of the rows after scaling; the target is always float64.
     trial : int
         See `split_rows`.
 
     Returns
     -------
     Prepared
-        Training and test rows with their targets.
+        Training and test set with their targets.
 
     Raises
     ------
     DataError
-        If an option is unknown or does not fit, if a used value is not finite, if a side is empty,
-        if a class has no training row, or if the training target is constant.
+        If an option is unknown or does not fit, a used value is not finite, a side is empty, a
+        class has no training samples, or the training target is constant.
     """
     options = ("scaling", scaling, Scaling), ("target", target, Target), ("dtype", dtype, DType)
     for key, value, allowed in options:
@@ -154,7 +159,7 @@ def prepare(
     X_train: Rows
     X_test: Rows
     if isinstance(dataset.X, pd.DataFrame):
-        from rfbench.datasets.preparation import Preparation  # of scikit-learn, which takes long
+        from rfbench.datasets.preparation import Preparation  # importing scikit-learn is slow
 
         preparation = Preparation()
         X_train = preparation.fit_transform(dataset.X.iloc[train])
@@ -177,9 +182,9 @@ def _blocks(X: Rows) -> Iterator[slice]:
 
 
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
-    """Copy rows in double precision, and refuse values that are not finite.
+    """Copy rows in double precision, and raise DataError for values that are not finite.
 
-    Those of a folder may stay on disk, where each block is looked at as it is read.
+    Rows of a folder may stay on disk; their blocks are checked when they are read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
@@ -195,24 +200,24 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
-    """Return scaled rows in their type: cast before, a column far from 0 would lose its digits."""
+    """Return scaled rows in their dtype. Casting before scaling would lose digits far from 0."""
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
         what = f"A value of {name} is too large for {dtype}."
-        raise DataError(what, todo="Scale the rows, or take dtype float64.")
+        raise DataError(what, todo="Scale the rows, or use dtype float64.")
     return cast
 
 
 def _finite(block: NDArray[Any], name: str) -> NDArray[Any]:
     if not np.isfinite(block).all():
         what = f"A value of {name} is NaN or infinite."
-        raise DataError(what, todo="Remove its row, or fill the value in.")
+        raise DataError(what, todo="Remove its row, or fill in the value.")
     return block
 
 
 def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
-    """Scale rows in place, or note on a source what is to be made of its blocks."""
+    """Scale rows in place; for rows on disk, add the scaling to the source."""
     cast = partial(_cast, name=name, dtype=dtype)
     if isinstance(X, RowSource):
         return X.mapped(scale).mapped(cast).astype(dtype)
@@ -223,7 +228,7 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 
 
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
-    """Return what a scaling makes of a block of rows, found in at most three passes."""
+    """Return the function that scales a block of rows; at most three passes determine it."""
     if scaling == "none":
         return np.asarray
     if scaling == "/255":
@@ -237,7 +242,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     if scaling == "row-standard":
         return _standard_rows
     if scaling in ("rank", "robust"):
-        from rfbench.datasets import scaling as scalings  # of scikit-learn, which takes long
+        from rfbench.datasets import scaling as scalings  # importing scikit-learn is slow
 
         scaler = scalings.RankScaler() if scaling == "rank" else scalings.SmoothClipScaler()
         return scaler.fit(X_train).transform
@@ -251,13 +256,13 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
         width = np.where(sd == 0, np.inf, sd)
         largest = np.max((_range([X_train])[1] - mean) / width)
         if not largest > 0:
-            what = f"The scaling {scaling} divides by the largest value, and none is above 0."
-            raise DataError(what, todo="Take another scaling.")
+            what = f"The scaling {scaling} divides by the largest value, but none is above 0."
+            raise DataError(what, todo="Use a different scaling.")
         return partial(_affine, shift=mean, width=width * largest, most=np.inf)
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments([X_train]) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
-    # The limit is for a column that hardly varies in training.
+    # The limit is needed for columns that are almost constant in the training set.
     return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
 
 
@@ -268,7 +273,7 @@ def _affine(block: NDArray[Any], shift: Any, width: Any, most: float) -> NDArray
 
 
 def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
-    """Bring each row to mean 0 and standard deviation 1; constant rows become 0."""
+    """Scale each row to mean 0 and standard deviation 1; constant rows become 0."""
     flat = np.ptp(block, axis=1) == 0
     centred = block - block.mean(axis=1, keepdims=True)
     sd = np.sqrt((centred**2).sum(axis=1) / max(1, block.shape[1] - 1))
@@ -286,7 +291,7 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
     """Return mean and standard deviation of each column, in double precision and two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    for X, block in blocks:  # row by row, so that the sum is that of numpy over all rows
+    for X, block in blocks:  # row by row, so that the sum equals numpy's sum over all rows
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n
     squares = np.zeros_like(mean)
@@ -301,7 +306,7 @@ def _map_target(
     both = np.concatenate([y_train, y_test])
     if not np.isfinite(both).all():
         raise DataError(
-            f"The target of {name} holds NaN or infinity.", "", "Remove those rows from the data."
+            f"The target of {name} has NaN or infinity.", "", "Remove these rows from the data."
         )
     low, high = y_train.min(), y_train.max()
     if low == high and target in ("range", "standard"):
@@ -317,12 +322,12 @@ def _map_target(
 
 
 def _check_classes(dataset: Dataset, labels: Index) -> None:
-    """Refuse training rows that lack a class."""
+    """Raise DataError if a class has no training samples."""
     counts = np.bincount(labels, minlength=len(dataset.classes))
     for code in np.flatnonzero(counts == 0)[:1]:
         raise DataError(
-            f"Class '{dataset.classes[code]}' of {dataset.name} has no training row.",
-            f"The {len(labels)} training rows hold {np.count_nonzero(counts)} of "
+            f"Class '{dataset.classes[code]}' of {dataset.name} has no rows in the training set.",
+            f"The {len(labels)} rows of the training set have {np.count_nonzero(counts)} of "
             f"{len(counts)} classes.",
             "Use more rows or another split.",
         )

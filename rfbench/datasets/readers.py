@@ -1,6 +1,6 @@
-"""The files of the catalogue's data sets to arrays.
+"""Readers of the catalogue's files: from files to arrays.
 
-Their hashes are known, so that hardly one is broken: what is, is refused in one place, `read`.
+The hashes of the files are known, so broken files are rare. `read` rejects them in one place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rfbench.errors import DataError
 
 
 def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Return the rows of an entry's files; DataError if one is broken."""
+    """Return the rows of an entry's files; raise DataError if a file is broken."""
     try:
         parsed = READERS[entry.reader](entry, sources)
         values: Any = parsed.X if isinstance(parsed.X, np.ndarray) else parsed.X.data
@@ -32,20 +32,20 @@ def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
             raise ValueError("a value is not finite")
         sides = parsed.X, parsed.y, parsed.groups
         if len({side.shape[0] for side in sides if side is not None}) > 1:
-            raise ValueError("files that belong together have other numbers of rows")
+            raise ValueError("files that belong together have different numbers of rows")
     except (DataError, MemoryError):
         raise
-    except Exception as error:  # damaged files make the libraries raise almost anything
+    except Exception as error:  # damaged files make the libraries raise almost any error
         raise DataError(
             f"The files of {entry.name} cannot be read: {' '.join(str(error).split())[:300]}.",
-            "One is damaged or of another version.",
+            "A file is damaged, or a different version.",
             "Remove them and get them again.",
         ) from error
     return parsed
 
 
 def _contents(sources: Sequence[FoundFiles]) -> Iterator[bytes]:
-    """Yield the contents of files, one after the other."""
+    """Yield the contents of files, one at a time."""
     for source in sources:
         yield from source.read().values()
 
@@ -58,10 +58,10 @@ def _table(
     separator: str | None = ",",
     comment: str | None = None,
 ) -> pd.DataFrame:
-    """Return delimited text without names or quoting, so many fields per line.
+    """Return delimited text without names or quoting, with `fields` fields per line.
 
-    Columns are known by their positions. Those of `text` are words, all others numbers; ValueError
-    if they are not. A `separator` of None means blanks.
+    Columns are identified by position. The columns in `text` are strings, all others numbers; raise
+    ValueError if they are not. A `separator` of None means blanks.
     """
     table: pd.DataFrame = files.read_delimited(
         io.BytesIO(content),
@@ -78,7 +78,7 @@ def _table(
 
 
 def _codes(labels: pd.Series[Any], codes: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the class codes of words; a label may be written as ``1`` or ``1.0``."""
+    """Return the class codes of labels; a label may be written as ``1`` or ``1.0``."""
     numbers, levels = pd.factorize(labels.str.strip())
     of_word = np.array([_code(word, codes) for word in levels], dtype=np.int64)
     for word in levels[of_word < 0][:1]:
@@ -96,7 +96,7 @@ def _code(label: str, codes: Mapping[str, int]) -> int:
 
 
 def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
-    """Put files together, of which the first `count` are the training part, if there are more."""
+    """Concatenate files; the first `count` are the training part if there are more files."""
     X, *more = [part.X for part in parts]
     if more:
         dense = isinstance(X, np.ndarray)
@@ -113,11 +113,17 @@ def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
 def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read delimited text: rows of numbers with a target among them.
 
-    The entry's options: `fields` (number of fields per line), `separator`, `header` (whether line 1
-    holds names), `target`, `drop`, `group`, `words` (positions, or names where there is a header;
-    of words, one column per value), `replace` (a number and what to put for it), `permuted` (a
-    seed, and how many rows, the first ones, numpy's default generator puts in order: those that
-    train come first, those that test last, as published code has them).
+    The options of the entry are:
+
+    - `fields`: number of fields per line;
+    - `separator`;
+    - `header`: whether line 1 contains names;
+    - `target`, `drop`, `group`, `words`: positions, or names if there is a header; a column in
+      `words` becomes one column per value;
+    - `replace`: a number and its replacement;
+    - `permuted`: a seed and a number of rows. numpy's default generator permutes that many leading
+      rows. The training rows are the first of the permutation, the test rows the last, as in
+      published code.
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
     parts = []
@@ -134,8 +140,8 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     if "permuted" not in entry.options:
         return joined
     seed, n = entry.options["permuted"]
-    if not n <= len(joined.y) <= n + 1:  # some files have a line that is not read
-        raise ValueError(f"it has {len(joined.y):,} lines, and {n:,} are expected")
+    if not n <= len(joined.y) <= n + 1:  # some files have an additional line that is not read
+        raise ValueError(f"it has {len(joined.y):,} lines instead of {n:,}")
     order = np.random.default_rng(seed).permutation(n)
     test = entry.rows - int(entry.train_rows or 0)
     rows = np.concatenate([order[: entry.train_rows], order[n - test :]])
@@ -143,7 +149,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _chosen(entry: Entry, names: Sequence[Any]) -> dict[str, Any]:
-    """Return the positions of the columns that the options name."""
+    """Return the positions of the columns in the options."""
 
     def position(column: int | str) -> int:
         return column % len(names) if isinstance(column, int) else names.index(column)
@@ -165,16 +171,16 @@ def _shaped(
     words: Sequence[int],
     group: int | None,
 ) -> Parsed:
-    """Return rows, target and groups of a table whose columns are known by their positions.
+    """Return rows, target and groups of a table; columns are identified by position.
 
-    Words follow the numbers, one column per value, in the order of the texts.
+    Columns of text follow the numbers, one column per value, sorted by value.
     """
     special = [*drop, *words, target, *([] if group is None else [group])]
     blocks = [table.drop(columns=special).to_numpy(dtype=np.float64)]
     for column in words:
         codes, values = pd.factorize(table[column].str.strip(), sort=True)
         blocks.append(np.eye(len(values))[codes])
-    # pandas may return a view of its own memory, which is read-only.
+    # pandas may return a read-only view of its own memory.
     X = np.require(np.hstack(blocks) if words else blocks[0], requirements=["C", "W"])
     if "replace" in entry.options:
         old, new = entry.options["replace"]
@@ -188,8 +194,8 @@ def _shaped(
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read one ARFF file.
 
-    The options are those of `read_table` that name columns, by position, `fields`, and `leave_out`:
-    the numbers of rows that are no part of the data.
+    The options are the options of `read_table` for columns, by position, `fields`, and `leave_out`:
+    the indices of rows that do not belong to the data.
     """
     (content,) = _contents(sources)
     chosen = _chosen(entry, range(int(entry.options["fields"])))
@@ -237,15 +243,17 @@ _ADULT = {
     ),
 }
 ADULT = {name: tuple(text.split()) for name, text in _ADULT.items()}
-"""The columns of Adult, as its documentation lists them, with the categories of each, ``?`` (not
-known) last; an empty tuple is a number."""
+"""The columns of Adult, in the order of its documentation, with the categories of each column.
+
+The category ``?`` (unknown) is last. An empty tuple means a numeric column.
+"""
 
 
 def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read `adult.data` and `adult.test`: numbers, and one column for each category.
 
-    Columns keep their order; a value that is not known (``?``) is a category of its own. A label
-    may end in a full stop.
+    Columns keep their order. An unknown value (``?``) is a separate category. A label may end in a
+    full stop.
     """
     labels = {label + stop: code for label, code in entry.codes.items() for stop in ("", ".")}
     categories = dict(enumerate(ADULT.values()))
@@ -265,7 +273,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
-    """Return sparse rows, indices from 1 to the entry's columns, with their labels as codes."""
+    """Return sparse rows and their labels as codes; indices start at 1."""
     codes = {float(label): code for label, code in entry.codes.items()}
     X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:
@@ -275,7 +283,7 @@ def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read svmlight files; the rows stay sparse where the entry says so."""
+    """Read svmlight files; the rows stay sparse if the entry is sparse."""
     parts = [_read_svmlight(content, entry) for content in _contents(sources)]
     joined = _join(entry, parts)
     return joined if entry.sparse else replace(joined, X=joined.X.toarray())
@@ -284,10 +292,10 @@ def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read the RCV1 vectors (training file first) and, last, the topics of the documents.
 
-    The option `topic` names the positive class.
+    The option `topic` is the positive class.
     """
     (topics,) = _contents(sources[-1:])
-    plain = entry.model_copy(update={"classes": {}})  # the labels are numbers of documents
+    plain = entry.model_copy(update={"classes": {}})  # the labels are document numbers
     table = _table(topics, 3, text=[0], separator=None)
     positive = table[1][table[0] == entry.options["topic"]]
     parts = [_read_svmlight(content, plain) for content in _contents(sources[:-1])]
@@ -297,7 +305,7 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read triples of text files: features, activity, subject; training files first."""
+    """Read triples of text files (features, activity, subject), training files first."""
     parts, contents = [], _contents(sources)
     for rows, labels, subjects in zip(contents, contents, contents, strict=True):
         X = _table(rows, entry.columns, separator=None).to_numpy()
@@ -330,5 +338,8 @@ READERS: dict[str, Callable[[Entry, Sequence[FoundFiles]], Parsed]] = {
     "svmlight": read_svmlight,
     "table": read_table,
 }
-"""By the name that an entry uses. The name belongs to the identity of the data: a reader that
-makes other rows of the same files gets another one."""
+"""Readers by the name that an entry uses.
+
+The name is part of the identity of the data: a reader that returns different rows for the same
+files gets a new name.
+"""

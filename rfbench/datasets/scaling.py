@@ -1,4 +1,4 @@
-"""Scalings that outliers and skewed columns do not spoil, as transformers of scikit-learn."""
+"""Scalings that are robust to outliers and skewed columns, as scikit-learn transformers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array, Rows
 from rfbench.rows import RowSource
 
-# Rows that a scaling learns from. The rank of a quantile of so many has a standard error of at most
-# .0016 (1 / sqrt(4 n)); doubled, of .0011.
+# Maximum number of rows that a scaling learns from. The rank of a quantile of that many rows has a
+# standard error of at most .0016 (1 / sqrt(4 n)); doubled, of .0011.
 MOST_ROWS = 100_000
-# By definition of float64: its square is finite, and that of twice the digits, 1e200, is not.
+# By definition of float64: its square is finite. The square of 1e200, with twice the digits, is
+# not.
 FAR = 1e100
-# Of a value, in standard deviations: Holzmueller, Grinsztajn and Steinwart (2024), section 3.
-# Doubled, a value far out lies twice as far from all others.
+# Bound of a value, in standard deviations: Holzmueller, Grinsztajn and Steinwart (2024), section 3.
+# Doubled, a remote value is twice as far from all others.
 BOUND = 3.0
-# Of a column of two values, in distances of the two: the deviation of a column in which a tenth of
-# the rows has the other value. Doubled to 0.6, it is above the deviation .5 of equal shares, and
+# For a column with two values, relative to their distance: the deviation of a column with a tenth
+# of the rows at the other value. Doubled to 0.6, it is above the deviation .5 of equal shares, and
 # every such column would shrink.
 LEAST_DEVIATION = 0.3
 
@@ -31,15 +32,15 @@ LEAST_DEVIATION = 0.3
 class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A map of each column to bounded values, then to mean 0 and standard deviation 1.
 
-    A column that is constant where it is fitted becomes 0. One of two values is divided by at least
-    .3 times their distance, so that a rare 1 among zeros does not lie far from all other rows.
+    A column that is constant in the training set becomes 0. A column with two values is divided by
+    at least .3 times their distance, so that a rare 1 among zeros is not far from all other rows.
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
         """Learn from rows of shape (n, d), finite and dense, or a source of rows on disk.
 
-        Of more than 100,000 rows so many, evenly spaced, are read. ValueError if a
-        value is not finite, or the rows are sparse.
+        If there are more than 100,000 rows, that many evenly spaced rows are read. Raise ValueError
+        if a value is not finite, or the rows are sparse.
         """
         if len(X) > MOST_ROWS or isinstance(X, RowSource):
             X = X[np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64)]
@@ -63,7 +64,7 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
 
     @abstractmethod
     def _learn(self, X: Array) -> None:
-        """Learn what the map needs."""
+        """Learn the parameters of the map."""
 
     @abstractmethod
     def _bounded(self, X: Array) -> Array:
@@ -71,10 +72,10 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
 
 
 class RankScaler(_Bounded):
-    """Bring each column to a normal distribution by its ranks, clipped at 3 standard deviations.
+    """Map each column to a normal distribution by its ranks, clipped at 3 standard deviations.
 
-    Between the 1,000 quantiles it is linear, and values beyond those of the fit are clipped. Then
-    each column gets mean 0 and standard deviation 1.
+    The map is linear between the 1,000 quantiles, and values beyond the range of the fit are
+    clipped. Then each column gets mean 0 and standard deviation 1.
 
     >>> RankScaler().fit_transform([[1.0], [2.0], [1000.0]]).round(3).tolist()
     [[-1.225], [0.0], [1.225]]
@@ -90,11 +91,11 @@ class RankScaler(_Bounded):
 
 
 class SmoothClipScaler(_Bounded):
-    """Bring each column to z = (x - median) / IQR and then to z / sqrt(1 + (z / 3)^2).
+    """Map each column to z = (x - median) / IQR and then to z / sqrt(1 + (z / 3)^2).
 
-    IQR is the distance of the quartiles; where it is 0, half the range takes its place. Small z
-    stay as they are, and none is beyond 3. Then each column gets mean 0 and standard deviation 1.
-    After Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024), section 3.
+    IQR is the distance of the quartiles; if it is 0, half the range is used instead. Small z hardly
+    change, and none exceeds 3. Then each column gets mean 0 and standard deviation 1. See
+    Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024), section 3.
 
     >>> Z = SmoothClipScaler().fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> (Z.width_.tolist(), Z.transform([[2.0], [1e9]]).round(3).tolist())
@@ -108,6 +109,7 @@ class SmoothClipScaler(_Bounded):
         self.width_ = np.where(width > 0, width, np.inf)
 
     def _bounded(self, X: Array) -> Array:
-        with np.errstate(over="ignore"):  # of a column that hardly varies in training
+        # overflow for columns that are almost constant in the training set
+        with np.errstate(over="ignore"):
             z = np.clip((X - self.median_) / self.width_, -FAR, FAR)
         return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

@@ -1,4 +1,4 @@
-"""Which rows train and which test."""
+"""Splitting rows into a training and a test set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_WHOLE_SIZES = {
     "blocks": 2,
     "first_permuted": 1,
     "seed": 0,
-}  # the least of what has no share, by definition
+}  # minimum of the numbers that are not shares, by definition
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
@@ -33,7 +33,7 @@ SPLIT_EXAMPLES = (
 
 
 def find_split_kind(rule: object) -> str | None:
-    """Return which way of splitting a rule names, a key of `_WAYS`; None: no way."""
+    """Return the kind of a split rule, a key of `_WAYS`, or None for an unknown rule."""
     if not isinstance(rule, Mapping) or not rule:
         return "given" if rule == "given" else None
     keys = frozenset(rule)
@@ -45,7 +45,7 @@ def find_split_kind(rule: object) -> str | None:
 
 
 def check(rule: object) -> None:
-    """Raise DataError unless a rule names a way to split, with sizes that some data can have."""
+    """Raise DataError unless a rule is a known split with possible sizes."""
     if find_split_kind(rule) is None:
         what = f"The split {rule!r} is unknown.{suggest_nearest(str(rule), ['given'])}"
         raise DataError(what, "", f"Choose {SPLIT_EXAMPLES}.")
@@ -65,51 +65,52 @@ def check(rule: object) -> None:
 
 
 def is_given(rule: Rule) -> bool:
-    """Whether the data set itself says which rows test: its published split, or a column."""
+    """Return True if the data set defines the test set: by its published split, or a column."""
     return find_split_kind(rule) in ("given", "published", "column")
 
 
 def is_fixed(rule: Rule) -> bool:
-    """Whether every trial has the same training and test rows."""
+    """Return True if every trial has the same training and test set."""
     return find_split_kind(rule) in ("given", "column", "last", "held out")
 
 
 def split_rows(
     dataset: Dataset, rule: Rule, generator: np.random.Generator, trial: int = 0
 ) -> tuple[Index, Index]:
-    """Return the training and the test rows, each in ascending order.
+    """Return the indices of the training and the test set, each in ascending order.
 
     Parameters
     ----------
     dataset : Dataset
     rule : 'given' or mapping
-        Sizes are fractions or numbers of what they count.
+        Sizes are fractions or absolute numbers.
 
-        - 'given' is the published split, ``{'column': c}`` the one that column c of a data set of
-          one's own says; ``{'train_size': s}`` is the published one with s of its training rows,
-          drawn at random, or all if there are fewer.
-        - ``{'test_size': t, 'train_size': s}`` draws both sides at random, s the rest by default;
-          of a data set whose equal rows stay together, whole groups with about as many rows.
-        - ``{'held_out': t, 'train_size': s}`` draws both sides once for all trials, about t of the
-          rows of each class, and a row of each class for training as long as there are such. Of
-          data with groups, whole groups with about as many rows.
-        - ``{'stratified': t}`` draws like that anew for each trial.
-        - ``{'leave_groups': g}`` draws g whole groups for the test side.
+        - 'given' is the published split.
+        - ``{'column': c}`` is the split defined by column c of user data.
+        - ``{'train_size': s}`` is the published split with s of its training samples, drawn at
+          random, or all if there are fewer.
+        - ``{'test_size': t, 'train_size': s}`` draws both sets at random; by default s is the rest.
+          For a data set with groups of equal rows it draws complete groups with about as many rows.
+        - ``{'held_out': t, 'train_size': s}`` draws both sets once for all trials: about t of the
+          rows of each class, and as far as possible a row of each class for training. For data with
+          groups it draws complete groups with about as many rows.
+        - ``{'stratified': t}`` does the same separately for each trial.
+        - ``{'leave_groups': g}`` draws g complete groups for the test set.
         - ``{'last': t}`` tests on the last t rows.
-        - ``{'blocks': b, 'test_size': t}`` cuts the rows into b blocks of consecutive rows, equal
-          but for one row, and draws t of the blocks for the test side.
+        - ``{'blocks': b, 'test_size': t}`` divides the rows into b blocks of consecutive rows,
+          equal up to one row, and draws t of the blocks for the test set.
         - ``{'folds': k, 'seed': s, 'first_permuted': n}`` tests on one of the k folds of
-          scikit-learn's KFold(k, shuffle=True, random_state=s) over all rows; with
-          `first_permuted` over the first n of numpy.random.RandomState(s).permutation, or all.
+          scikit-learn's KFold(k, shuffle=True, random_state=s) over all rows. With `first_permuted`
+          the folds are over the first n of numpy.random.RandomState(s).permutation, or all.
     generator : numpy.random.Generator
         Source of the draws.
     trial : int
-        Its number, from 0: it tests on the fold of that number, modulo k.
+        Number of the trial, starting at 0. It tests on the fold of that number, modulo k.
 
     Returns
     -------
     train, test : ndarray of int64
-        Disjoint row numbers; together all rows, unless `train_size` asks for fewer.
+        Disjoint row indices; together they are all rows, unless `train_size` is smaller.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def split_rows(
     return train, test
 
 
-# Each returns the rows for training and those for the test, in any order.
+# Each function returns the training and the test indices, in any order.
 
 
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
@@ -153,7 +154,7 @@ def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
         raise DataError(
             f"{n_train} training and {n_test} test rows are more than the {n} rows of "
             f"{dataset.name}.",
-            todo="Ask for fewer.",
+            todo="Use fewer.",
         )
     order = generator.permutation(n)
     if dataset.equal_rows_together:
@@ -178,7 +179,7 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
-    """Draw whole groups of at least so many rows together."""
+    """Draw complete groups with at least `n_test` rows in total."""
     assert dataset.groups is not None
     groups, sizes = np.unique(dataset.groups, return_counts=True)
     drawn = generator.permutation(len(groups))
@@ -187,7 +188,7 @@ def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator)
 
 
 def _evenly(classes: NDArray[Any], offset: float) -> Index:
-    """Return an order in which every class is spread evenly, its first row at offset / its size."""
+    """Return an order that spreads every class evenly; its first row is at offset / class size."""
     position = np.empty(len(classes))
     for label in np.unique(classes):
         members = np.flatnonzero(classes == label)
@@ -202,9 +203,10 @@ def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Genera
 
 
 def split_by_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
-    """Return about the `size` last rows with all rows before them, or so many folds of such rows.
+    """Return the last `size` rows and all rows before them, for `folds` consecutive folds.
 
-    Rows of one time stay together: a side may have more rows, or none. `times` has shape (n,).
+    Rows with the same time stay together, so a side may have more rows, or none. `times` has shape
+    (n,).
     """
     ordered, n = np.sort(times), len(times)
     starts = [max(0, n - fold * size) for fold in range(folds, 0, -1)]
@@ -236,7 +238,7 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
     n, seed, most = len(dataset.y), rule["seed"], rule.get("first_permuted")
     rows = np.arange(n)
-    if most is not None:  # the generator of old, whose draws numpy keeps as they are
+    if most is not None:  # the legacy generator, because numpy keeps its draws unchanged
         rows = np.random.RandomState(seed).permutation(n)[:most]
     if rule["folds"] > len(rows):
         raise DataError(f"folds is {rule['folds']}.", f"{dataset.name} has {len(rows)} rows.")
@@ -246,7 +248,7 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
 
 def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
-    """Draw some of the groups that the rows are numbered by for the test side."""
+    """Draw groups for the test set; `numbers` contains the group of each row."""
     groups = np.unique(numbers)
     in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups))])
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
@@ -268,10 +270,10 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
 
 
 def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
-    """Return how many training rows a split will give, of n.
+    """Return the size of the training set for a split of n rows.
 
-    Of whole groups or blocks that are left out, their share of the rows; where only the number of
-    the groups is known, all rows train.
+    For groups or blocks the number is estimated from their share. If only a number of groups is
+    given, n is returned.
     """
     sizes = rule if isinstance(rule, Mapping) else {}
     if "folds" in sizes:
@@ -294,7 +296,7 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
 
 
 def _amount(size: float, n: int) -> int:
-    """Return a number of rows or groups, of which n are there, from it or their share."""
+    """Return a number of rows or groups out of n, given as a number or as a share."""
     return size if isinstance(size, int) else max(1, round(size * n))
 
 
@@ -305,9 +307,9 @@ def draw_subset(
     generator: np.random.Generator,
     test_rows: int | None = None,
 ) -> tuple[Index, Index]:
-    """Return so many training rows, drawn at random, and test rows in proportion.
+    """Return `rows` training samples, drawn at random, and a proportional number of test samples.
 
-    With `test_rows` at most so many test rows, whatever the share of the training rows.
+    With `test_rows` at most that many test samples are returned, independent of the share.
     """
     n_test = len(test)
     if rows < len(train):

@@ -1,7 +1,7 @@
 """Rows of a data set as a folder of `.npy` files and `facts.json`, without pickles.
 
-Arrays and the parts of sparse rows are files of their own, which are mapped and not read. The
-numbers of a table are one array with a line per column; its words are codes of different values.
+Arrays and the parts of sparse rows are separate files, which are memory-mapped. The numbers of a
+table are one array with a row per column; its strings are codes of distinct values.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ SPARSE = ("data", "indices", "indptr")
 
 
 def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write facts and arrays into a new folder, which appears whole or not at all.
+    """Write facts and arrays into a new folder, completely or not at all.
 
-    OSError if the folder is there already or cannot be written.
+    Raise OSError if the folder already exists or cannot be written.
     """
     with files.stage_folder(folder) as stage:
         for name, array in arrays.items():
@@ -37,7 +37,7 @@ def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[A
 
 
 def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
-    """Return rows as facts, values of JSON, and arrays; None if they are of another kind."""
+    """Return rows as facts (JSON values) and arrays; None if their type is not supported."""
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
     if data.groups is not None:
@@ -60,7 +60,7 @@ def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
 
 
 def read(folder: Path) -> Parsed:
-    """Return the rows of a folder; what is damaged raises almost anything."""
+    """Return the rows of a folder; damaged files may raise almost any error."""
     facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {
         file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
@@ -79,7 +79,7 @@ def read(folder: Path) -> Parsed:
 
 
 def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
-    """Return what the columns are, and their arrays; None if one is of another kind."""
+    """Return descriptions of the columns, and their arrays; None if a type is not supported."""
     columns: list[Any] = []
     numbers, codes = [], []
     words: list[bytes] = []
@@ -120,7 +120,7 @@ def _is_plain(index: pd.Index[Any]) -> bool:
 
 
 def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
-    """Return the table of `_table`."""
+    """Return the table stored by `_table`."""
     content, ends = arrays["words"].tobytes(), [0, *arrays["ends"].tolist()]
     words = iter(content[a:b].decode(errors="surrogatepass") for a, b in pairwise(ends))
     numbers, codes = iter(arrays["numbers"]), iter(arrays["codes"])

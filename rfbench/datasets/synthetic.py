@@ -1,4 +1,4 @@
-"""The problems that the papers generate."""
+"""Synthetic problems of the papers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
-    """Return n points X ~ N(0, I_d), of shape (n, d), and whether each is outside of a sphere.
+    """Return n points X ~ N(0, I_d), of shape (n, d), and whether each is outside a sphere.
 
-    y is 1 where ``|x| > sqrt(d)``, about half of them, else 0.
+    y is 1 if ``|x| > sqrt(d)``, about half of them, else 0.
 
     References
     ----------
@@ -46,15 +46,15 @@ def hyperplane(
 
 @dataclass(frozen=True)
 class Problem:
-    """A generator with the values of its parameters."""
+    """A generator and the default values of its parameters."""
 
     draw: Callable[..., Generated]
     parameters: Mapping[str, int | float]
 
     def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
-        """Return the parameters with the given ones put in.
+        """Return all parameters; given values replace the defaults.
 
-        DataError if one is unknown or not a positive number of the right type.
+        Raise DataError if a parameter is unknown or not a positive number of the right type.
         """
         values = dict(self.parameters)
         for key, value in (given or {}).items():
@@ -78,4 +78,4 @@ PROBLEMS: dict[str, Problem] = {
         {"d": 1_000, "n_train": 10_000, "n_test": 1_000, "informative": 100, "weak": 0.05},
     ),
 }
-"""The problems by the name of the catalogue entry, with the values of the papers they are from."""
+"""Problems by the name of their catalogue entry, with the parameter values of the papers."""

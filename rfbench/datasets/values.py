@@ -1,4 +1,4 @@
-"""What the values of a column say: numbers, words, dates or nothing."""
+"""Interpretation of the values of a column as numbers, strings, dates or gaps."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rfbench.arrays import Array
 from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
-IDENTIFIER, INDEX = "identifier", "index"  # of columns that name the rows
-SEVERAL_UNITS = "several units"  # of words that are numbers with different units
-# Of fewer words it means nothing that all are different. Chosen without a measurement: halved, ten
-# classes with a row each count as names; doubled, 30 names of shops count as categories.
+IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that name the rows
+SEVERAL_UNITS = "several units"  # strings that are numbers with different units
+# Fewer strings may all be different and still be categories. Chosen without a measurement: halved,
+# ten classes with a row each count as names; doubled, 30 names of shops count as categories.
 LEAST_NAMES = 20
-MOST_NAMED = 8  # in a message; doubled, it does not fit on a line
+MOST_NAMED = 8  # maximum number of names in a message; doubled, it does not fit on a line
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
 _UNLABELLED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas numbers repeated names: 0.1
-_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # between thousands
+_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # thousands separators
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
 _DASHES = (
     "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"  # hyphens, dashes and minus signs
@@ -35,12 +35,12 @@ _ACCOUNTS = re.compile(
 )  # (1.5), 1.5-
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # 1.0D+00
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
-# The words that pandas.read_csv takes for missing, and the question mark of UCI's files.
+# The strings that pandas.read_csv reads as missing, and the question mark of UCI's files.
 _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# What the letters after a number stand for, by definition.
+# Factors that the letters after a number stand for, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -48,20 +48,20 @@ _MEASURE = re.compile(
     r"(?P<unit>(?:[^\W\d_]|[°µ‰Ω\u2032\u2033'\"])[^\s\d_]*"
     r"(?:[\d²³^/*·.-]+[^\W\d_]*)*(?: [^\W\d_]+)?)?"
 )
-# Units of one sign: of SI, of lengths and angles. K, M and B are factors.
+# Units of one character: SI units, lengths and angles. K, M and B are factors.
 _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def format_names(names: list[str]) -> str:
-    """Return the first of these names in words, and how many more there are."""
+    """Return the first names as text, and the number of further names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
 
 def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
-    """Return rows as a table whose columns are named by words.
+    """Return rows as a table with strings as column names.
 
-    DataError if a name is there twice, or the rows have no columns.
+    Raise DataError if a name occurs twice, or the rows have no columns.
     """
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
@@ -71,25 +71,25 @@ def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
 
 
 def check_names(what: str, names: Iterable[Any]) -> None:
-    """Raise DataError if two columns have the same name, blanks around it aside."""
+    """Raise DataError if two columns have the same name after stripping."""
     first: dict[str, int] = {}
     for place, name in enumerate((str(name).strip() for name in names), 1):
         if (before := first.setdefault(name, place)) != place:
             raise DataError(
                 f"{what} has two columns '{name}': columns {before} and {place}.",
-                "Which of the two is meant is not known.",
+                "The name is ambiguous.",
                 "Rename one of them.",
             )
 
 
 def is_number(column: pd.Series[Any] | Any) -> bool:
-    """Tell whether a column, or its type, is one of numbers; truth values are words."""
+    """Return True if a column, or its dtype, is numeric; booleans are not."""
     dtype = getattr(column, "dtype", column)
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
 
 
 def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
-    """Return the places of the columns of each type."""
+    """Return the positions of the columns of each dtype."""
     groups: dict[Any, list[int]] = {}
     for at, dtype in enumerate(table.dtypes):
         groups.setdefault(dtype, []).append(at)
@@ -97,38 +97,38 @@ def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
 
 
 def find_columns(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
-    """Return the places of the columns whose type fulfils a condition, asked once per type."""
+    """Return the positions of columns with a dtype that satisfies a condition."""
     groups = group_by_type(table)
     return sorted(at for dtype, places in groups.items() if has_type(dtype) for at in places)
 
 
 def list_others(table: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that do not hold numbers."""
+    """Return the names of the non-numeric columns."""
     return [str(table.columns[at]) for at in find_columns(table, lambda t: not is_number(t))]
 
 
 def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Tell where a column has nothing; an infinite number is no gap yet."""
+    """Return a mask of the missing values of a column; infinite numbers are not missing."""
     if is_number(column):
         return column.isna()
     return to_text(column).isna()
 
 
 def has_parts(column: pd.Series[Any]) -> bool:
-    """Tell whether cells of a column are lists, mappings or bytes, which are no single values."""
+    """Return True if cells of a column are lists, mappings or bytes instead of single values."""
     parts = (bytes, bytearray, memoryview, list, tuple, dict, set, np.ndarray)
     return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
 
 
 def infer_kind(name: str, column: pd.Series[Any]) -> str:
-    """Return what a column of the training rows is."""
+    """Return the kind of a column of the training set."""
     if is_number(column):
         return infer_row_names(name, column) or NUMBER
     if isinstance(column.dtype, pd.CategoricalDtype):
         return WORDS
     present = to_text(column).dropna()
     if not len(present):
-        return NUMBER  # without any value
+        return NUMBER  # a column without values
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return DATE
     if holds_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
@@ -144,9 +144,9 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
 
 
 def infer_row_names(name: str, column: pd.Series[Any]) -> str:
-    """Return `INDEX` or `IDENTIFIER` of a column of numbers that names the rows, else nothing.
+    """Return `INDEX` or `IDENTIFIER` for a numeric column that names the rows, else "".
 
-    It is called so, or not at all, and holds whole numbers, each a different one.
+    Such a column has the name of an identifier or no name, and contains distinct whole numbers.
     """
     if not may_name_rows(name):
         return ""
@@ -158,17 +158,17 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
 
 
 def may_name_rows(name: str) -> bool:
-    """Tell whether a column is called like the numbers of rows: id, index, or nothing."""
+    """Return True if the name of a column is typical of row numbers: id, index, or empty."""
     return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column as words, None where nothing is there."""
-    if is_number(column):  # 3.0 is the word 3: gaps make floats of whole numbers
+    """Return a column as strings, None for missing values."""
+    if is_number(column):  # 3.0 becomes "3", because gaps convert whole numbers to floats
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
-    if pd.api.types.is_timedelta64_dtype(column.dtype):  # a number of seconds
+    if pd.api.types.is_timedelta64_dtype(column.dtype):  # as a number of seconds
         return to_text(column.dt.total_seconds())
     there = column.notna()
     text = column.astype(str).astype(object)
@@ -176,7 +176,7 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def has_decimal_comma(text: pd.Series[Any]) -> bool:
-    """Tell whether numbers have a decimal comma: 12,5 or 1.234,5, and not 1,234."""
+    """Return True if numbers have a decimal comma: 12,5 or 1.234,5, but not 1,234."""
     text = to_text(text).dropna().str.replace(_UNIT, "", regex=True)
     return bool(
         text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
@@ -185,9 +185,9 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
 
 
 def holds_numbers(text: pd.Series[Any], numbers: Array) -> bool:
-    """Tell whether more than half of the words are numbers, and some not just by their accounts.
+    """Return True if more than half of the strings are numbers, not all in accounting notation.
 
-    Where all are written as (1), (2), nobody means negative numbers.
+    If all are written as (1), (2), they do not mean negative numbers.
     """
     there = np.isfinite(numbers)
     if 2 * there.sum() <= len(text):
@@ -196,15 +196,16 @@ def holds_numbers(text: pd.Series[Any], numbers: Array) -> bool:
 
 
 def is_dash(text: pd.Series[Any]) -> pd.Series[Any]:
-    """Tell which words are nothing but a dash."""
-    return text.str.fullmatch(rf"\s*[{_DASHES}]+\s*") == True  # noqa: E712 (None is no dash)
+    """Return a mask of the strings that contain only dashes."""
+    return text.str.fullmatch(rf"\s*[{_DASHES}]+\s*") == True  # noqa: E712 (None is not a dash)
 
 
 def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Return words as numbers are written here: with a decimal point and an ASCII minus.
+    """Return numeric strings in a plain form: with a decimal point and an ASCII minus.
 
-    Percent and currency signs are left out, and so are marks between thousands: spaces, apostrophes
-    and of comma and point the one that is not the decimal sign. Other words stay, or are None.
+    Percent and currency signs and thousands separators are removed. The separators are spaces,
+    apostrophes, and whichever of comma and point is not the decimal sign. Other strings stay or
+    become None.
     """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
@@ -225,9 +226,9 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
-    """Return the numbers that words stand for, NaN where they stand for none or an infinite one.
+    """Parse strings as numbers; NaN if a string is not a finite number.
 
-    See `as_plain` for what may stand around them.
+    `as_plain` describes the accepted signs and separators.
     """
     codes, different = pd.factorize(text)
     words = as_plain(pd.Series(different, dtype=object), comma=comma)
@@ -236,13 +237,13 @@ def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
 
 
 def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
-    """Return the number, still in words, and the unit of each word; None of both if it has none."""
+    """Return the number, as a string, and the unit of each string; None if there is no number."""
     parts = text.str.strip().str.extract(rf"^{_MEASURE.pattern}$")
     return parts.assign(unit=parts["unit"].fillna("").where(parts["number"].notna()))
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:
-    """Return the units of words of which more than half are numbers with one of a few units."""
+    """Return the units if more than half of the strings are numbers with one of a few units."""
     units = split_measures(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
@@ -251,12 +252,13 @@ def list_units(text: pd.Series[Any]) -> list[str]:
 def parse_measures(
     text: pd.Series[Any], *, comma: bool, unit: str | None = None
 ) -> tuple[Array, str]:
-    """Return the numbers of words with one and the same unit, and the unit; shape (n,).
+    """Return the numbers of strings with a common unit, and the unit; shape (n,).
 
-    `unit` is the one that is known; by default it is found out. It needs two letters, or is a known
-    sign, and there are 20 different numbers or more. K, M and B are factors where several of them,
-    or plain numbers, are there: the unit is then ``K, M``, say. Words of another unit, or without
-    one where it is not known, are NaN; without a common unit all are, and the unit is empty.
+    `unit` is the known unit; by default it is detected. A detected unit has at least two letters or
+    is a known sign, and requires at least 20 different numbers. K, M and B are factors if several
+    of them, or plain numbers, occur; the unit is then for example ``K, M``. Strings with a
+    different unit, or without one if the unit is detected, are NaN. Without a common unit all are
+    NaN, and the unit is empty.
     """
     parts = split_measures(text)
     numbers, units = as_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
@@ -280,10 +282,10 @@ def parse_measures(
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
-    """Tell whether 1/2/2020 is in February; None where no date is written like that.
+    """Return True if 1/2/2020 is in February; None if no date is written in this form.
 
-    The first number that is above 12 says it. Without one it is as `before`, in training, say; or
-    else dates with points or hyphens have the day first.
+    The first number above 12 decides. Without one the result is `before` (from the training set);
+    if that is None, too, dates with points or hyphens have the day first.
     """
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
     if parts[1].isna().all():
@@ -295,18 +297,18 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
 
 
 def to_days(name: str, column: pd.Series[Any]) -> Array:
-    """Return when the rows of a column are: its dates in days, or its numbers; NaN of gaps.
+    """Return the time of each row from a column: dates in days, or numbers; NaN for gaps.
 
-    DataError where it holds neither.
+    Raise DataError for other columns.
     """
     if is_number(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if infer_kind(name, column) != DATE:
         raise DataError(
-            f"'{name}' holds neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
+            f"'{name}' has neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
             if column.notna().any()
             else f"'{name}' is empty.",
-            "It cannot say which rows come later.",
+            "It does not define which rows are later.",
             "Name a column of dates or numbers.",
         )
     dates = as_dates(column)
@@ -314,9 +316,9 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
 
 
 def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
-    """Return the moments that a column says, in UTC without a zone; NaT where it says none.
+    """Return the dates of a column, in UTC without a time zone; NaT for other values.
 
-    `before` is whether days came first in training, see `is_day_first`.
+    `before` is True if days came first in the training set (see `is_day_first`).
     """
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).dt.tz_localize(None)
@@ -325,7 +327,7 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    year_first = text.str.match(r"\d{4}").astype(bool)  # pandas turns these around as well
+    year_first = text.str.match(r"\d{4}").astype(bool)  # pandas swaps day and month in these, too
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
         for part, day_first in (
@@ -333,12 +335,12 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
             (text[~year_first], bool(is_day_first(text, before))),
         )
     ).sort_index()
-    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 is no row of them: NaT
+    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 gives NaT
     return moments.set_axis(column.index)
 
 
 def write_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
-    """Return days since `EPOCH` as dates, in a form of `strftime`; nothing of infinite ones."""
+    """Return days since `EPOCH` as dates in a format of `strftime`; None for infinite numbers."""
     finite = days.where(np.isfinite(days.to_numpy()))
     moments = EPOCH + pd.to_timedelta(finite, unit="D", errors="coerce")
     return moments.dt.round("s" if "%S" in form else "D").dt.strftime(form)

@@ -1,1 +1,1 @@
-"""From a checked configuration to rows of `trials.csv`."""
+"""Running experiments: from a checked configuration to rows of `trials.csv`."""

@@ -1,4 +1,4 @@
-"""The bandwidth of a trial, where the configuration lists several: chosen with the penalty."""
+"""Selection of a trial's bandwidth together with the penalty, if the configuration has a grid."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
 from rfbench.samplers.base import Shared
 
-# The end of a note of a row, after their number, where a grid was widened.
+# End of a row's note, after their number, if a grid was widened.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses that differ by less are equal: the sums of the folds are rounded, to about 1e-15 of them by
-# definition of float64. Doubled or halved, no choice changes unless two losses differ by as little.
+# Losses with a smaller difference are equal: sums of the folds have a rounding error of about
+# 1e-15, by definition of float64. Doubled or halved, a selection changes only if two losses differ
+# by that little.
 EQUAL_LOSSES = 1e-12
 
 
@@ -26,11 +27,11 @@ class BandwidthChoice:
     Attributes
     ----------
     bandwidth : float or None
-        None of a kernel without a bandwidth.
+        None for a kernel without a bandwidth.
     at_edge : bool or None
-        Whether it is the smallest or the largest of those tried; None where there was no choice.
+        Whether it is the smallest or the largest of the bandwidths tried; None without a selection.
     notes : list of str
-        How many were tried, where these are more than the configuration lists.
+        The number of bandwidths tried, if it exceeds the configured grid.
     """
 
     bandwidth: float | None
@@ -39,13 +40,13 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the rows by which the penalty is chosen.
+    """Return the bandwidth with the smallest loss on the rows that select the penalty.
 
-    These are held-out training rows; with `selection: test` they are the test rows, as in papers
-    that report the best result. Each candidate is fitted as a trial with it would be, with a choice
-    of the penalty. Among equal losses the largest bandwidth wins. The time of the search is time of
-    training. A grid with `widen` is extended by factors of two while the best value is at an edge;
-    then `rfbench.bandwidths.choose_nearest_to_rule` chooses.
+    These are held-out rows of the training set; with `selection: test` they are the test set, as in
+    papers that report the best result. Each candidate is fitted like a trial with this bandwidth,
+    including the selection of the penalty. Among equal losses the largest bandwidth is selected.
+    The time of the search counts as training. A grid with `widen` is extended by factors of two as
+    long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule` selects.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth
@@ -70,23 +71,24 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     for value in grid.values:
         measure_loss(value)
     best = _best_of(losses)
-    # A best one at an edge may be better still beyond it. The grid goes on from there alone: the
-    # other edge is known to be worse.
+    # A best value at an edge may be even better beyond it. The grid is extended only at this edge,
+    # because the other edge is known to be worse.
     while widened and (further := grid.wider(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Among candidates whose difference is within the error of the folds, the one nearest to the
-    # rule is chosen. A loss without folds has no such error.
+    # Among candidates with a difference within the error of the folds, the one nearest to the rule
+    # is selected. A loss without folds has no such error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
-    # The row pays for all candidates: the choice is a part of its fit, as that of a penalty is.
+    # The time of all candidates is charged to the row: this selection is part of the fit, like the
+    # selection of a penalty.
     clock.charge(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)
 
 
 def _best_of(losses: dict[float, float]) -> float:
-    """Return the bandwidth with the smallest loss, of equal ones the largest."""
+    """Return the bandwidth with the smallest loss, and the largest one among equal losses."""
     ordered: Iterable[float] = sorted(losses, reverse=True)
     best, *others = ordered
     for value in others:

@@ -1,9 +1,9 @@
-"""The processes of this machine that run trials: a crash costs the child, never its parent.
+"""Child processes of this machine that run trials: a crash ends the child, never its parent.
 
-A child has a session of its own: Ctrl-C is its parent's business, and what trials leave running
-ends with it, also in a session of its own, unless it clears its environment: see
-`rfbench.experiment.marks`. A child ends when its parent does. Those without work are found by the
-next run.
+A child has its own session, so that Ctrl-C is handled by its parent. Processes that trials leave
+running end with the child, also in sessions of their own, unless they clear their environment (see
+`rfbench.experiment.marks`). A child ends when its parent does. Idle children are reused by the next
+run.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from rfbench.results.manifest import MACHINES
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# A trial may go on after its time for as long, in which its child writes down where it is. Chosen
-# without a measurement. Halved, a busy machine may kill the child before the traceback is written;
-# doubled, a budget is exceeded by half a second.
+# Time that a trial may exceed its limit, in which its child writes a traceback. Chosen without a
+# measurement. Halved, a busy machine may kill the child before the traceback is written; doubled, a
+# budget is exceeded by half a second.
 GRACE_SECONDS = 0.25
 
-# Bytes of a row that a trial answers, 256 MiB. Chosen without a measurement: a row takes up to some
-# hundred thousand bytes. Doubled, a trial that prints without an end takes twice the memory before
-# it fails.
+# Maximum bytes of a trial's row, 256 MiB. Chosen without a measurement: a row has a few hundred
+# thousand bytes. Doubled, a trial that prints endlessly needs twice the memory before it fails.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 
 
 class Died(Exception):
-    """A child ended in a trial, or had to be ended; `columns` are what the trial's row says of it.
+    """A child died or was terminated during a trial; `columns` are the columns of the row.
 
-    `by_signal`: it was killed, and not by its parent.
+    `by_signal`: it was killed by a process other than its parent.
     """
 
     def __init__(self, columns: Row, *, by_signal: bool) -> None:
@@ -52,10 +51,10 @@ class Died(Exception):
 
 
 class Child:
-    """A process that runs one trial after the other.
+    """A process that runs trials one at a time.
 
-    It is watched by a descriptor of the process: a process that a trial left behind may hold its
-    pipe open. Raises ExecutorError if it does not begin.
+    It is monitored with a process descriptor, because a process that a trial left behind may keep
+    the pipe open. Raises ExecutorError if it does not start.
     """
 
     def __init__(self) -> None:
@@ -83,19 +82,19 @@ class Child:
             raise ExecutorError(
                 "No worker process could be started.",
                 f"{getattr(error, 'strerror', None) or error}",
-                "Take fewer --jobs, or end other processes, and run the same command again.",
+                "Use fewer --jobs, or end other processes, and run the same command again.",
             ) from error
 
     def measure(self, trial: Trial, limits: Limits) -> Row:
-        """Let it run a trial, and return the row.
+        """Run a trial in the child, and return the row.
 
-        Raises Died: the process ended in it, had no row in time, or returned what is no row of
-        this trial; the child is gone.
+        Raise Died if the process died, did not return a row in time, or did not return a row of
+        this trial; the child is then gone.
         """
         self._trace.truncate(0)
         self.order((trial, limits, read_surroundings()))
         line = self._answer(limits.seconds())
-        # Only code of others can have changed the rest of what is known before.
+        # Only foreign code can have changed the columns that are known beforehand.
         known = describe(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
@@ -104,13 +103,13 @@ class Child:
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             sound = False
         if not sound:
-            raise self._ended("What the worker process returned is no row of its trial.")
+            raise self._ended("The worker process did not return a row of its trial.")
         return {**row, MACHINES: self.machine}
 
     def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
-        """Let it call a function of `rfbench.experiment.worker.CALLS`; return `answer_of` it.
+        """Call a function of `rfbench.experiment.worker.CALLS`; return its result and error.
 
-        Raises Died: the process ended in it; the child is gone.
+        Raise Died if the process died; the child is then gone.
         """
         self._trace.truncate(0)
         self.order(Call(name, words, *read_surroundings()))
@@ -118,16 +117,16 @@ class Child:
         return result, error
 
     def is_sound(self) -> bool:
-        """Tell whether it can run another trial."""
+        """Return True if it can run another trial."""
         return not (self._spoiled or wait([self._death], 0))
 
     def kill(self) -> None:
-        """End the process, and those that trials left running in it, also if it has ended."""
-        if self._process.returncode is None:  # else its number may be another one's
+        """End the process, and processes that trials left running in it, also after its end."""
+        if self._process.returncode is None:  # after it has ended, its pid may have been reused
             platforms.kill_group(self._process.pid)
 
     def close(self) -> None:
-        """End the process, see that it is gone, and let go of what belongs to it."""
+        """End the process, wait for it, and release its resources."""
         if not self._trace.closed:
             self.kill()
             self._trace.close()
@@ -136,7 +135,7 @@ class Child:
             marks.end_marked(self._mark)
 
     def order(self, content: object) -> None:
-        """Send a trial with what it needs, or a call; None ends a job, and its context goes."""
+        """Send a trial with its settings, or a call; None ends a job and drops its context."""
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)
@@ -151,7 +150,7 @@ class Child:
             left = None if end is None else max(0.0, end - time.monotonic())
             ready = wait([self._pipe, self._death], left)
             if not ready:
-                raise self._ended(f"It ran longer than it may: {seconds:g} s.", "timeout")
+                raise self._ended(f"It exceeded its time limit: {seconds:g} s.", "timeout")
             piece = os.read(self._pipe, 2**20) if self._pipe in ready else b""
             self._answers += piece
             if not piece or len(self._answers) > LONGEST_ANSWER:
@@ -160,7 +159,7 @@ class Child:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> Died:
-        """End it, and say how it ended by itself where there is no other reason."""
+        """End it and return the reason; if `why` is empty, describe how it ended by itself."""
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
         trace = self._trace.read().decode(errors="backslashreplace")
@@ -178,10 +177,10 @@ _idle: list[Child] = []
 
 
 def acquire_child(code: str) -> Child:
-    """Return an idle child that has run no other code than this, or a new one.
+    """Return an idle child that has run no other code than `code`, or a new one.
 
-    Code of a user's runs in a child that runs nothing else from then on. A new child takes the
-    place of an idle one: there are never more than are used at once.
+    A child that has run user code runs nothing else afterwards. A new child replaces an idle one,
+    so that there are never more children than are used at once.
     """
     with _lock:
         for dead in [each for each in _idle if not each.is_sound()]:
@@ -198,7 +197,7 @@ def acquire_child(code: str) -> Child:
 
 
 def release_child(child: Child) -> None:
-    """End a child's job, and leave it to the next one; one that is not sound ends."""
+    """End a child's job and keep it for the next one; a damaged child is terminated."""
     if not child.is_sound():
         child.close()
         return

@@ -1,4 +1,4 @@
-"""What the trials of a job share: prepared rows, bandwidth, the exact kernel matrix."""
+"""Objects that the trials of a job share: prepared rows, bandwidth, the exact kernel matrix."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "see
 
 
 class Context:
-    """Made for a job, and gone with it.
+    """Cache that exists for one job.
 
-    Of each thing the last one is held, so that the trials that follow find it ready. The arrays are
-    read-only: no method can change what the next one sees.
+    It stores the last object of each kind, so that following trials can reuse it. The arrays are
+    read-only, so that a method cannot change the data of the next one.
     """
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:
-        """Return the trial's training and test rows, scaled, encoded and read-only."""
+        """Return the trial's training and test set, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: make_read_only(_prepare(trial)))
 
     def bandwidths(self, trial: Trial) -> Candidates | None:
-        """Return the bandwidths to choose from; none of a kernel without."""
+        """Return the candidate bandwidths; None for a kernel without a bandwidth."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
             return None
@@ -53,9 +53,9 @@ class Context:
     def exact_kernel(
         self, trial: Trial, kernel: Kernel, count: int
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
-        """Return random training rows and the kernel on them, or between two draws of them.
+        """Return random rows of the training set and the kernel on them, or between two draws.
 
-        Its lambda is the middle one of the configured penalties, for so many rows.
+        Its lambda is the middle one of the configured penalties, scaled to this number of rows.
         """
 
         draws = trial.experiment.kernel_error_draws
@@ -81,20 +81,20 @@ class Context:
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:
-            self._held.pop(what, None)  # before the next one takes memory
+            self._held.pop(what, None)  # frees memory before the next object is computed
             self._held[what] = (key, make())
         return cast("Value", self._held[what][1])
 
 
 def _rows_of(trial: Trial) -> tuple[object, ...]:
-    """Return what tells the prepared rows of trials apart."""
+    """Return a key that identifies the prepared rows of a trial."""
     experiment, dataset = trial.experiment, trial.dataset
     shaping = experiment.model_dump_json(include=SHAPING_ROWS)
     return dataset.model_dump_json(), trial.data_sha256, shaping, _row_number(trial)
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the number that the rows are drawn with: 0 where all trials see the same ones."""
+    """Return the number that the rows are drawn with; 0 if all trials use the same rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed(trial.experiment.split) and not drawn
     return 0 if fixed and trial.dataset.entry.kind != "synthetic" else trial.number

@@ -1,4 +1,4 @@
-"""What machine this is, which versions, which BLAS, how many threads."""
+"""Facts about the machine: versions, BLAS libraries, number of threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pan
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on."""
+    """Return the versions of Python and of the packages that affect numbers."""
     versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -47,9 +47,9 @@ def list_blas() -> list[dict[str, Any]]:
 
 
 def threads_are_verified() -> bool:
-    """Tell whether `threadpoolctl` sets the number of threads of the BLAS of numpy and of scipy.
+    """Return True if `threadpoolctl` sets the number of BLAS threads of numpy and of scipy.
 
-    It does not know Apple's Accelerate, which may be the BLAS of one of them alone.
+    It does not support Apple's Accelerate, which one of them may use.
     """
     import numpy
     import scipy
@@ -60,9 +60,9 @@ def threads_are_verified() -> bool:
 
 
 def read_blas_variables() -> dict[str, str]:
-    """Return the environment variables that steer the BLAS, as somebody has set them.
+    """Return the environment variables that control the BLAS.
 
-    A machine that is slower than it could be often has one: OPENBLAS_CORETYPE, say.
+    A slow machine often has one of them, for example OPENBLAS_CORETYPE.
     """
     return {
         name: value
@@ -72,7 +72,7 @@ def read_blas_variables() -> dict[str, str]:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return what the machine is, without its name or any path."""
+    """Return facts about the machine, without its name or any path."""
     import psutil
 
     memory = psutil.virtual_memory()
@@ -92,7 +92,7 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def describe_machine_by_id() -> dict[str, dict[str, Any]]:
-    """Return this machine by its identity, as it was when first asked: to look takes milliseconds.
+    """Return the facts about this machine by its identity; they are cached, because it is slow.
 
     See `rfbench.results.manifest.hash_machine`.
     """
@@ -106,13 +106,13 @@ def hash_machine() -> str:
 
 
 def read_git_commit() -> str | None:
-    """Return the commit of the checkout that rfbench runs from, '+' behind it if changed."""
+    """Return the commit of the checkout that rfbench runs from, with '+' if it is changed."""
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None
 
-    # Without locks: `git status` would write the index anew, and a full disk or a kill in the
-    # middle leaves .git/index.lock, after which no git command works in the checkout.
+    # Do not lock: `git status` would rewrite the index, and a full disk or a kill in the middle
+    # leaves .git/index.lock, after which no git command works in the checkout.
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
     def git(*args: str) -> str:

@@ -1,8 +1,8 @@
-"""What a trial measures on request, after its own fit and outside of its clock.
+"""Additional measurements of a trial on request, after its own fit and outside its clock.
 
-An extra is a function of a `Fitted` trial that returns columns or files, nothing where the
-configuration does not ask for it. To add one: the function and its place in `EXTRAS`, a key of the
-configuration in `config/schema.py`, and its columns in `results/schema.py`.
+An extra is a function of a `Fitted` trial that returns columns or files, or nothing if the
+configuration does not request it. A new extra needs the function, an entry in `EXTRAS`, a key of
+the configuration in `config/schema.py`, and its columns in `results/schema.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rfbench.solvers.fitted_model import FittedModel
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trial whose own numbers are known, which its extras must not change.
+    """A fitted trial; extras must not change its results.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Fitted:
     M : int or None
     features : FittedFeatures
     model : FittedModel
-        Without predictions where there is no solver: an extra of features runs all the same.
+        It has no predictions if there is no solver; extras on features run anyway.
     decisions : array of shape (n_test, t)
     """
 
@@ -48,7 +48,7 @@ class Fitted:
 
 
 def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
-    """Return the errors of the approximate kernel on some rows, means over draws of features."""
+    """Return the errors of the approximate kernel on random rows, averaged over draws."""
     trial, features = fitted.resolved.trial, fitted.features
     count = trial.experiment.kernel_error_rows
     if not count or not features.approximates_kernel:
@@ -62,7 +62,7 @@ def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
 
 
 def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
-    """Yield the further draws of features over which the kernel errors of a trial are means."""
+    """Yield the additional draws of features over which the kernel errors are averaged."""
     resolved = fitted.resolved
     trial, seed = resolved.trial, resolved.seed_of_features
     for repeat in range(1, trial.experiment.kernel_error_repeats):
@@ -70,15 +70,15 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
         sampler = resolved.sampler(trial.sampler, fitted.M or 1, fitted.bandwidth, own)
         if sampler.needs_target:
             raise MethodError(
-                f"{trial.sampler.name} looks at the target.",
-                "Kernel errors over several draws are for features that do not.",
-                "Leave kernel_error_repeats out.",
+                f"{trial.sampler.name} uses the target.",
+                "Kernel errors over several draws are only for features that do not.",
+                "Remove kernel_error_repeats.",
             )
         yield sampler.fit(resolved.data.X_train)
 
 
 def list_kept_features(fitted: Fitted) -> dict[str, Any]:
-    """Return the lines of `kept.csv` of a sampler that keeps some of its candidates."""
+    """Return the lines of `kept.csv` for a sampler that keeps some of its candidates."""
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:
         return {}
@@ -86,10 +86,10 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
 
 
 def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
-    """Return one line of `kept.csv` per kept feature of a fitted sampler, the heaviest first.
+    """Return one line of `kept.csv` per kept feature of a fitted sampler, largest weight first.
 
-    ``feature`` is the number of a coordinate (linear kernel) or of the candidate in the pool,
-    ``w1`` to ``wd`` its frequency, ``b`` its offset (map ``offset``), ``weight`` its q.
+    ``feature`` is the index of a coordinate (linear kernel) or of the candidate in the pool, ``w1``
+    to ``wd`` its frequency, ``b`` its offset (map ``offset``), ``weight`` its q.
     """
     numbers, features, weights = sampler.kept_features()
     coordinate = features.feature == "coordinate"
@@ -105,7 +105,7 @@ def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[
 
 
 def store_predictions(fitted: Fitted) -> dict[str, Any]:
-    """Return the metrics of probabilities, of classes, and the stored arrays of the test rows."""
+    """Return the metrics of class probabilities, and the stored arrays of the test set."""
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.predictions or not model.predicts:
         return {}
@@ -121,9 +121,9 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
 
 
 def time_refit(fitted: Fitted) -> dict[str, Any]:
-    """Fit once more with the settings that were chosen, and return the time of that alone.
+    """Fit again with the selected settings, and return the time of this fit.
 
-    It draws the features, computes them and fits one penalty, without any folds.
+    It draws the features, computes them and fits one penalty, without folds.
     """
     resolved, clock = fitted.resolved, Clock()
     if not resolved.trial.experiment.refit_time or not fitted.model.predicts:
@@ -139,7 +139,7 @@ def time_refit(fitted: Fitted) -> dict[str, Any]:
 
 
 def measure_training_error(fitted: Fitted) -> dict[str, Any]:
-    """Return the misclassification in % on the training rows, or the relative squared error."""
+    """Return the misclassification in % on the training set, or the relative squared error."""
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.train_error or not model.predicts:
         return {}

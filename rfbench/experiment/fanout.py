@@ -1,10 +1,11 @@
-"""One fan-out: `joblib.Parallel` over jobs, each of which is driven in a child process.
+"""Distribution of jobs with `joblib.Parallel`; each job is driven in a child process.
 
-Here the backend is `threading`: a thread holds one child, so a crash costs a trial and no worker.
-Elsewhere it is joblib's own `dask`: the same is done there, and a job is one trial.
+On this machine the backend is `threading`: a thread controls one child, so that a crash costs a
+trial but no worker. On other machines the backend is joblib's `dask`: it works in the same way, and
+a job is one trial.
 
-Here a row is on the disk before the next trial of its job begins. A trial whose child was killed
-by a signal may not be to blame: it is repeated last, with no other beside it.
+On this machine a row is on disk before the next trial of its job starts. If a child was killed by a
+signal, its trial may not be the cause: it is repeated last, without other trials at the same time.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from rfbench.results.manifest import MEASURING
 
 
 def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
-    """Return how many trials are at work at once, and the client of dask if they are there.
+    """Return the number of trials that run at once, and the dask client if there is one.
 
-    `text` is what ``--executor`` says: ``local`` or ``dask:ADDRESS``. Without `n_jobs` it is one
-    trial per core here, or per thread of dask's workers.
-    ConfigError if it is none of these, ExecutorError if there is no scheduler, or no dask.
+    `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. Without `n_jobs` there is
+    one trial per core here, or per thread of dask's workers. Raise ConfigError for other values,
+    and ExecutorError if there is no scheduler, or dask is not installed.
     """
     kind, _, address = text.partition(":")
     if text == "local":
         return n_jobs or usable.count_cores(), None
     if kind != "dask" or not address:
-        raise ConfigError(f"--executor {text} is no executor.", "", "Write local or dask:ADDRESS.")
-    # What a scheduler that is gone means for the run is said once, and not by a traceback.
+        raise ConfigError(f"--executor {text} is not valid.", "", "Write local or dask:ADDRESS.")
+    # The loss of a scheduler is reported once, without a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         import distributed
@@ -53,17 +54,17 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         return n_jobs or max(1, sum(client.nthreads().values())), client
     except (ImportError, OSError, ValueError) as error:  # TimeoutError is an OSError
         raise ExecutorError(
-            f"There is no dask scheduler at {address}, or no dask here.",
+            f"There is no dask scheduler at {address}, or dask is not installed.",
             f"{type(error).__name__}: {error}.",
-            "Start it, or correct it; dask comes with pip install 'rfbench[dask]'.",
+            "Start it, or correct the address; dask comes with pip install 'rfbench[dask]'.",
         ) from error
 
 
 class FanOut:
-    """Runs jobs, and hands each row to `record` when it comes: one at a time, from any thread.
+    """Runs jobs and passes each row to `record`, one at a time, from any thread.
 
-    `begin` is called with the identity of a trial before it begins here. Once it is `stopping` no
-    trial begins; those at work are finished.
+    `begin` is called with the identity of a trial before it starts on this machine. After
+    `stopping` is set no trial starts; running trials are finished.
     """
 
     def __init__(
@@ -81,9 +82,10 @@ class FanOut:
     def run(
         self, jobs: Iterable[Job], suspects: Sequence[Trial] = (), n_jobs: int = 1
     ) -> list[Trial]:
-        """Run the jobs, then the trials that are suspect one by one; return those that are left.
+        """Run the jobs, then the suspect trials one at a time; return the trials that did not run.
 
-        Raises what `record` and the start of a child raise, once all trials at work are ended.
+        Errors of `record` and of starting a child are raised after all running trials have
+        finished.
         """
         left = deque(suspects)
         try:
@@ -102,7 +104,7 @@ class FanOut:
     def run_on(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
         """Run the trials on the workers of dask.
 
-        Raises ExecutorError: a worker is of another version, or cannot run a trial.
+        Raise ExecutorError if a worker has a different version, or cannot run a trial.
         """
         here = collect_versions()
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
@@ -111,13 +113,13 @@ class FanOut:
                 answers = self._parallel(run_remotely, calls, n_jobs)
                 try:
                     for answer in answers:
-                        # Code from before this comparison returns rows alone.
+                        # Workers with code from before this comparison return only rows.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
                         refuse_others(there, here)
                         for row in rows:
                             self.record(row)
                 finally:
-                    with warnings.catch_warnings():  # of trials that are cancelled
+                    with warnings.catch_warnings():  # warnings about cancelled trials
                         warnings.simplefilter("ignore")
                         answers.close()
         except (RfbenchError, OSError):
@@ -126,34 +128,34 @@ class FanOut:
             raise ExecutorError(
                 "A worker could not run a trial.",
                 f"{type(error).__name__}: {error}",
-                "Rows that came back are on the disk: run the same command again.",
+                "Rows that were returned are on disk: run the same command again.",
             ) from error
 
     def goes_on(self) -> bool:
-        """Tell whether another trial may begin."""
+        """Return True if another trial may start."""
         return not self.stopping and self.limits.seconds() != 0
 
     def record(self, row: Row) -> None:
-        """Hand a row on; none after `kill`."""
+        """Pass a row on; after `kill` rows are dropped."""
         with self._lock:
             if not self.killed:
                 self._record(row)
 
     def kill(self) -> None:
-        """End the children that are at work."""
-        with self._lock:  # a row that is being written is whole
+        """End the running children."""
+        with self._lock:  # waits until a row in progress is written
             self.killed = self.stopping = True
         for child in list(self.at_work):
             child.kill()
 
     def _parallel(self, function: Callable[..., Any], calls: Iterable[Any], n: int) -> Any:
-        """Yield what the calls return as they end; at most n of them are begun."""
+        """Yield the results of the calls as they finish; at most n of them run at once."""
         calls = itertools.takewhile(lambda _: not self.stopping, calls)
         parallel = Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)
         return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run a job; what is raised ends the run, and not a thread of joblib's alone."""
+        """Run a job; an error ends the run, not only a thread of joblib."""
         try:
             return self.run_job(job, alone=alone)
         except BaseException as error:
@@ -164,8 +166,8 @@ class FanOut:
     def run_job(self, job: Job, *, alone: bool = False) -> list[Trial]:
         """Run the trials of a job in a child of this process, and record their rows.
 
-        When it dies the other trials go on in a new one. Returns the trials in which it was killed
-        by a signal; those that are repeated `alone` are to blame.
+        If the child dies, the other trials continue in a new one. Return the trials during which it
+        was killed by a signal; trials that are repeated `alone` are recorded as crashed instead.
         """
         left, suspects = deque(job), []
         while left and self.goes_on():
@@ -195,9 +197,9 @@ class FanOut:
 
     @contextlib.contextmanager
     def heeding_signals(self, say: Callable[[], None]) -> Iterator[None]:
-        """Let the first SIGINT or SIGTERM begin the stop, and `say` so, in the main thread.
+        """Stop on the first SIGINT or SIGTERM, and call `say`, in the main thread.
 
-        The second one is a KeyboardInterrupt.
+        The second signal raises KeyboardInterrupt.
         """
         came: list[int] = []
 
@@ -218,15 +220,15 @@ class FanOut:
                 signal.signal(number, handler)
 
 
-# Calls of other functions than trials.
+# Calls of functions other than trials.
 
 
 def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
     """Call a function of `rfbench.experiment.worker.CALLS`, each time in a child of this process.
 
-    Yields the result of each call, in order, or None with the text of its error. One at a time they
-    are called in this process. Children that are at work end if the iterator is closed before its
-    end, or the process is.
+    Yield the result of each call, in order, or None with the text of its error. With `n_jobs` 1
+    they are called in this process. Running children end if the iterator is closed early, or the
+    process ends.
     """
     if n_jobs == 1:
         yield from (call_safely(name, words) for words in calls)
@@ -236,7 +238,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
 
     def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
         if stopping.is_set():
-            return None, "It was not begun."
+            return None, "It was not started."
         try:
             child = acquire_child("")
         except ExecutorError as error:
@@ -261,14 +263,14 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
             child.kill()
 
 
-# Workers of other machines.
+# Workers on other machines.
 
 
 def _on_workers(client: Any) -> Any:
-    """Return joblib's backend of dask, which runs a trial on a worker even if one runs at a time.
+    """Return joblib's backend for dask, which uses a worker even with a single job.
 
     joblib runs calls in its own process if a backend has one thread. `pre_dispatch` of `Parallel`
-    keeps the number of trials at work.
+    limits the number of running trials.
     """
     from joblib._dask import DaskDistributedBackend
 
@@ -280,23 +282,23 @@ def _on_workers(client: Any) -> Any:
 
 
 def collect_versions() -> dict[str, str]:
-    """Return the versions that numbers depend on, and the code of rfbench and its folder."""
+    """Return the versions that affect numbers, and the hash of rfbench's code and its folder."""
     found = {name: environment.read_versions()[name] for name in MEASURING}
     return {**found, "code": source.hash_code(), "path": str(source.PACKAGE)}
 
 
 def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
-    """Raise ExecutorError if a worker has other versions, or other code, than this machine."""
+    """Raise ExecutorError if a worker has different versions, or different code, than here."""
     for name in MEASURING:
         if (version := there.get(name, "unknown")) != here[name]:
             raise ExecutorError(
                 f"A worker has {name} {version}, and this machine has {here[name]}.",
-                "Other versions may give other numbers.",
+                "Different versions may give different numbers.",
                 "Install the same versions everywhere.",
             )
     if there.get("code") != here["code"]:
         raise ExecutorError(
-            "A worker has other code of rfbench than this machine.",
+            "A worker has different code of rfbench than this machine.",
             f"The worker has {there.get('code')} in {there.get('path')}, "
             f"this machine has {here['code']} in {here['path']}.",
             "Install the same files everywhere, and start the workers again.",
@@ -306,8 +308,8 @@ def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
 def run_remotely(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
     """Run a pickled job with its limits in a child of this process.
 
-    Returns the versions of this process and the rows.
-    Raises ExecutorError: the versions or the code are not those of the machine that asks, `here`.
+    Return the versions of this process and the rows. Raise ExecutorError if its versions or its
+    code differ from `here`, the versions of the requesting machine.
     """
     there = collect_versions()
     refuse_others(there, here)

@@ -1,4 +1,4 @@
-"""The fits of a trial: its features and its model, by the methods that it has resolved."""
+"""Fitting the features and the model of a trial with its resolved methods."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit
 
-# For the features of the row: no metric of the search is used, so that the time is the time of one
-# fit. The columns that scoring forms in this fit are kept for the solver.
+# Options for the features of the row: no metric of the search is reused, so that the time is the
+# time of a single fit. Columns that scoring computes in this fit are stored for the solver.
 ALONE = Shared(keeps_columns=True)
 
 
 @dataclass(frozen=True)
 class ResolvedTrial:
-    """A trial with its rows, and with what the labels of its samplers name.
+    """A trial with its rows and the methods of its samplers.
 
-    The methods are resolved once, and built anew for each fit.
+    The methods are resolved once, and built again for each fit.
     """
 
     trial: Trial
@@ -37,7 +37,7 @@ class ResolvedTrial:
 
     @classmethod
     def of(cls, trial: Trial, context: Context) -> ResolvedTrial:
-        """Resolve the methods of a trial; whatever has to be measured of one is measured here."""
+        """Resolve the methods of a trial; measurements of methods are performed here."""
         specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
         methods = {spec.label: make_method(spec) for spec in specs}
         data = context.prepared(trial)
@@ -47,12 +47,12 @@ class ResolvedTrial:
         return cls(trial, context, data, methods)
 
     def with_M(self, M: int | None) -> ResolvedTrial:
-        """Return the same with a number for M, so that no sampler has to decide it again."""
+        """Return a copy with a number for M, so that no sampler has to decide it again."""
         return replace(self, trial=replace(self.trial, M=M))
 
     @property
     def seed_of_features(self) -> int:
-        """The random state of the features, the same for all samplers of the trial."""
+        """Random state of the features, the same for all samplers of the trial."""
         return draw_integer(self.trial.experiment.seed, "features", self.trial.number)
 
     def sampler(
@@ -83,7 +83,7 @@ class ResolvedTrial:
 
 @dataclass(frozen=True)
 class FeaturesFit:
-    """Fitted features, and the M of the row; None of a solver that sees the rows themselves."""
+    """Fitted features, and the M of the row; M is None if the solver uses the rows themselves."""
 
     features: FittedFeatures
     M: int | None
@@ -97,10 +97,10 @@ def fit_features(
     shared: Shared = ALONE,
     rows: tuple[Rows, Any] | None = None,
 ) -> FeaturesFit:
-    """Fit the features on the training rows, or on some of them with their targets.
+    """Fit the features on the training set, or on given rows with their targets.
 
-    Where another sampler decides how many there are (M: kept_by), that one is fitted first, outside
-    of the clock: M is given to this method, as it is in the rows with a number for M.
+    If a different sampler decides the number of features (M: kept_by), that sampler is fitted
+    first, outside the clock, because M is given to this method, as in rows with a number for M.
     """
     trial, seed = resolved.trial, resolved.seed_of_features
     if not model.uses_features:
@@ -112,7 +112,7 @@ def fit_features(
         M = reference._fit(X, y, Shared(shared.metrics)).n_kept
         assert M is not None
     features = resolved.sampler(trial.sampler, M, bandwidth, seed)
-    # A sampler that does not say that it looks at the target is given none.
+    # A sampler that does not declare that it uses the target does not get the target.
     with clock.part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)
@@ -125,7 +125,7 @@ def fit_model(
     clock: Clock,
     refit: Refit | None = None,
 ) -> FittedModel:
-    """Fit the model, which chooses its penalty, on all training rows seen through the features."""
+    """Fit the model, including the selection of its penalty, on the training set's features."""
     data = resolved.data
     return model.fit(
         data.X_train,
@@ -143,8 +143,8 @@ def refit_in_folds(
 ) -> Refit | None:
     """Return a function that fits the features of a fold, or None if folds share all features.
 
-    It draws the same random numbers, for the training rows without the rows that the fold holds
-    out. If a sampler decides the number of features, it decides it on these rows, too.
+    It draws the same random numbers for the training set without the held-out rows of the fold. If
+    a sampler decides the number of features, it decides it on these rows, too.
     """
     if resolved.trial.features_in_folds != NESTED:
         return None

@@ -1,4 +1,4 @@
-"""How well features approximate their kernel on a random subset of rows."""
+"""Errors of the approximate kernel on a random subset of rows."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-# Rows from which on Lanczos iterations serve. Measured by `python -m scripts.bench.doubled`:
-# doubled, 600 rows take 8 times as long; halved, 300 rows take .4 of the time, but values of
-# published rows would change by up to 1e-6 of them.
+# Number of rows from which on Lanczos iterations are used. Measured by `python -m
+# scripts.bench.doubled`: doubled, 600 rows take 8 times as long; halved, 300 rows take .4 of the
+# time, but values of published rows would change by up to 1e-6, relatively.
 LANCZOS_FROM = 400
 # A restart costs about ten products with the matrix, and 25 restarts cost as much as the dense
-# solver at 700 rows (measured). Without a bound a cluster of eigenvalues needs 10 n restarts, which
+# solver at 700 rows (measured). Without a limit a cluster of eigenvalues needs 10 n restarts, which
 # take minutes.
 RESTARTS = 25
-# Relative, a thousandth of the differences of kernel errors that a table shows. Chosen without a
-# measurement; doubled, published values change in the sixth digit.
+# Relative tolerance: a thousandth of the differences of kernel errors shown in tables. Chosen
+# without a measurement; doubled, published values change in the sixth digit.
 LANCZOS_TOLERANCE = 1e-6
-# Of the norm of K, a few thousand times the rounding of its eigenvalues, so that K + lambda I has a
-# Cholesky factor. Chosen without a measurement; doubled, delta1 changes where a penalty is smaller
-# than that.
+# Relative to the norm of K: a few thousand times the rounding of its eigenvalues, so that K +
+# lambda I has a Cholesky factor. Chosen without a measurement; doubled, delta1 changes if a penalty
+# is smaller than that.
 MIN_RELATIVE_PENALTY = 1e-10
-# A dense solver needs 0.4 s for an eigenvalue of 2,000 rows (measured), and of twice as many 3 s.
+# A dense solver needs 0.4 s for an eigenvalue of 2,000 rows (measured), and 3 s for twice as many.
 DELTA_ROWS = 2000
 
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix on some rows, with which the features of many methods are compared."""
+    """The kernel matrix on a set of rows, with which the features of many methods are compared."""
 
     matrix: NDArray[np.float64]  # K
     norm: float  # the spectral norm of K
-    # The lower Cholesky factor of K + lambda I; of more than 2000 rows it would take too long.
+    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, where it would take too
+    # long.
     factor: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
-        """Return the kernel matrix with lambda; one below 1e-10 |K| is raised to it."""
+        """Return the kernel matrix with lambda, which is raised to at least 1e-10 |K|."""
         norm = abs(_largest(matrix))
         if len(matrix) > DELTA_ROWS:
             return cls(matrix, norm, None)
@@ -50,13 +51,13 @@ class ExactKernel:
         return cls(matrix, norm, linalg.cholesky(shifted, lower=True, overwrite_a=True))
 
     def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
-        r"""Return what K~ = ZZ' + constant has of errors.
+        r"""Return the errors of the kernel estimate K~ = ZZ' + constant.
 
-        Spectral and Frobenius: |K - K~| / |K|. delta1 and delta2: the smallest ones with
-        :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq
-        (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). The
-        features Z have the shape (n, p); the constant is what they lack, see
-        `FittedMap.kernel_constant`.
+        Spectral and Frobenius errors are |K - K~| / |K|. delta1 and delta2 are the smallest numbers
+        with
+        :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq (1 + \Delta_2)(K +
+        \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). The features Z have shape
+        (n, p). `constant` is added to the products of features (see `FittedMap.kernel_constant`).
         """
         difference = features @ features.T
         difference += constant
@@ -72,28 +73,29 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # Around 1, so that a relative tolerance is an absolute one.
+        # Add the identity, so that a relative tolerance is an absolute one.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
         # With fewer columns than rows this end of the spectrum is a cluster of eigenvalues, in
-        # which Lanczos iterations hardly converge. So the dense solver always computes this one.
+        # which Lanczos iterations hardly converge. Therefore the dense solver always computes it.
         errors["kernel_error_delta1"] = max(0.0, _largest_dense(difference, "LA") - 1.0)
         return errors
 
 
 @dataclass(frozen=True)
 class CrossKernel:
-    """The kernel matrix between two draws of as many rows, which may share some."""
+    """The kernel matrix between two draws of equally many rows, which may share rows."""
 
     matrix: NDArray[np.float64]  # K
 
     def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
         """Return |K - XY' - constant| / |K| in the Frobenius norm.
 
-        `features` are those of the first draw, X, and beneath them those of the second, Y.
+        `features` contains the features X of the first draw, followed by the features Y of the
+        second.
         """
         first, second = np.split(features, 2)
         difference = first @ second.T + constant - self.matrix
@@ -108,7 +110,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
     """Return the eigenvalue of largest absolute value (LM), or the largest eigenvalue (LA).
 
     From 400 rows on, Lanczos iterations from a fixed start compute it to a relative tolerance of
-    1e-6. If they do not converge within 25 restarts, the dense solver computes it; its time grows
+    1e-6. If they do not converge within 25 restarts, the dense solver computes it. Its time grows
     with the cube of the number of rows (0.4 s for 2,000 rows, some 50 s for 10,000).
     """
     n = len(symmetric)

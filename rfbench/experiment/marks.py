@@ -1,8 +1,8 @@
-"""Finding what a child process has started, in whatever session it runs.
+"""Finding all processes that a child process has started, in any session.
 
-Each child has a random mark in an environment variable, which everything that it starts inherits.
-When the child ends, the processes of this user that have its mark are ended. Code that clears its
-environment escapes.
+Each child has a random mark in an environment variable, which all processes that it starts inherit.
+When the child ends, the processes of this user with its mark are killed. Code that clears its
+environment is not found.
 """
 
 from __future__ import annotations
@@ -11,32 +11,34 @@ import contextlib
 import os
 import secrets
 
-# Not RFBENCH_*: a worker takes over such variables of its parent, and removes others.
+# The name does not start with RFBENCH_, because a worker copies such variables from its parent and
+# removes others.
 MARK = "_RFBENCH_MARKS"
-# As many as a random UUID has (RFC 4122, 2005), so that no two marks are the same.
+# As many bytes as a random UUID has (RFC 4122, 2005), so that marks are unique.
 BYTES = 16
-# For processes that start others while they are looked for. Chosen without a measurement: each
-# round finds what the one before missed. Halved, a program that starts others without a pause may
-# leave one; one that never stops is not caught by twice as many, either.
+# Number of searches, because processes may start others during a search; each search finds the
+# processes that the one before missed. Chosen without a measurement. Halved, a program that
+# continuously starts others may leave one; a program that never stops is not caught by twice as
+# many, either.
 ROUNDS = 5
 
 
 def make_mark() -> tuple[str, dict[str, str]]:
-    """Return a new mark, and the variable of a child that has it.
+    """Return a new mark, and the environment variable of a child with this mark.
 
-    A child of a child has the marks of both: whichever ends, it ends.
+    A child of a child has both marks, so it ends with either of them.
     """
     mark = secrets.token_hex(BYTES)
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
 
 
 def read_own_mark() -> str:
-    """Return the mark of this process; empty if it is no child."""
+    """Return the mark of this process; empty if it is not a child."""
     return os.environ.get(MARK, "").rpartition(":")[2]
 
 
 def end_marked(mark: str) -> None:
-    """Kill the other processes of this user that have a mark."""
+    """Kill all other processes of this user with a given mark."""
     import psutil
 
     for _ in range(ROUNDS if mark else 0):

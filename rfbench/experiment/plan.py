@@ -1,4 +1,4 @@
-"""From an experiment to its trials: each one measurement, with an identity and random numbers."""
+"""Planning: from an experiment to its trials, each with an identity and random numbers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
-# Keys left at their defaults are not part of the identity, so that a new key does not orphan old
-# results; a changed default, or a method that measures something else, needs a new version. For a
-# sampler or a solver that is its `revision`: it changes the identities of its own trials only. The
-# version is 1, by definition, until the first such change.
+# Keys with default values are not part of the identity, so that a new key does not invalidate old
+# results. A changed default, or a method that computes something different, needs a new version.
+# For a sampler or a solver that is its `revision`, which changes only the identities of its own
+# trials. The version is 1, by definition, until the first such change.
 IDENTITY_VERSION = 1
-# What describes an experiment without changing what one trial measures.
+# Keys that describe an experiment without an effect on the measurement of a trial.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# Part of the identity of the trials only that it makes a difference to.
+# A part of the identity only of trials that it affects.
 IN_FOLDS = "features_in_folds"
-# Jobs per worker from which on trials that share rows stay together. Chosen without a measurement:
-# with three, the last worker is idle for a third of its time at most. Doubled, more jobs prepare
-# the same rows.
+# Number of jobs per worker from which on trials that share rows stay together. Chosen without a
+# measurement: with three, the last worker is idle for at most a third of its time. Doubled, more
+# jobs prepare the same rows.
 JOBS_A_WORKER = 3
-SPOILED = "spoiled"  # key of a row after whose trial the worker must not go on
+SPOILED = "spoiled"  # key of a row if the worker must not continue after its trial
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -58,25 +58,26 @@ def compute_digest(value: Any) -> str:
 class Trial:
     """Everything needed to repeat one measurement."""
 
-    experiment: Experiment  # for what all its trials share: split, scaling, kernel, solver, seed
+    # settings that all its trials share: split, scaling, kernel, solver, seed
+    experiment: Experiment
     dataset: DatasetSpec
     data_sha256: str
     sampler: SamplerSpec
     M: int | None  # None: as many features as the sampler `experiment.M.kept_by` keeps
-    number: int  # of the trial, from 0; it selects the random numbers
-    variant: str = ""  # the swept settings in words, for a sweep over other keys than M
+    number: int  # number of the trial, starting at 0; it determines the random numbers
+    variant: str = ""  # description of the swept settings, for a sweep over keys other than M
 
     @cached_property
     def setting(self) -> str:
-        """Identity of what is measured, but for M and the trial's number."""
+        """Identity of the measurement, without M and the trial's number."""
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = "isolated"  # of rows before 0.2 there were others
+        shared["timing"] = "isolated"  # rows before 0.2 had other values
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identify_sampler(self.sampler)
-        if given := self.settings:  # the same for all trials, whose own ones are among these
+        if given := self.settings:  # the same for all trials; their own settings are among these
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
             shared |= {"solver": solver_keys} if solver_keys else {}
@@ -86,7 +87,7 @@ class Trial:
         identity = {
             "version": IDENTITY_VERSION,
             "shared": shared,
-            # Own data are known by their content, whatever they are called.
+            # User data are identified by their content, not by their name.
             "dataset": {} if self.dataset.own else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
             "sampler": sampler,
@@ -113,7 +114,7 @@ class Trial:
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """What the rows of a paper say of each fold, see `numbered`; none without such rows."""
+        """Settings for each fold from a paper's rows (see `numbered`); empty without such rows."""
         name = self.experiment.settings_from
         return (
             papers.read_authors_settings(name, self.dataset.name, self.sampler.label)
@@ -122,7 +123,7 @@ class Trial:
         )
 
     def numbered(self, number: int) -> Trial:
-        """Return the trial of another number, with M, penalty and parameters of its fold."""
+        """Return the trial with a different number; its fold sets M, penalty and parameters."""
         if not self.settings:
             return replace(self, number=number)
         parameters = dict(self.settings[number % len(self.settings)])
@@ -137,7 +138,7 @@ class Trial:
 
     @cached_property
     def id(self) -> str:
-        """Identity of the trial: the same for the same measurement, whatever the machine."""
+        """Identity of the trial: the same for the same measurement on every machine."""
         size: Any = self.M
         if self.M is None:
             size = identify_sampler(self.reference)
@@ -145,10 +146,10 @@ class Trial:
 
     @cached_property
     def features_in_folds(self) -> str | None:
-        """How the features of the folds that choose are fitted: 'nested' or 'once'.
+        """How features are fitted in the folds of the selection: 'nested' or 'once'.
 
-        None where no training rows choose, and of features that do not look at the target. Their
-        number is a look at it where a sampler that does decides it.
+        None if no rows of the training set are held out, or the features do not use the target. The
+        features also use the target if a sampler that uses it decides their number.
         """
         if not self.uses_features or not chooses_on_training_rows(self.experiment):
             return None
@@ -160,7 +161,7 @@ class Trial:
 
     @property
     def folds_of_groups(self) -> bool:
-        """Whether the folds that choose are made of whole groups of rows."""
+        """Whether the folds of the selection consist of complete groups of rows."""
         entry = self.dataset.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
@@ -169,19 +170,19 @@ class Trial:
 
     @property
     def uses_features(self) -> bool:
-        """Whether the solver sees the features; otherwise the rows themselves."""
+        """Whether the solver uses the features; otherwise it uses the rows themselves."""
         return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property
     def heeds_bandwidth(self) -> bool:
-        """Whether the bandwidth changes what is measured."""
+        """Whether the bandwidth changes the measurement."""
         if not self.uses_features:
             return True
         return get_sampler_properties(self.experiment, self.sampler)["has_bandwidth"]
 
     @property
     def code(self) -> str:
-        """What the trial imports of other people's code, in words; empty if nothing."""
+        """Text with the foreign code that the trial imports; empty if there is none."""
         kept_by = [self.reference] if self.M is None else []
         specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
         names = {
@@ -192,14 +193,14 @@ class Trial:
 
     @property
     def reference(self) -> SamplerSpec:
-        """The sampler that decides how many features there are."""
+        """The sampler that decides the number of features."""
         kept_by = self.experiment.M
         assert isinstance(kept_by, KeptBy)
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
 def describe(trial: Trial) -> dict[str, Any]:
-    """Return the columns of the row that are known before anything is measured."""
+    """Return the columns of the row that are known before the measurement."""
     experiment, solver = trial.experiment, trial.experiment.solver
     name = trial.dataset.name
     fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
@@ -236,14 +237,15 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 
 def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
-    """Return what identifies a sampler: name, parameters and foreign code, not its label."""
+    """Return the identity of a sampler: name, parameters and foreign code, not its label."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = spec.given.identity if spec.given else plugins.hash_code(spec.name, spec.folder)
         identity["code"] = known
         method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            identity["bandwidth"] = "length scale"  # before, own parameters were those for 1
+            # before, own parameters were parameters for bandwidth 1
+            identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
     identity["parameters"] = {**cls.changed_defaults, **spec.parameters}
@@ -252,7 +254,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role, by definition: with another one every published number changes.
+# The number of each role, by definition; different numbers would change every published number.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -265,30 +267,30 @@ RANDOM_ROLES = {
 
 
 def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
-    """Return the random numbers of a role in a trial.
+    """Return the SeedSequence of a role in a trial.
 
-    All samplers of the trial see the same ones, so that their differences can be paired; another
-    trial has other ones.
+    It depends on the seed, the role and the trial number only. All samplers of a trial share it, so
+    that their differences can be paired; it differs between trials.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 
 
 def make_generator(seed: int, role: str, number: int) -> np.random.Generator:
-    """Return the same as a generator."""
+    """Return a random generator for a role in a trial. See `make_seed`."""
     return np.random.default_rng(make_seed(seed, role, number))
 
 
 def draw_integer(seed: int, role: str, number: int) -> int:
-    """Return the same as one whole number, as scikit-learn's estimators take it."""
+    """Return an integer seed for a role in a trial, as required by scikit-learn's estimators."""
     return int(make_seed(seed, role, number).generate_state(1, np.uint32)[0])
 
 
 Job = tuple[Trial, ...]
-"""Trials that one worker does one after the other, because they share prepared rows."""
+"""Trials that one worker runs one at a time, because they share prepared rows."""
 
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
-    """Return the trials of an experiment: trial number first, so that early rows span all."""
+    """Return the trials of an experiment, trial numbers first, so that early rows cover all."""
     data = [
         (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
         for spec in experiment.dataset
@@ -303,14 +305,14 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
 
 
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
-    """Gather trials into jobs, in the order of the plan.
+    """Group trials into jobs, in the order of the plan.
 
-    A job is all samplers and sizes of one data set and trial number: they share the prepared rows,
-    the bandwidth and the pool. Where that gives the workers too little to share out, a job is one
-    sampler with all its sizes. Trials that import other people's code have jobs of their own.
+    A job contains all samplers and sizes of one data set and trial number: they share the prepared
+    rows, the bandwidth and the pool. If that gives too few jobs for the workers, a job is one
+    sampler with all its sizes. Trials that import foreign code have separate jobs.
     """
-    # What such code leaves behind in a process is its own loss: no other trial runs there. By code,
-    # a worker is replaced once per class, and not once per job.
+    # Foreign code may change its process, so no other trial runs there. Sorting by code replaces a
+    # worker once per class instead of once per job.
     trials = sorted(trials, key=lambda t: t.code)
     together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:

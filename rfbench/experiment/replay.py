@@ -20,15 +20,15 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import find_differences, read_whole_rows
 
-# Digits of a trial_id that name a row; what is shorter and has digits alone is the number of a row.
-# In a folder of 1,000 rows two share six hexadecimal digits with a probability of 3 %, by
-# definition, and such a name is refused. Halved, most names would be.
+# Number of digits of a trial_id that identify a row; shorter decimal numbers are row numbers. In a
+# folder of 1,000 rows two share six hexadecimal digits with a probability of 3 %, by definition,
+# and such a name is rejected. Halved, most names would be.
 ID_DIGITS = 6
-CHANGED_METHOD = "rfbench measures it otherwise now: a method was revised, or a default changed."
+CHANGED_METHOD = "rfbench now measures it differently: a method was revised, or a default changed."
 EARLIER = "The folder's configuration changed since it was measured."
-OTHER_DATA = "The data of its name here are other ones."
+OTHER_DATA = "The data with its name are different here."
 NO_DATA = "Its data are not here."
-ENDED_BADLY = "It did not end well then."
+ENDED_BADLY = "It failed when it was measured."
 
 
 def list_similar_trials(
@@ -36,7 +36,7 @@ def list_similar_trials(
 ) -> list[Trial]:
     """Return the trials of a manifest's configuration with the data, size and number of a row.
 
-    Raises ResultsError: the row has no number, or the manifest no configuration of this version.
+    Raise ResultsError if the row has no number, or the manifest no configuration of this version.
     """
     trials = []
     for experiment in read_experiments(manifest, allow_imports):
@@ -54,7 +54,7 @@ def list_similar_trials(
 def read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
     """Return the configurations of a manifest.
 
-    Raises what `rfbench.config.from_manifest` raises, before anything that one names is imported.
+    The errors of `rfbench.config.from_manifest` are raised before anything is imported.
     """
     return [
         from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
@@ -70,8 +70,8 @@ def get_dataset_name(row: dict[str, str]) -> str:
 def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
     """Return the trial that measures a row again.
 
-    Raises ResultsError: its configuration, its data or its method is no longer the same; the `why`
-    says which.
+    Raise ResultsError if its configuration, its data or its method has changed; `why` of the error
+    states which.
     """
     alike = list_similar_trials(row, manifest, allow_imports)
     for trial in alike:
@@ -91,16 +91,16 @@ class Replay:
     """A row measured again."""
 
     folder: Path
-    row: dict[str, str]  # as it stands in the file
-    again: dict[str, Any]  # as it is now
-    differences: dict[str, tuple[float, float]]  # see `find_differences`: then and now
-    # The processor cores that the BLAS was made for, then and now: where they differ, sums are
-    # taken in another order.
+    row: dict[str, str]  # as in the file
+    again: dict[str, Any]  # as measured now
+    differences: dict[str, tuple[float, float]]  # old and new values, see `find_differences`
+    # The processor cores that the BLAS used then and now; with different cores, sums are computed
+    # in a different order.
     cores: tuple[str, str]
 
     @property
     def agrees(self) -> bool:
-        """Whether the trial ended as it did, with the same metrics."""
+        """Whether the trial finished with the same status and the same metrics."""
         return not self.differences and self.row["status"] == self.again["status"]
 
 
@@ -116,8 +116,9 @@ class Passed:
 def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row again and compare its metrics.
 
-    The row is named by its number (1 is the first), or by the beginning of its trial_id: 6 digits
-    or more. ResultsError if there is no such row, or it cannot be repeated, see `find_trial`.
+    The row is given by its number (1 is the first), or by at least 6 leading digits of its
+    trial_id. Raise ResultsError if the row does not exist, or it cannot be repeated (see
+    `find_trial`).
     """
     rows = read_whole_rows(folder)
     if which.isdecimal() and len(which) < ID_DIGITS:
@@ -126,8 +127,8 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
         named = [row for row in rows if row["trial_id"].startswith(which)]
     if len(named) != 1:
         raise ResultsError(
-            f"{folder} has {len(named) or 'no'} rows that '{which}' names.",
-            f"A row is named by its number, 1 to {len(rows)}, or by its trial_id.",
+            f"{folder} has {len(named) or 'no'} rows that match '{which}'.",
+            f"Give the number of a row, 1 to {len(rows)}, or its trial_id.",
         )
     manifest = manifests.read(folder)
     return _repeated(folder, named[0], find_trial(named[0], manifest, allow_imports), manifest)
@@ -140,14 +141,15 @@ def replay_any(
     seed: int = 0,
     allow_imports: bool = False,
 ) -> Iterator[Replay | Passed]:
-    """Measure `count` random rows of results folders again, each row as likely as any other.
+    """Measure `count` random rows of results folders again, each row with equal probability.
 
-    Nothing is downloaded. One that cannot be repeated here is passed over, and another is drawn.
+    Nothing is downloaded. A row that cannot be repeated here is skipped, and a different one is
+    drawn.
 
     Yields
     ------
     Replay or Passed
-        Each row as it comes: at most `count` replays, fewer where there are no more rows.
+        Each row as it is measured: at most `count` replays, fewer if there are not enough rows.
     """
     every = [(folder, row) for folder in folders for row in read_whole_rows(folder)]
     random.Random(seed).shuffle(every)
@@ -167,7 +169,7 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return `find_trial` a row that ended well and whose data are here; else ResultsError."""
+    """Return `find_trial` for a successful row with data on disk; raise ResultsError otherwise."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]

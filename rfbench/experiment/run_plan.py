@@ -1,4 +1,4 @@
-"""What one run of a results folder is to do: from checked experiments to its trials."""
+"""The plan of a run of a results folder: from checked experiments to its trials."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rfbench.registry import find_row_name
 from rfbench.results.manifest import make_data_key
 
 # Rows, features and candidates of a smoke run, which only shows that a configuration runs. Chosen
-# without a measurement: doubled, all shipped configurations take about twice as long, and
-# SMOKE_SIZE and SMOKE_POOL four times where a Gram matrix counts.
+# without a measurement: doubled, all shipped configurations take about twice as long, and with
+# SMOKE_SIZE and SMOKE_POOL four times if a Gram matrix dominates.
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
 SMOKE_POOL = 400
@@ -30,23 +30,23 @@ class RunPlan:
     """The trials of one results folder."""
 
     folder: Path
-    experiments: list[Experiment]  # one, or the variants of a sweep
-    trials: list[Trial]  # to run
-    planned: list[Trial]  # all trials of the experiments, of which --only may have picked some
-    smoke: bool = False  # small, fast and meaningless; kept apart from real results
+    experiments: list[Experiment]  # one experiment, or the variants of a sweep
+    trials: list[Trial]  # trials to run
+    planned: list[Trial]  # all trials of the experiments; --only may have selected a subset
+    smoke: bool = False  # small, fast and meaningless; stored separately from real results
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
-        """Return the plan of the trials that meet the conditions, see `filter_trials`."""
+        """Return the plan with the trials that satisfy the conditions (see `filter_trials`)."""
         return replace(self, trials=filter_trials(self.trials, conditions))
 
 
 def filter_trials(
     trials: Sequence[Trial], conditions: Sequence[str], *, each: bool = False
 ) -> list[Trial]:
-    """Return the trials that have, of every key in the conditions ``KEY=VALUE``, one of its values.
+    """Return the trials that have one of the given values for every key in ``KEY=VALUE``.
 
-    Raises ConfigError: a condition names no key of a trial, or no trial is left. With `each`, also
-    if there is no trial for one value of several.
+    Raise ConfigError if a condition names an unknown key, or no trial remains. With `each`, also
+    raise it if one of several values has no trial.
     """
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
@@ -56,7 +56,7 @@ def filter_trials(
                 f"--only {condition} is not KEY=VALUE with a key of trials."
                 + suggest_nearest(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
-                "Write --only M=100, say.",
+                "Write for example --only M=100.",
             )
         wanted.setdefault(key, []).append(value)
     left = list(trials)
@@ -105,7 +105,7 @@ def plan_run(
 
 
 def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
-    """Return one trial of every data set, sampler and M, with no identity of the data."""
+    """Return one trial for every data set, sampler and M, without the identity of the data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
         for e in experiments
@@ -116,7 +116,7 @@ def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
 
 
 def make_smoke_variant(experiment: Experiment) -> Experiment:
-    """Return the experiment made small: few rows, two sizes, one trial, small pools."""
+    """Return a small version of an experiment: few rows, two sizes, one trial, small pools."""
     samplers = []
     for spec in experiment.samplers:
         parameters = dict(spec.parameters)
@@ -140,7 +140,7 @@ def make_smoke_variant(experiment: Experiment) -> Experiment:
 
 
 def make_manifest(plan: RunPlan) -> dict[str, Any]:
-    """Return what `manifest.json` says: configuration, versions, machine, data, commit."""
+    """Return the content of `manifest.json`: configuration, versions, machine, data, commit."""
     first = plan.experiments[0]
     swept = any(trial.variant for trial in plan.planned)
     return {

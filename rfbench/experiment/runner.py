@@ -1,4 +1,4 @@
-"""Running what is missing: jobs go to workers, rows are written as they come."""
+"""Running missing trials: jobs are passed to workers, rows are written when they arrive."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from rfbench.results.store import Store, note
 log = logging.getLogger(__name__)
 
 NO_LIMIT = (
-    "This system does not enforce limits of memory: a trial that needs more than its part may slow "
-    "this machine down or be killed; matrices whose size is known are refused all the same."
+    "This system does not enforce limits of memory: a trial that exceeds its share may slow "
+    "this machine down or be killed; matrices of known size are still rejected."
 )
 
 
 @dataclass
 class Summary:
-    """What a run did."""
+    """The result of a run."""
 
     folder: Path
-    planned: int = 0  # trials in all
-    found: int = 0  # with a row already
-    done: int = 0  # run now
-    failed: int = 0  # of those, not ok
-    left: int = 0  # not begun
-    messages: list[str] = field(default_factory=list)  # one per failed trial
-    interrupted: bool = False  # a signal ended the run early
+    planned: int = 0  # number of trials in the plan
+    found: int = 0  # trials that already had a row
+    done: int = 0  # trials run now
+    failed: int = 0  # trials run now with a status other than ok
+    left: int = 0  # trials not started
+    messages: list[str] = field(default_factory=list)  # one message per failed trial
+    interrupted: bool = False  # a signal stopped the run early
 
 
 def find_missing(
     plan: RunPlan, done: Mapping[str, str], retry: Collection[str] = ()
 ) -> list[Trial]:
-    """Return the trials to run: those without a row, or whose row has a status of `retry`.
+    """Return the trials to run: trials without a row, or with a status in `retry`.
 
-    `done` has the status of each trial by its id, see `rfbench.results.store.Store.done`.
+    `done` contains the status of each trial by its id (see `rfbench.results.store.Store.done`).
     """
     return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
@@ -64,13 +64,13 @@ def run(
 ) -> Summary:
     """Run the trials that have no row yet, and write each row as soon as it is measured.
 
-    `n_jobs` processes of this machine do it, or so many workers of a `client` of dask; the results
-    do not depend on it, unless code of the user's changes global state of its process.
-    Trials with a status of `retry` are run again; the new row counts. With `fail_fast` no further
-    trial begins after one that failed. `on_row` is called with each new row, one at a time and in
-    any thread, `on_interrupt` at the first Ctrl-C.
+    `n_jobs` is the number of processes on this machine, or of workers of the dask `client`. The
+    results do not depend on it, unless user code changes the global state of its process. Trials
+    with a status in `retry` are run again; the new row counts. With `fail_fast` no further trial
+    starts after a failed one. `on_row` is called with each new row, one at a time and in any
+    thread, `on_interrupt` at the first Ctrl-C.
 
-    ResultsError if another run is at work on the folder, or a row cannot be written; ExecutorError
+    Raise ResultsError if another run is using the folder, or a row cannot be written; ExecutorError
     if there are no workers.
     """
     store, recorded = Store(plan.folder), set[str]()
@@ -127,7 +127,7 @@ def run(
             raise
         finally:
             if client is not None:
-                client.close()  # the scheduler goes on
+                client.close()  # the scheduler continues
         store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"

@@ -1,4 +1,4 @@
-"""The metrics of a trial: how well its model predicts the test rows."""
+"""The metrics of a trial: the quality of its predictions on the test set."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from rfbench.clock import Clock
 from rfbench.datasets import Prepared
 from rfbench.solvers.fitted_model import FittedModel
 
-# Standard errors below chance that a row's error has to be: of a hundred rows at chance two are not
-# remarked. Doubled, it is one of 30,000, and more rows that learnt a little are remarked.
+# A row counts as better than chance only if its error is at least this many standard errors below
+# chance; two of a hundred rows at chance are then not noted. Doubled, it is one of 30,000, and more
+# rows that learnt a little are noted.
 CHANCE_ERRORS = 2
 
 
 def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
-    """Return the decision values of the test rows, those of the fit where it has made them."""
+    """Return the decision values of the test set; they are reused if the fit computed them."""
     if not model.predicts:
         return np.empty((0, 0))
     if model.report_.evaluation_decisions is not None:
@@ -28,7 +29,7 @@ def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
 
 
 def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
-    """Return every metric that applies to the decision values of the test rows."""
+    """Return every metric that applies to the decision values of the test set."""
     if not model.predicts:
         return {}
     if data.task == "regression":
@@ -42,10 +43,11 @@ def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
 
 
 def note_chance(scores: dict[str, Any], data: Prepared) -> list[str]:
-    """Say so where the test rows are predicted no better than without their columns.
+    """Return a note if the predictions of the test set are no better than without features.
 
-    A class is predicted so by the commonest of the training rows: the error has to be two standard
-    errors below that. A real target is by the mean of the test rows, whose r2 is 0.
+    For classes, the reference predicts the most frequent class of the training set; the error has
+    to be two standard errors below its error. For a real target, the reference is the mean of the
+    test set, which has r2 = 0.
     """
     if data.task == "regression":
         return ["at chance: no better than the mean"] if scores["r2"] <= 0 else []

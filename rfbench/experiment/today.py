@@ -1,4 +1,4 @@
-"""What the configurations that come with rfbench ask for today."""
+"""The settings of the configurations that are currently shipped with rfbench."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rfbench.yamlfile import Document
 
 
 def find_settings(results: Results) -> frozenset[str] | None:
-    """Return the settings that the shipped configuration of some results asks for today.
+    """Return the current settings of the shipped configuration of results.
 
-    That is the one of the same name; a setting is the identity of what is measured, but for M and
-    the number of the trial (the column ``setting``). The data are those that the rows name, so
-    that none need be on this machine. None where no shipped configuration has the name.
+    It is the configuration with the same name. A setting is the identity of the measurement,
+    without M and the trial number (the column ``setting``). The data are identified by the rows, so
+    they need not be on this machine. Return None if no shipped configuration has the name.
     """
     name = results.name
     files = (
@@ -48,7 +48,7 @@ def find_settings(results: Results) -> frozenset[str] | None:
 
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
-    """Return the shipped configurations of papers by run, as a manifest has them."""
+    """Return the shipped configurations of papers by run, in the form of a manifest."""
     every = [each for path in shipped.list_configurations() for each in _documents(path).items()]
     read = {name: _read(run, name) for name, run in every if run.value.get("paper")}
     return {name: each.model_dump(mode="json") for name, each in read.items() if each}

@@ -1,6 +1,6 @@
 """One trial: prepare the rows, search the bandwidth, draw the features, fit, score.
 
-A trial is timed, and its row is a function of its `Trial` alone.
+A trial is timed. Apart from times, its row depends only on its `Trial`.
 """
 
 from __future__ import annotations
@@ -35,36 +35,37 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
-# Characters that a row keeps: of a message a screen, of a traceback what a cell of the csv module
-# holds (131,072). Doubled, the second is cut by the store, see `rfbench.results.store`.
+# Maximum number of characters in a row: a screen for a message, and a cell of the csv module
+# (131,072) for a traceback. Doubled, the store truncates the traceback (`rfbench.results.store`).
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
 def refuse_complex_numbers() -> None:
-    """Make it an error, in this process, that an imaginary part is dropped where it is written.
+    """Turn the warning about a discarded imaginary part into an error in this process.
 
-    Features would be measured by their real parts, and nobody would know.
+    Otherwise features would be replaced by their real parts without notice.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
-    if refusal not in warnings.filters:  # setting it makes warnings that were shown be shown again
+    # setting the filter again would repeat warnings that were shown
+    if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
 
 
 @functools.lru_cache(maxsize=1)
 def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the libraries with threads; to find them takes milliseconds.
+    """Return the loaded libraries with thread pools.
 
-    So they are looked for again only once `modules` have become more: an import may have loaded
-    another one.
+    The look-up takes milliseconds, so the result is cached until the number of `modules` changes:
+    an import may have loaded another library.
     """
     return ThreadpoolController()
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
-    """Run the trials of a job, one row each; a trial that fails is a row that says so.
+    """Run the trials of a job and yield one row each; a failed trial gives a row that reports it.
 
-    Python's and numpy's global generators begin alike in each: code that draws from them is as
-    repeatable as the rest. `context` holds what they share.
+    Python's and numpy's global generators have the same state at the start of each trial, so that
+    code that uses them is repeatable. `context` contains the objects that the trials share.
     """
     refuse_complex_numbers()
     waves.warm_up()  # before any clock runs
@@ -83,9 +84,9 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
-    """Return the row of a trial, whatever happens in it."""
+    """Return the row of a trial, even if the trial fails."""
     row, rows_before = describe(trial), ""
-    # A worker ignores Ctrl-C: a KeyboardInterrupt there comes from the trial's own code.
+    # A worker ignores Ctrl-C, so a KeyboardInterrupt there is raised by the trial's own code.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     platforms.reset_peak_rss()
     try:
@@ -111,13 +112,13 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
     row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
-        what = f"{trial.code} changed the prepared rows: its numbers are those of other data."
+        what = f"{trial.code} changed the prepared rows: its numbers belong to different data."
         row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
     return row
 
 
 def read_message(error: BaseException) -> str:
-    """Return an error's message, or say that it has none that can be read."""
+    """Return an error's message, or a text if the message cannot be read."""
     try:
         return str(error)[:LONGEST_MESSAGE]
     except BaseException:
@@ -125,7 +126,7 @@ def read_message(error: BaseException) -> str:
 
 
 def to_plain_value(value: Any) -> Any:
-    """Return a measured value as a number or text that can be written down; else TypeError."""
+    """Return a measured value as a plain number or string; raise TypeError for other values."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):
@@ -134,34 +135,34 @@ def to_plain_value(value: Any) -> Any:
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:
-    """Return what changes with the prepared rows of a trial; rows on disk are not read."""
+    """Return a hash of the prepared rows of a trial; rows on disk are not read."""
     rows = context.prepared(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
 def measure(trial: Trial, context: Context) -> dict[str, Any]:
-    """Do the work of a trial and return the measured columns, with the content of its files.
+    """Run a trial and return the measured columns, with the content of its files.
 
-    The clock has four parts. pp: the sampler's fit on all training rows. features: the features of
-    training rows, in the fit on all rows and in folds that share its features. train: the fits of
-    all penalties, folds that fit features of their own, and the whole search of the bandwidth.
-    test: the decisions of the test rows, with their features. Loading, splitting and scaling rows,
-    scores and extras are outside of the clock.
+    The clock has four parts. pp: the sampler's fit on the complete training set. features: the
+    features of the training set, in the fit on all rows and in folds that share its features.
+    train: the fits of all penalties, folds that fit their own features, and the complete search of
+    the bandwidth. test: the decisions of the test set, with their features. Loading, splitting and
+    scaling rows, scores and extras are outside the clock.
     """
-    # The rows are loaded, split and scaled, and methods imported, before any clock runs.
+    # Rows are loaded, split and scaled, and methods are imported, before any clock runs.
     resolved, clock = ResolvedTrial.of(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # Each candidate is fitted as the trial will be, with a choice of the penalty of its own.
-    # Candidates share the metrics that are learnt from the same rows.
+    # Each candidate is fitted like the trial, including the selection of the penalty. Candidates
+    # share metrics that are learnt from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.model(choice.bandwidth)
-    # These features learn a metric again that the search has learnt, so that t_pp is the time of
-    # one fit.
+    # These features learn a metric again that the search has already learnt, so that t_pp is the
+    # time of a single fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
-    # With `features_in_folds: nested`, features that look at the target are fitted again in each
-    # fold, without the rows that the fold holds out to choose the penalty.
+    # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
+    # without the held-out rows that select the penalty.
     refit = refit_in_folds(resolved, model, choice.bandwidth, shared)
     model = fit_model(resolved, model, features, clock, refit)
     decisions = decide(model, data, clock)
@@ -180,7 +181,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     if model.predicts:
         notes = [*choice.notes, *features.notes_, *note_chance(measured, data)]
         measured |= collect_columns(trial, model.report_, notes)
-    # The clock and the memory are read before the extras, which change no column but their own.
+    # The clock and the memory are read before the extras, which change only their own columns.
     for part in CLOCK_PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -192,7 +193,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
-    """Return the columns of a fit, with the notes of all that was done before it."""
+    """Return the columns of a fit, with the notes of all earlier steps."""
     columns = {
         "selection": report.selection,
         "selection_loss": report.selection_loss,
@@ -204,7 +205,7 @@ def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[s
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    if report.chosen is not None:  # by a search of the estimator's own
+    if report.chosen is not None:  # selected by the estimator's own search
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)
     return columns

@@ -1,7 +1,7 @@
-"""What happens inside a worker process: its limits, and one trial or call after the other.
+"""The code of a worker process: its limits, and its trials and calls, one at a time.
 
-`rfbench.experiment.children` starts it. Its input is pickles of its parent, its output lines of
-JSON: whatever a trial's code does to the process, nothing that comes back is run.
+`rfbench.experiment.children` starts it. It reads pickles from its parent and writes lines of JSON.
+Whatever the code of a trial does to the process, the parent never executes its output.
 """
 
 from __future__ import annotations
@@ -24,34 +24,35 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
-# For Python and its libraries alone, which take .3 GB (measured). Halved, no trial can start.
+# Memory for Python and its libraries, which need .3 GB (measured). Halved, no trial can start.
 LEAST_MEMORY = 400 * 2**20
-# Chosen without a measurement: doubled, a child outlives a killed parent by .4 s and not by .2 s.
+# Chosen without a measurement: doubled, a child outlives a killed parent by .4 s instead of .2 s.
 PARENT_CHECK_SECONDS = 0.2
-# What a worker does besides trials, by name: these functions alone. They lie above this module,
-# which therefore imports them when they are asked for.
+# Functions that a worker can call in addition to trials, by name. They belong to higher layers, so
+# this module imports them on demand.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use."""
+    """The resources that one worker may use."""
 
-    memory: int | None = None  # bytes of its own memory; an allocation beyond them is a MemoryError
-    timeout: float | None = None  # seconds for one trial; its worker is killed when they are over
-    # When all trials end, in the seconds of `time.monotonic` of this machine: none begins after it.
+    memory: int | None = None  # bytes of its own memory; a larger allocation raises MemoryError
+    timeout: float | None = None  # seconds for one trial; its worker is killed afterwards
+    # Time at which all trials end, in seconds of `time.monotonic` on this machine; no trial starts
+    # later.
     deadline: float | None = None
 
     def seconds(self) -> float | None:
-        """Return how long a trial that begins now may take; None: as long as it likes."""
+        """Return the time limit of a trial that starts now; None without a limit."""
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return min((each for each in (self.timeout, left) if each is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Call:
-    """An order to call a function of `CALLS`, whose result JSON can hold."""
+    """A request to call a function of `CALLS`; its result has to be JSON."""
 
     name: str
     words: tuple[Any, ...]
@@ -69,10 +70,10 @@ def call_safely(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
 
 
 def compute_memory_share(text: str, workers: int) -> int:
-    """Return the bytes for one worker of what ``--memory`` allows all of them.
+    """Return the bytes for one worker of the total given by ``--memory``.
 
-    That is ``80%`` of the memory that is free now, or a number of GiB; ConfigError if it is
-    neither, more than there is, or too little for so many workers.
+    The total is a share such as ``80%`` of the free memory, or a number of GiB. Raise ConfigError
+    if it is neither, exceeds the memory, or is too small for the workers.
     """
     machine = usable.measure_memory()
     try:
@@ -84,16 +85,16 @@ def compute_memory_share(text: str, workers: int) -> int:
         total = most = 0
     if not workers * LEAST_MEMORY <= total <= most:
         raise ConfigError(
-            f"--memory {text} is no amount of memory for {workers} worker{'s' * (workers > 1)}.",
+            f"--memory {text} is not a valid amount for {workers} worker{'s' * (workers > 1)}.",
             f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
             f"{LEAST_MEMORY / 2**20:.0f} MiB.",
-            "Write 80% of what is free, or GiB: 6; or take fewer --jobs.",
+            "Write a share of the free memory, 80%, or GiB, 6; or use fewer --jobs.",
         )
     return int(total / workers)
 
 
 def read_surroundings() -> tuple[str, dict[str, str]]:
-    """Return the folder of this process, empty if it was removed, and its variables of rfbench."""
+    """Return the current folder, empty if it was removed, and the variables of rfbench."""
     folder = os.getcwd() if os.path.exists(".") else ""
     return folder, {
         name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)
@@ -101,7 +102,7 @@ def read_surroundings() -> tuple[str, dict[str, str]]:
 
 
 def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None:
-    """Take over limits and surroundings; an allocation beyond the memory is a MemoryError."""
+    """Apply limits, folder and variables; allocations beyond the memory raise MemoryError."""
     with contextlib.suppress(OSError):
         os.chdir(folder)
     for name in read_surroundings()[1].keys() - variables:
@@ -112,17 +113,19 @@ def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None
 
 
 def main(parent: int, trace: int) -> None:
-    """Work for the process `parent` until it ends.
+    """Serve the process `parent` until it ends.
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
     mark = marks.read_own_mark()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a KeyboardInterrupt is the trial's own
+    # a KeyboardInterrupt is raised only by the trial's own code
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull) as nothing:  # a trial reads nothing, and what it prints is no answer
+    # a trial has no input, and its prints are not part of the answer
+    with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     try:
@@ -130,14 +133,14 @@ def main(parent: int, trace: int) -> None:
     except EOFError:
         _end(mark)
     except BaseException:
-        with contextlib.suppress(OSError):  # a trial closed it
+        with contextlib.suppress(OSError):  # a trial may have closed it
             os.write(trace, traceback.format_exc().encode())
     finally:
-        os._exit(1)  # not by way of what a trial has registered for the end
+        os._exit(1)  # skips exit handlers that a trial has registered
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Say what machine this is; then answer each trial with its row, each call with its result."""
+    """Send the facts of the machine, then answer each trial with its row and each call."""
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
@@ -152,7 +155,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
-        if order is None:  # the job has ended: what its trials share is forgotten
+        if order is None:  # the job is finished, so its shared objects are dropped
             context = Context()
             continue
         if isinstance(order, Call):
@@ -164,7 +167,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         if seconds := limits.seconds():
             faulthandler.dump_traceback_later(seconds, file=trace)
         (row,) = run_job((trial,), context)
-        if os.getpid() != owner:  # a fork of this process that the trial made
+        if os.getpid() != owner:  # a fork of this process, made by the trial
             os._exit(1)
         faulthandler.cancel_dump_traceback_later()
         answer(row)
@@ -177,7 +180,8 @@ def _watch(parent: int, mark: str) -> None:
 
 
 def _end(mark: str) -> None:
-    """End this process, and those that trials left running in it or in sessions of their own."""
-    with contextlib.suppress(Exception):  # a trial may have changed any module, or used all memory
+    """End this process, and processes that trials left running in any session."""
+    # a trial may have changed any module, or exhausted the memory
+    with contextlib.suppress(Exception):
         marks.end_marked(mark)
     platforms.kill_group(os.getpid())

@@ -1,6 +1,6 @@
-"""The results folders: `trials.csv`, `manifest.json` and `kept.csv`, written, read and kept.
+"""The results folders: writing, reading and storing `trials.csv`, `manifest.json` and `kept.csv`.
 
-Nothing else in the package opens these files.
+No other part of the package opens these files.
 """
 
 from rfbench.results.reader import Results, find, read

@@ -1,8 +1,8 @@
-"""`kept.csv` beside `trials.csv`: the features that a sampler's learned distribution keeps.
+"""`kept.csv` in a results folder: the features that a sampler's learned distribution keeps.
 
-One line per feature, of the runs whose configuration says ``kept_features: true``. The lines of a
-trial are on the disk before its row is, so that no trial counts as done without them; where that
-row never came they are replaced when the trial is measured again.
+The file has one line per feature, for runs with ``kept_features: true`` in their configuration. The
+lines of a trial are written to disk before its row, so that every finished trial has its lines. If
+the row was never written, the lines are replaced when the trial is measured again.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LAST = ("b", "weight")
 
 
 def read(folder: Path) -> list[dict[str, str]]:
-    """Return the lines of a results folder as text; none where there is no file.
+    """Return the lines of a results folder as strings; an empty list without a file.
 
-    Raises ResultsError: the file was not written by rfbench.
+    Raise ResultsError if the file was not written by rfbench.
     """
     file = folder / KEPT_FEATURES_FILE
     if not file.exists():
@@ -54,7 +54,7 @@ def read(folder: Path) -> list[dict[str, str]]:
     )
     if not whole or not (written or older):
         raise ResultsError(
-            f"{file} has other columns, or a line that is cut or does not fit its checksum.",
+            f"{file} has different columns, a truncated line, or a line with a wrong checksum.",
             "It was not written by rfbench, or it was changed.",
             "Move the file away.",
         )
@@ -62,9 +62,9 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines with their types; without the file, or with a broken one, there are none.
+    """Return the lines with their types; an empty table if the file is missing or broken.
 
-    The notes take up what is wrong with the file.
+    Problems with the file are appended to the notes.
     """
     try:
         lines = pd.DataFrame(read(folder))
@@ -84,7 +84,7 @@ def _number(cell: str) -> float:
 
 
 def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
-    """Return the lines of a results folder by trial_id; see `read`."""
+    """Return the lines of a results folder by trial_id. See `read`."""
     by_trial: dict[str, list[dict[str, str]]] = {}
     for line in read(folder):
         by_trial.setdefault(line["trial_id"], []).append(line)
@@ -92,9 +92,9 @@ def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Put the lines of a trial in the place of those that it has; the file is replaced whole.
+    """Replace the lines of a trial; the file is replaced as a unit.
 
-    Raises WriteError: the folder cannot be written; the old file stays.
+    Raise WriteError if the folder cannot be written; the old file is then unchanged.
     """
     every: list[Mapping[str, Any]] = [
         entry for entry in read(folder) if entry["trial_id"] != trial_id

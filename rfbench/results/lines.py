@@ -1,4 +1,4 @@
-"""Lines that say whether they were changed after they were written."""
+"""Checksums of lines and JSON documents, which reveal later changes."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ CHECK = "check"
 
 
 def compute_check(text: bytes) -> bytes:
-    """Return the `check` of bytes: 8 hexadecimal digits of their CRC-32."""
+    """Return the checksum of bytes: 8 hexadecimal digits of their CRC-32."""
     return b"%08x" % zlib.crc32(text)
 
 
 def encode_cells(cells: Sequence[str]) -> bytes:
-    """Return cells as a line of CSV, without its end."""
+    """Return cells as a line of CSV, without the line end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue().encode(errors="backslashreplace")
 
 
 def with_check(cells: Sequence[str]) -> bytes:
-    """Return cells as a line of CSV, the last one of which is the check of what is before it."""
+    """Return cells as a line of CSV, followed by the checksum of the line."""
     text = encode_cells(cells)
     return text + b"," + compute_check(text)
 
 
 def has_valid_check(line: bytes) -> bool:
-    """Tell whether a line of CSV is as `with_check` wrote it."""
+    """Return True if the checksum of a line of CSV is correct."""
     text, _, check = line.rpartition(b",")
     return compute_check(text) == check
 
 
 def parse_cells(line: bytes) -> list[str]:
-    """Return the cells of a line of CSV; none if it is no CSV."""
+    """Return the cells of a line of CSV; an empty list if it is not CSV."""
     try:
         return next(csv.reader([line.decode(errors="replace")]), [])
     except csv.Error:
@@ -45,18 +45,18 @@ def parse_cells(line: bytes) -> list[str]:
 
 
 def seal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what will be JSON, with the check of its content; its layout plays no part."""
+    """Return JSON content with its checksum; the layout of the JSON does not matter."""
     return {**content, CHECK: _check_of_json(content)}
 
 
 def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was sealed without its check; ValueError if it does not fit.
+    """Return JSON content without its checksum; raise ValueError if it does not match.
 
-    What was never sealed is returned as it is.
+    Content without a checksum is returned unchanged.
     """
     rest = {key: value for key, value in content.items() if key != CHECK}
     if CHECK in content and content[CHECK] != _check_of_json(rest):
-        raise ValueError("It does not fit its checksum: it was changed after it was written.")
+        raise ValueError("It does not match its checksum: it was changed after it was written.")
     return rest
 
 

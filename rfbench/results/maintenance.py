@@ -1,4 +1,4 @@
-"""Results that exist already: joining them."""
+"""Merging existing results folders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rfbench.results.store import Store, check_columns
 
 
 def read_whole_rows(folder: Path) -> list[dict[str, str]]:
-    """Return the whole rows of a results folder as text, the last one of each trial.
+    """Return the valid rows of a results folder as strings, the last one of each trial.
 
-    Raises ResultsError: there are none, or the columns of the file are not ours.
+    Raise ResultsError if there are none, or the file has unknown columns.
     """
     rows = Store(folder).rows()
     if not rows:
         raise ResultsError(
-            f"{folder} holds no trials.", "", "Name a folder that `rfbench run` wrote."
+            f"{folder} does not contain trials.", "", "Name a folder that `rfbench run` wrote."
         )
     check_columns(folder / TRIALS, rows[0])
     return rows
@@ -32,23 +32,24 @@ def read_whole_rows(folder: Path) -> list[dict[str, str]]:
 
 @dataclass
 class Merged:
-    """What a merge did."""
+    """The result of a merge."""
 
     added: int = 0
-    both: int = 0  # trials that ended well in both
-    differ: list[str] = field(default_factory=list)  # of those, a line for each that differs
-    refused: Counter[str] = field(default_factory=Counter)  # rows by why they were not taken
-    machines: int = 0  # that measured the rows of the target
+    both: int = 0  # trials that succeeded in both folders
+    differ: list[str] = field(default_factory=list)  # one line for each of them that differs
+    refused: Counter[str] = field(default_factory=Counter)  # counts of rejected rows by reason
+    machines: int = 0  # number of machines that measured the rows of the target
 
 
 def merge(target: Path, others: Sequence[Path]) -> Merged:
-    """Add the rows of other folders that the target does not have, with their kept features.
+    """Add rows of other folders that the target does not have, with their kept features.
 
-    Another folder may be a results folder, or a folder above such; where it holds several
-    experiments, those of the target count. A target without a manifest gets the largest.
+    Each of the other folders is a results folder or contains results folders. If it contains
+    several experiments, only the experiments of the target are used. A target without a manifest
+    gets the largest one.
 
-    Raises ResultsError: data of another hash, another protocol, trials of another configuration,
-    or other versions.
+    Raise ResultsError for data with a different hash, a different protocol, trials of a different
+    configuration, or different versions.
     """
     groups = [_parts_of(folder, target) for folder in others]
     result, store = Merged(), Store(target)
@@ -68,23 +69,23 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
 
 
 def _parts_of(folder: Path, target: Path) -> list[Path]:
-    """Return the folders with rows at or below a folder."""
+    """Return the folders with rows in `folder` and below it."""
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",
-            "Its rows are in it already.",
+            "It already contains its rows.",
             "Name the other folders.",
         )
     parts = sorted(file.parent for file in folder.rglob(TRIALS))
     if not parts:
-        raise ResultsError(f"{folder} holds no results.", "", "Name what `rfbench run` wrote.")
+        raise ResultsError(f"{folder} does not contain results.", "", "Name a results folder.")
     return parts
 
 
 def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
-    """Return the manifest with the most trials of the target and parts like it; it is written.
+    """Return and write the manifest with the most trials, of the target or similar parts.
 
-    Raises ResultsError: there is none.
+    Raise ResultsError if there is none.
     """
     if (target / manifests.MANIFEST).exists() or not parts:
         own = manifests.read(target)
@@ -111,7 +112,7 @@ def _add(
     rows: dict[str, dict[str, str]],
     result: Merged,
 ) -> None:
-    """Add the rows of one folder to the target's, which `rows` are; compare those of both."""
+    """Add the rows of one folder to `rows`, the target's rows; compare rows in both folders."""
     lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
@@ -119,14 +120,14 @@ def _add(
         version = None
     for row in read_whole_rows(folder):
         if row["setting"] not in own["settings"]:
-            continue  # of an earlier configuration
+            continue  # from an earlier configuration
         present = rows.get(row["trial_id"])
         if version and row["version"] and row["version"] != version:
-            result.refused[f"version {row['version']} of rfbench, the target has {version}"] += 1
+            result.refused[f"version {row['version']} of rfbench instead of {version}"] += 1
         elif data and row["data_hash"] and row["data_hash"] not in data:
-            result.refused["data of another hash"] += 1
+            result.refused["data with a different hash"] += 1
         elif row["trial_id"] not in planned:
-            result.refused["a trial that is in no plan"] += 1
+            result.refused["a trial that is not in a plan"] += 1
         elif present and present["status"] == "ok":
             if row["status"] == "ok":
                 result.both += 1
@@ -146,9 +147,9 @@ def _add(
 def find_differences(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> dict[str, tuple[float, float]]:
-    """Return the metrics of a row that are not the same in another of its trial: both values.
+    """Return the metrics that differ between two rows of a trial, with both values.
 
-    A metric that the first row does not have came with a later version, and is not compared.
+    Metrics that the first row does not have were added in a later version, and are not compared.
     """
     differing = {}
     for metric in METRICS:
@@ -165,7 +166,7 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
         expected = own.get("data", {}).get(name, digest)
         if digest != expected:
             raise ResultsError(
-                f"{folder} was measured on other data than {target}.",
+                f"{folder} was measured on different data than {target}.",
                 f"{name} has hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
                 "Compare `rfbench data verify` on both machines.",
             )
@@ -174,8 +175,8 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
         if name in manifests.MEASURING and version != expected:
             raise ResultsError(
                 f"{folder} was measured with {name} {version}, and {target} with {expected}.",
-                "Other versions may give other numbers.",
-                "Install the same versions everywhere, or leave the folders apart.",
+                "Different versions may give different numbers.",
+                "Install the same versions everywhere, or keep the folders separate.",
             )
     if not _alike(own, other):
         keys = [
@@ -184,7 +185,7 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
             if other["config"].get(key) != value and key not in ("trials", "title", "description")
         ]
         raise ResultsError(
-            f"{folder} and {target} do not measure the same.",
+            f"{folder} and {target} contain different measurements.",
             f"Their configurations differ in {', '.join(keys) or 'the version of rfbench'}.",
             "Run the same configuration on both machines.",
         )

@@ -16,18 +16,18 @@ from rfbench.results.lines import seal, unseal
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
-MACHINE = "machine"  # of manifests that have one machine alone, without its identity
-MACHINES = "machines"  # by identity; also of a row on its way to the file, where it is known
+MACHINE = "machine"  # in manifests with a single machine, without its identity
+MACHINES = "machines"  # machines by identity; also a temporary key of a row from its worker
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
-"""What has to have the same version everywhere."""
+"""Packages that need the same version on all machines."""
 
 HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
 
 
 class _Part(BaseModel):
-    """A part of a manifest: one of an earlier version may lack some keys, or have others."""
+    """A part of a manifest; an earlier version may lack some keys, or have additional ones."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -49,7 +49,7 @@ class _Check(_Part):
 
 
 class _Config(_Part):
-    """What is read of a resolved configuration; `rfbench.config` checks all of it, to run it."""
+    """The keys read from a resolved configuration; `rfbench.config` checks all keys to run it."""
 
     name: str = ""
     title: str = ""
@@ -97,7 +97,7 @@ class _Manifest(_Part):
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the manifest, the old one staying until the new one is whole."""
+    """Write the manifest; the old one is kept until the new one is complete."""
     plain = json.loads(json.dumps(content, default=str))
     text = json.dumps(seal(plain), indent=1, ensure_ascii=False) + "\n"
     files.replace(folder / MANIFEST, text.encode(errors="backslashreplace"))
@@ -106,7 +106,7 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
 def read(folder: Path) -> dict[str, Any]:
     """Return the manifest of a results folder.
 
-    Raises ResultsError: it is not there, cannot be read, or lacks or holds what no manifest does.
+    Raise ResultsError if it is missing, cannot be read, or has missing or invalid keys.
     """
     notes: list[str] = []
     content = read_if_sound(folder, notes)
@@ -120,7 +120,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
-    """Return the manifest of a results folder, or nothing and a note why."""
+    """Return the manifest of a results folder, or an empty dict and a note with the reason."""
     unknown = "configuration and machine are unknown."
     try:
         return _load(folder)
@@ -133,19 +133,19 @@ def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
 
 
 def matches_manifest(folder: Path, content: Mapping[str, Any]) -> bool:
-    """Tell whether the manifest of a folder is of this configuration and these data.
+    """Return True if the manifest of a folder has this configuration and these data.
 
-    Then a run that measures nothing leaves it, with the machine that did measure.
+    A run without measurements then does not replace it, so that the measuring machine is kept.
     """
     manifest = read_if_sound(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)
 
 
 def hash_machine(facts: Mapping[str, Any]) -> str:
-    """Return the identity of a machine: processor, cores, memory, system, BLAS; no name.
+    """Return the identity of a machine: processor, cores, memory, system, BLAS, but no name.
 
-    Two machines with the same ones are one. What varies from run to run (free memory, threads) and
-    the order of the libraries play no part.
+    Machines with equal facts have the same identity. Values that vary between runs (free memory,
+    threads) and the order of the libraries have no effect.
     """
     libraries = {
         " ".join(str(library.get(key)) for key in BLAS)
@@ -166,15 +166,15 @@ def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
-    """Return the machine of rows that were written before rows had one: the manifest's first.
+    """Return the machine of rows without a machine column: the first machine of the manifest.
 
-    An empty text if the manifest names none.
+    Return an empty string if the manifest has none.
     """
     return next(iter(list_machines(content)), "")
 
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
-    """Add machines to the manifest of a folder, where it does not have them."""
+    """Add machines to the manifest of a folder, if it does not have them."""
     content = read_if_sound(folder, [])
     if content and not more.keys() <= list_machines(content).keys():
         every = list_machines(content) | dict(more)
@@ -190,7 +190,7 @@ def _load(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads(files.read(folder / MANIFEST))
         if not isinstance(content, dict):
-            raise ValueError("It is no object of JSON.")
+            raise ValueError("Expected a JSON object.")
         content = unseal(content)
         _Manifest.model_validate(content)
     except ValidationError as error:
@@ -202,5 +202,5 @@ def _load(folder: Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise ValueError(f"It is not JSON: {error}.") from None
     except UnicodeDecodeError:
-        raise ValueError("It is no text.") from None
+        raise ValueError("It is not UTF-8 text.") from None
     return content

@@ -1,10 +1,9 @@
-"""`predictions/TRIAL_ID.npz` beside `trials.csv`: what a trial says of its test rows.
+"""`predictions/TRIAL_ID.npz` in a results folder: the predictions of a trial for its test set.
 
-Of the runs whose configuration says ``predictions: true``. The arrays of a file have a line per
-test row: ``rows`` (their numbers in the data set), ``truth`` (numbers, or class codes),
-``predictions`` of shape (n, k), of classes ``probabilities`` of shape (n, K). Of an estimator from
-elsewhere there is also what it wants to be stored of itself. A trial's file is on the disk before
-its row is.
+The files are written for runs with ``predictions: true`` in their configuration. The arrays have a
+row per test sample: ``rows`` (indices in the data set), ``truth`` (numbers, or class codes),
+``predictions`` of shape (n, k) and, for classes, ``probabilities`` of shape (n, K). External
+estimators may add arrays of their own. The file of a trial is on disk before its row is written.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ PREDICTIONS_KEY = "predictions"
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return arrays as text, which a row carries to the process that writes them."""
+    """Return arrays as text, which a row transports to the process that writes them."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return base64.b64encode(stream.getvalue()).decode()
 
 
 def find_file(folder: Path, trial_id: str) -> Path:
-    """Return where the arrays of a trial lie."""
+    """Return the path of the arrays of a trial."""
     return folder / PREDICTIONS_KEY / f"{trial_id}.npz"
 
 
 def write(folder: Path, trial_id: str, text: str) -> None:
-    """Write the arrays of a trial from their text; those that it had are replaced.
+    """Write the arrays of a trial from their text; existing arrays are replaced.
 
-    Raises WriteError: the folder cannot be written. ResultsError: the text is none of
-    `encode_arrays`.
+    Raise WriteError if the folder cannot be written, and ResultsError if the text was not written
+    by `encode_arrays`.
     """
     try:
         content = base64.b64decode(text, validate=True)
@@ -53,7 +52,7 @@ def write(folder: Path, trial_id: str, text: str) -> None:
 def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of a trial by name.
 
-    Raises ResultsError: there are none, or the file is torn. Nothing is unpickled.
+    Raise ResultsError if there are none, or the file is damaged. Nothing is unpickled.
     """
     file = find_file(folder, trial_id)
     try:
@@ -61,12 +60,12 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
             return dict(arrays)
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise ResultsError(
-            f"{file} holds no predictions.", f"{error}.", "Delete its row: it is measured again."
+            f"{file} has no predictions.", f"{error}.", "Delete its row to measure it again."
         ) from error
 
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
-    """Copy the arrays of a trial from another folder, if it has some."""
+    """Copy the arrays of a trial from a different folder, if it has any."""
     file = find_file(source, trial_id)
     if file.exists():
         files.replace(find_file(folder, trial_id), files.read(file, source), folder)

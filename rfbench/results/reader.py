@@ -1,4 +1,4 @@
-"""Finding and reading results folders: the one parser of ``trials.csv``."""
+"""Finding and reading results folders: the only parser of ``trials.csv``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
-NAMED_LINES = 5  # of those left out; doubled, a message fills half a screen
-# Bytes that are read at a time: most folders have fewer. Chosen without a measurement; doubled, a
-# reader of a large file takes 8 MiB.
+NAMED_LINES = 5  # lines listed in a message; doubled, a message fills half a screen
+# Bytes read at once; most folders are smaller. Chosen without a measurement; doubled, a reader of a
+# large file needs 8 MiB.
 PIECE = 1 << 22
-# Bytes. A row of rfbench has some hundred thousand at most (see `MAX_MESSAGE_LENGTH` of the store).
-# Doubled, a file without line ends takes twice the memory before it is refused.
+# In bytes. A row of rfbench has a few hundred thousand at most (`MAX_MESSAGE_LENGTH` of the store).
+# Doubled, a file without line ends needs twice the memory before it is rejected.
 LONGEST_LINE = 1 << 24
-# Looked up once: by its name it takes as long as reading a small file.
+# Looked up once, because a look-up by name takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
-NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # not so the data set banana
-CHECKSUM_DIFFERS = "The row does not fit its checksum: it was changed after it was written."
+NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # does not match the data set banana
+CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,18 @@ class Results:
     Parameters
     ----------
     folder : Path
-        Where ``trials.csv`` lies.
+        Folder of ``trials.csv``.
     name : str
-        The name of the experiment: the manifest's, else the folder's.
+        The name of the experiment: from the manifest, else the name of the folder.
     rows : DataFrame
-        One row per trial. Every column of `rfbench.results.schema` is there with its type:
-        numbers are float64 with NaN, whole numbers Int64 with NA, texts str with ``""`` for empty
-        cells. Unknown columns are kept as text. ``variant`` names no setting of another sampler.
+        One row per trial. It has every column of `rfbench.results.schema` with its type: numbers
+        are float64 with NaN, whole numbers Int64 with NA, strings str with ``""`` for empty cells.
+        Unknown columns are kept as strings. ``variant`` does not contain settings of other
+        samplers.
     manifest : dict
         ``manifest.json``, or an empty dictionary.
     notes : list of str
-        What was left out while reading, and why; to be shown beneath what is made of the rows.
+        Rows left out while reading, with reasons; to be shown below tables of the rows.
     """
 
     folder: Path
@@ -62,7 +63,7 @@ class Results:
 
     @property
     def path(self) -> str:
-        """The folder as text; bytes that are no text are escaped."""
+        """The folder as text; undecodable bytes are escaped."""
         return _text(str(self.folder))
 
     @property
@@ -72,12 +73,12 @@ class Results:
 
     @property
     def machines(self) -> dict[str, dict[str, Any]]:
-        """What the manifest says of the machines that the column ``machine`` names."""
+        """Machines in the manifest, by the identity in the column ``machine``."""
         return manifests.list_machines(self.manifest)
 
     @property
     def machine(self) -> dict[str, Any]:
-        """What the manifest says of the machine of most rows, or an empty dictionary."""
+        """The machine of most rows, or an empty dictionary."""
         older = manifests.find_machine_of_older_rows(self.manifest)
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
@@ -89,39 +90,39 @@ class Results:
 
     @property
     def smoke(self) -> bool:
-        """Whether this was a smoke run, whose numbers mean nothing."""
+        """Whether this was a smoke run, with meaningless numbers."""
         return bool(self.manifest.get("smoke"))
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """Rows of one ``trials.csv``: some, or all of them."""
+    """A part or all of the rows of one ``trials.csv``."""
 
     header: list[str]
-    lines: list[bytes]  # the rows that are whole, as they are written
+    lines: list[bytes]  # valid rows as written
     values: dict[str, Any]  # their cells, as an array per column
-    # Number of a line in the file: its bytes and what is wrong with them.
+    # Content of each invalid line and the reason, by line number in the file.
     broken: dict[int, tuple[bytes, str]]
 
     def named(self) -> Iterator[dict[str, str]]:
-        """Yield the rows by column name."""
+        """Yield the rows as dicts by column name."""
         return (dict(zip(self.header, parse_cells(line), strict=True)) for line in self.lines)
 
 
 def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
-    """Say which lines are left out, and why."""
+    """Return descriptions of the lines left out, with reasons."""
     lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
     return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
-    """List the results folders at or below the given paths.
+    """List the results folders among the given paths and below them.
 
     Parameters
     ----------
     paths : iterable of path
-        Results folders, folders that hold some at any depth, or ``trials.csv`` files.
+        Results folders, folders that contain some at any depth, or ``trials.csv`` files.
 
     Returns
     -------
@@ -131,22 +132,22 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     Raises
     ------
     ResultsError
-        If a path is not there, or nothing below it holds a ``trials.csv``.
+        If a path does not exist, or contains no ``trials.csv`` at any depth.
     """
     folders: set[Path] = set()
     for path in map(Path, paths):
         if not path.exists():
             raise ResultsError(
                 f"There is no file or folder {path}.",
-                "Results are looked for there.",
-                "Name another, or make results with 'rfbench run CONFIG'.",
+                "Results are read from there.",
+                "Name a different one, or create results with 'rfbench run CONFIG'.",
             )
         is_file = path.name == TRIALS and path.is_file()
         files = [path] if is_file else list(path.rglob(TRIALS))
         if not files:
             raise ResultsError(
-                f"{path} holds no results.",
-                f"Neither it nor a folder below it has a {TRIALS}.",
+                f"{path} does not contain results.",
+                f"Neither it nor a sub-folder has a {TRIALS}.",
                 "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
             )
         folders.update(file.parent for file in files)
@@ -156,9 +157,9 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
 def read(folder: str | Path) -> Results:
     """Read one results folder, with the rows of the manifest's configuration.
 
-    A row that is cut, does not fit its checksum or has a cell of another type is left out with a
-    note; of rows with the same ``trial_id`` the last one counts. Raises ResultsError if the folder
-    or ``trials.csv`` is missing or empty, or its columns are not ours.
+    A row that is truncated, does not match its checksum or has a cell of the wrong type is left out
+    with a note. If several rows have the same ``trial_id``, the last one counts. Raise ResultsError
+    if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
     """
     folder = Path(folder)
     notes: list[str] = []
@@ -169,20 +170,20 @@ def read(folder: str | Path) -> Results:
     rows = _of_the_last_configuration(rows, manifest, notes)
     timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
     if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
-        notes.append(f"The rows are of {machines} machines: their times cannot be compared.")
+        notes.append(f"The rows are from {machines} machines: their times cannot be compared.")
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
 
 
 def _text(name: str) -> str:
-    """Return the name of a file, which may be any bytes, as text."""
+    """Return the name of a file, which may contain any bytes, as text."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return all rows of a folder with their types, those of earlier configurations as well.
+    """Return all rows of a folder with their types, including rows of earlier configurations.
 
-    Raises ResultsError, see `read`.
+    Raise ResultsError as `read` does.
     """
     broken: dict[int, tuple[bytes, str]] = {}
     parts = []
@@ -193,7 +194,7 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
     rows = pd.concat(parts, ignore_index=True)
     unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
-        notes.append(f"{TRIALS} has columns that this version does not: {', '.join(unknown)}.")
+        notes.append(f"{TRIALS} has columns that this version does not have: {', '.join(unknown)}.")
     if (unnamed := rows["label"] == "").any():
         rows["label"] = rows["label"].mask(unnamed, rows["sampler"])
     if (rows["variant"] != "").any():
@@ -211,7 +212,7 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as text, without `values`; see `iterate_pieces`."""
+    """Return all rows of a ``trials.csv`` as bytes, without `values`. See `iterate_pieces`."""
     header: list[str] = []
     lines: list[bytes] = []
     broken: dict[int, tuple[bytes, str]] = {}
@@ -223,10 +224,10 @@ def parse(file: Path) -> TrialRows:
 
 
 def iterate_pieces(file: Path) -> Iterator[TrialRows]:
-    """Yield the rows of a ``trials.csv`` piece by piece, at least one; the broken ones set apart.
+    """Yield the rows of a ``trials.csv`` in pieces, at least one, with invalid rows separate.
 
-    A row is one line, and ends with a line feed: bytes after the last one are a row cut short.
-    Raises ResultsError if the file cannot be read or is empty, or its columns are not ours.
+    A row is one line that ends with a line feed; bytes after the last line feed are a truncated
+    row. Raise ResultsError if the file cannot be read or is empty, or has unknown columns.
     """
     for number, (header, lines, complete) in enumerate(_lines(file)):
         if number == 0:
@@ -236,7 +237,7 @@ def iterate_pieces(file: Path) -> Iterator[TrialRows]:
 
 
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
-    """Yield the header, some lines without their ends, and whether the last of them has one."""
+    """Yield the header, lines without their ends, and whether the last line is complete."""
     try:
         with files.open_checked(file) as stream:
             header = _header(file, stream.readline(LONGEST_LINE))
@@ -262,7 +263,7 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
 
 
 def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) -> TrialRows:
-    """Take lines apart, the first of which has a number; the last one may be cut."""
+    """Parse CSV lines that start at line number `first`; the last one may be truncated."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, first):
@@ -273,10 +274,10 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
         elif line.strip():
             broken[number] = (
                 line,
-                CHECKSUM_DIFFERS if complete else "The row was cut in the middle.",
+                CHECKSUM_DIFFERS if complete else "The row is truncated.",
             )
     values = _values(header, list(sound.values()))
-    if values is None:  # a line is none of ours: they are looked at one by one
+    if values is None:  # a line is invalid, so check each one
         for number, line in list(sound.items()):
             if why := _fault(header, parse_cells(line)):
                 broken[number] = (line, why)
@@ -289,11 +290,11 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
 def _values(
     header: list[str], lines: list[bytes], *, looked_at: bool = False
 ) -> dict[str, Any] | None:
-    """Return the columns with their types, those that are not there empty; None if that is unsafe.
+    """Return the columns with their types; None if parsing is not safe.
 
-    pandas is lenient: it fills short lines, drops what is too much, joins lines in an open quote,
-    and knows NaN by name. Where any of this may have happened, the answer is None; not so with
-    lines that were `looked_at` by `_fault`.
+    Missing columns are empty. pandas is lenient: it fills short lines, drops extra cells, joins
+    lines within an open quote, and interprets NaN. If any of this may have happened, the result is
+    None, except for lines that `_fault` has checked (`looked_at`).
     """
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
@@ -304,7 +305,8 @@ def _values(
         return None
     try:
         with warnings.catch_warnings():
-            # More cells than names are no warning of pandas: each such row is named.
+            # Extra cells raise an error instead of a warning of pandas; each such row is then
+            # reported.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(text),
@@ -361,20 +363,20 @@ def _header(file: Path, line: bytes) -> list[str]:
 
 
 def _fault(header: list[str], cells: list[str]) -> str:
-    """Say what is wrong with the cells of a row: their number, or the type of one."""
+    """Return the error of a row: a wrong number of cells, or a cell of the wrong type."""
     if len(cells) != len(header):
-        return f"The row has {len(cells)} cells, the header {len(header)}."
+        return f"The row has {len(cells)} cells, but the header has {len(header)}."
     if any("\0" in cell for cell in cells):
-        return "The row holds a NUL byte."
+        return "The row contains a NUL byte."
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
         if column is not None and not column.accepts(cell):
-            return f"Column {name} holds '{cell[:40]}', which is no {column.form}."
+            return f"Column {name} has the value '{cell[:40]}' (expected: {column.form})."
     return ""
 
 
 def _own(variant: str, *names: str) -> str:
-    """Drop the swept settings of other samplers: ``samplers.eerf.pool_size`` is none of rks's."""
+    """Remove swept settings of other samplers: rks does not have ``samplers.eerf.pool_size``."""
     terms = [term.strip() for term in variant.split(",")]
     return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
 
@@ -382,9 +384,9 @@ def _own(variant: str, *names: str) -> str:
 def _of_the_last_configuration(
     rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
 ) -> pd.DataFrame:
-    """Return the rows that the manifest's configuration measures; the others are kept apart.
+    """Return the rows that the manifest's configuration measures.
 
-    What it calls its protocol holds for all of them: a trial is the same under any name.
+    Its protocol name is assigned to all of them, because a trial is the same under any name.
     """
     if not manifest.get("settings"):
         return rows

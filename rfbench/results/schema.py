@@ -1,7 +1,7 @@
-"""The columns of `trials.csv`: each is declared once, here.
+"""The columns of `trials.csv`; each is declared once, in this module.
 
-Writer, reader, types and documentation follow from it. A new column needs its line here, and the
-code that fills it; files that were written before it are read with empty cells.
+The writer, the reader, the types and the documentation are derived from it. A new column needs a
+line here and the code that fills it; older files are read with empty cells.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from rfbench.results.lines import CHECK
 
 BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
-# The type of texts in a table: "str" of pandas 3, which in pandas 2.3 is a name of object.
+# String type in a table: "str" of pandas 3, whose name in pandas 2.3 is object.
 STRING = pd.StringDtype(na_value=np.nan)
-TRIAL_ID = re.compile("[0-9a-f]{16}")  # it names files: nothing else may be in it
+# also used as a file name, so other characters are not allowed
+TRIAL_ID = re.compile("[0-9a-f]{16}")
 DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
@@ -32,17 +33,17 @@ class Column:
     kind: str  # ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``)
     meaning: str
     unit: str = ""
-    required: bool = False  # a file without it is refused
-    pattern: re.Pattern[str] | None = None  # which a text has to match
+    required: bool = False  # a file without it is rejected
+    pattern: re.Pattern[str] | None = None  # pattern that a string has to match
 
     @property
     def title(self) -> str:
-        """The meaning with its unit, for an axis or the head of a table."""
+        """The meaning with its unit, for an axis or a table header."""
         return f"{self.meaning} ({self.unit})" if self.unit else self.meaning
 
     @property
     def form(self) -> str:
-        """What a cell has to be, for an error."""
+        """Expected form of a cell, for an error message."""
         return "name of 16 hexadecimal digits" if self.pattern else self.kind
 
     def missing(self, n: int) -> Any:
@@ -52,36 +53,36 @@ class Column:
         return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:
-        """Return texts, or for numbers float64 with NaN, as an array of the column's type.
+        """Return strings, or for numbers float64 with NaN, as an array of the column's type.
 
-        Raises ValueError: a value is of another type.
+        Raise ValueError if a value has a different type.
         """
         if self.kind == TEXT:
             if self.pattern and not all(map(self.pattern.fullmatch, values)):
-                raise ValueError("A text is not of its column's form.")
+                raise ValueError("A string does not have the form of its column.")
             return values
         if self.kind == BOOLEAN:
             true, false, missing = (np.asarray(values == text, bool) for text in BOOLEAN_TEXTS)
             if not (true | false | missing).all():
-                raise ValueError("A truth value is true or false.")
+                raise ValueError("A boolean has to be true or false.")
             return pd.arrays.BooleanArray(true, missing)
         numbers = np.asarray(values)
         missing = np.isnan(numbers)
         if np.isinf(numbers).any():
-            raise ValueError("Infinity is no number here.")
+            raise ValueError("Infinity is not allowed.")
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Those from 2^53 on are not all floating-point numbers, which means are taken of.
+        # Some integers from 2^53 on are not floating-point numbers, which means are computed from.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
-            raise ValueError("This is no whole number.")
+            raise ValueError("This is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def accepts(self, cell: str) -> bool:
-        """Tell whether a cell is of the column's type.
+        """Return True if a cell has the column's type.
 
-        A row passes here twice, in its worker and where it is stored: an array per cell would cost
-        more than the rest of a small trial.
+        Each row is checked here twice, in its worker and where it is stored; creating an array per
+        cell would cost more than the rest of a small trial.
         """
         if self.pattern:
             return bool(self.pattern.fullmatch(cell))
@@ -89,7 +90,7 @@ class Column:
             return True
         if self.kind == BOOLEAN:
             return cell in BOOLEAN_TEXTS
-        if not DECIMAL_NUMBER.fullmatch(cell):  # 1_000, NaN and infinity are no numbers here
+        if not DECIMAL_NUMBER.fullmatch(cell):  # 1_000, NaN and infinity are not allowed
             return False
         number = float(cell)
         if self.kind == NUMBER:
@@ -97,8 +98,8 @@ class Column:
         return number.is_integer() and abs(number) < 2**53
 
 
-# What a sampler is in a comparison; a model has no features, and is the same at every M. The test
-# rows of a trial of role validation choose something: they are held out from no choice.
+# Roles of a sampler in a comparison. A model has no features, and is the same at every M. The test
+# rows of a trial with role validation are used for a selection, so they are not held out.
 ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
@@ -109,15 +110,15 @@ _WHAT = (
         required=True,
         pattern=TRIAL_ID,
     ),
-    Column("setting", TEXT, "identity of what is measured, but for M and the trial's number"),
+    Column("setting", TEXT, "identity of the measurement, without M and the trial number"),
     Column("config", TEXT, "name of the configuration"),
     Column("protocol", TEXT, "protocol of the configuration", required=True),
-    Column("dataset", TEXT, "data set, with [rows] where it is a subset", required=True),
-    Column("n_train", INTEGER, "training rows"),
-    Column("n_test", INTEGER, "test rows"),
+    Column("dataset", TEXT, "data set, with [rows] for a subset", required=True),
+    Column("n_train", INTEGER, "rows of the training set"),
+    Column("n_test", INTEGER, "rows of the test set"),
     Column("d", INTEGER, "columns of the prepared data", required=True),
     Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
-    Column("label", TEXT, "what the configuration calls the sampler"),
+    Column("label", TEXT, "label of the sampler in the configuration"),
     Column(
         "role", TEXT, "method, baseline, model (no random features), or validation (its rows tune)"
     ),
@@ -128,7 +129,7 @@ _WHAT = (
     Column("bandwidth_rule", TEXT, "the rule or the number that the configuration gives"),
     Column("feature_map", TEXT, "offset: cos(w x + b); paired: cos(w x) and sin(w x)"),
     Column("M", INTEGER, "features, as the papers count them", required=True),
-    Column("columns", INTEGER, "real columns that the solver saw"),
+    Column("columns", INTEGER, "real columns used by the solver"),
     Column("feature_bytes", INTEGER, "features of one row, as the method stores them", "bytes"),
     Column("kept", INTEGER, "features with positive weight after optimisation"),
     Column("trial", INTEGER, "number of the trial, from 0", required=True),
@@ -139,20 +140,20 @@ _WHAT = (
     ),
     Column("alpha_scale_free", NUMBER, "absolute penalty / mean squared norm of the features"),
     Column("selection", TEXT, "how the penalty was chosen"),
-    Column("selection_loss", NUMBER, "mean loss of that choice on the rows that made it"),
+    Column("selection_loss", NUMBER, "mean loss of the chosen penalty on its validation rows"),
     Column(
         "features_in_folds",
         TEXT,
-        "features that look at the target: fitted without each fold (nested), or once",
+        "features that use the target: fitted without each fold (nested), or once",
     ),
-    Column("at_edge", BOOLEAN, "whether the chosen bandwidth is at an edge of those tried"),
-    Column("converged", BOOLEAN, "whether the solver reached its tolerance, where it has one"),
+    Column("at_edge", BOOLEAN, "whether the chosen bandwidth is at an edge of the grid"),
+    Column("converged", BOOLEAN, "whether the solver reached its tolerance, if it has one"),
     Column("gap", NUMBER, "relative distance of the final fit to its optimum"),
-    Column("gap_folds", NUMBER, "that of the worst fold"),
-    Column("chosen", TEXT, "settings that a search of the solver's own chose", "JSON"),
-    Column("chosen_at_edge", TEXT, "those of them at an edge of the values tried"),
+    Column("gap_folds", NUMBER, "relative distance of the worst fold to its optimum"),
+    Column("chosen", TEXT, "settings chosen by the solver's own search", "JSON"),
+    Column("chosen_at_edge", TEXT, "chosen settings at an edge of the values tried"),
     Column("intercept", BOOLEAN, "whether the solver fits an intercept"),
-    Column("split", TEXT, "how training and test rows were split", "word or JSON"),
+    Column("split", TEXT, "how training and test rows were split", "text or JSON"),
     Column("scaling", TEXT, "scaling of the columns"),
     Column("dtype", TEXT, "floating-point type of the features"),
     Column("seed", TEXT, "seed of the configuration"),
@@ -185,16 +186,16 @@ _TIMES = (
     Column("cpu_test", NUMBER, "CPU time of t_test", "s"),
 )
 _REFIT = (
-    Column("t_refit", NUMBER, "wall time to draw, compute and fit once, its settings given", "s"),
+    Column("t_refit", NUMBER, "wall time to draw, compute and fit once, with given settings", "s"),
     Column("cpu_refit", NUMBER, "CPU time of t_refit", "s"),
 )
 _HOW = (
     Column("timing", TEXT, "isolated, or shared: the smaller sizes are prefixes of the largest"),
-    Column("shared_M", INTEGER, "the largest M, where timing is shared"),
+    Column("shared_M", INTEGER, "the largest M, if timing is shared"),
     Column("threads", INTEGER, "threads of the BLAS"),
     Column("workers", INTEGER, "worker processes of the run"),
     Column("machine", TEXT, "machine that measured the trial; manifest.json describes it"),
-    Column("device", TEXT, "of earlier versions: cpu, or what computed features and sums"),
+    Column("device", TEXT, "of earlier versions: cpu, or the device of features and sums"),
     Column("accelerator", TEXT, "of earlier versions: name of the GPU of the device cuda"),
     Column("device_memory_mb", NUMBER, "of earlier versions: largest memory on it", "MB"),
     Column("peak_rss_mb", NUMBER, "largest resident memory during the trial", "MB"),
@@ -202,7 +203,7 @@ _HOW = (
     Column(
         "at_chance", BOOLEAN, "whether the test rows are predicted no better than by a constant"
     ),
-    Column("message", TEXT, "why it is not ok, or what the solver noted"),
+    Column("message", TEXT, "reason for a status other than ok, or notes of the solver"),
     Column("data_hash", TEXT, "SHA-256 of the rows before preparation"),
     Column("version", TEXT, "version of rfbench"),
     Column("check", TEXT, "CRC-32 of the row's bytes before the last comma", "8 hex digits", True),
@@ -213,18 +214,18 @@ COLUMNS = tuple(SCHEMA)
 REQUIRED = tuple(column.name for column in SCHEMA.values() if column.required)
 METRICS = {column.name: column.title for column in _METRICS}
 ROW_TIMES = tuple(column.name for column in _TIMES)
-assert COLUMNS[-1] == CHECK, "the check stands last: add your column before it"
+assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 
-# By how much metrics may differ, relative to 1 or their size if that is larger, by the type of the
-# features. Measured on two other cores of the BLAS: 50 rows in float32 differed by up to 3e-6, and
-# 30 in float64 by up to 2e-13.
+# Tolerance of metrics, relative to 1 or to their size if that is larger, by the type of the
+# features. Measured on two different cores of the BLAS: 50 rows in float32 differed by up to 3e-6,
+# and 30 in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def close(then: float, now: float, dtype: str) -> bool:
-    """Tell whether a metric was reproduced, up to the rounding of the features' type.
+    """Return True if a metric was reproduced, up to the rounding of the features' type.
 
-    A metric without a value now, NaN, did not.
+    A metric that is NaN now was not reproduced.
     """
     return abs(then - now) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(1.0, abs(then))

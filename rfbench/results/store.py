@@ -1,4 +1,4 @@
-"""Writing `trials.csv` of a results folder: append-only, one writer."""
+"""Writing `trials.csv` of a results folder: append-only, with a single writer."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, pars
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-LOG = "rfbench.log"  # what the runs of the folder did, one dated line per event
-BEGUN = ".begun"  # a line for each trial that the run has begun, until it ends
+LOG = "rfbench.log"  # events of the runs in the folder, one dated line each
+BEGUN = ".begun"  # identities of trials that have started but not finished
 MAX_MESSAGE_LENGTH = 100_000  # characters of a cell; the csv module reads 131,072
 
 log = logging.getLogger(__name__)
 
 
 def note(folder: Path, event: str) -> None:
-    """Append an event to the log; where that cannot be written, nothing is."""
+    """Append an event to the log; errors of writing are ignored."""
     now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
     line = f"{now} {' '.join(event.split())}\n"
     with suppress(OSError, ResultsError):
@@ -34,7 +34,7 @@ def note(folder: Path, event: str) -> None:
 
 
 class Store:
-    """The results folder of one configuration, made when the first row is written."""
+    """The results folder of one configuration, created when the first row is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,9 +42,9 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the folder for one run; the lock ends with the process, however that ends.
+        """Lock the folder for one run; the lock ends with the process, however it ends.
 
-        Raises ResultsError: another run holds it.
+        Raise ResultsError if a different run holds the lock.
         """
         lock, owner = self.folder / ".lock", self.folder / ".owner"
         for file in (self.csv, self.folder / TORN, lock, owner):
@@ -56,8 +56,8 @@ class Store:
         except BlockingIOError:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
-                f"Another run is at work on {self.folder}: {who}.",
-                "Two writers would spoil each other's rows.",
+                f"Another run is using {self.folder}: {who}.",
+                "Two writers would corrupt each other's rows.",
                 "Wait for it, or give another --out.",
             ) from None
         except OSError as error:
@@ -75,19 +75,20 @@ class Store:
                 files.remove(owner)
 
     def begun(self) -> set[str]:
-        """Return the trials that a run had begun when it was cut off; call it with the lock held.
+        """Return the trials that had started when a run was interrupted; requires the lock.
 
-        One may have ended it, by taking the machine's memory, say: they begin last and alone.
+        One of them may have caused it, for example by exhausting the memory. They therefore run
+        last and alone.
         """
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
 
     def begin(self, trial_id: str) -> None:
-        """Write down that a trial begins. No disk is forced: the line outlives the process."""
+        """Record the start of a trial. It is not forced to disk: the line survives the process."""
         files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
     def keep_begun(self, left: Collection[str]) -> None:
-        """End the run: only these trials stay suspects."""
+        """End the run: only these trials stay recorded as started."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
@@ -99,10 +100,10 @@ class Store:
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
     def mend(self) -> None:
-        """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.
+        """Move invalid rows to `trials.csv.torn`, and give an older file the current columns.
 
-        Call it with the lock held: the trials of the broken rows are then measured again. Raises
-        ResultsError: the file's columns are not ours; it stays as it is.
+        Requires the lock. The trials of the invalid rows are then measured again. Raise
+        ResultsError if the file has unknown columns; it is not changed.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
@@ -131,60 +132,57 @@ class Store:
         files.append(self.folder / TORN, torn)
 
     def rows(self) -> list[dict[str, str]]:
-        """Return the whole rows as text, the last one of each trial; broken ones are passed over.
+        """Return the valid rows as strings, the last one of each trial; invalid ones are skipped.
 
-        Raises ResultsError: the file's columns are not ours.
+        Raise ResultsError if the file has unknown columns.
         """
         rows = parse(self.csv).named() if self._has_header() else ()
         return self._with_machine({row["trial_id"]: row for row in rows}.values())
 
     def done(self) -> dict[str, str]:
-        """Return the status of each trial that has a row, by trial_id; see `rows`."""
+        """Return the status of each trial that has a row, by trial_id. See `rows`."""
         done: dict[str, str] = {}
         for piece in iterate_pieces(self.csv) if self._has_header() else ():
             done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return rows with the machine of those that were written before there was a column."""
+        """Return rows in which rows from before the machine column have a machine."""
         older = manifests.find_machine_of_older_rows(manifests.read_if_sound(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write one row and force it to the disk before it counts."""
+        """Write one row and force it to disk."""
         with raise_as_write_error(
             f"A row could not be written to {self.csv}",
             "The rows before it are on the disk.",
-            "Make room, or give another --out, and run the same command again.",
+            "Free disk space, or give another --out, and run the same command again.",
         ):
             files.make_folder(self.folder)
             files.append(self.csv, encode_row(row) + b"\n", _HEADER)
 
 
 def check_columns(file: Path, names: Iterable[str]) -> None:
-    """Raise ResultsError if a file has columns of another version of rfbench."""
+    """Raise ResultsError if a file has columns of a different version of rfbench."""
     for name in names:
         if name not in SCHEMA:
             raise ResultsError(
-                f"{file} has a column {name}, which this version of rfbench does not.",
-                "Its rows and ours would not fit beneath each other.",
-                "Take the version that wrote it, or another folder.",
+                f"{file} has a column {name}, which this version of rfbench does not have.",
+                "Its rows cannot be combined with rows of this version.",
+                "Use the version that wrote it, or a different folder.",
             )
 
 
 def encode_row(row: Mapping[str, Any]) -> bytes:
-    """Return a row as in the file, with its checksum and without the end of the line.
+    """Return a row as in the file, with its checksum and without the line end.
 
-    A value that is not of its column's type, or that has no column, is left out, and its trial
-    failed.
+    A value with a wrong type or without a column is left out, and the trial is recorded as failed.
     """
     cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
     faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
         if not SCHEMA[name].accepts(cell):
-            faults.append(
-                f"Column {name} cannot hold {cell[:40]}, which is no {SCHEMA[name].form}."
-            )
+            faults.append(f"Column {name} cannot hold {cell[:40]} (expected: {SCHEMA[name].form}).")
             cells[name] = ""
     if faults:
         cells |= {"status": "failed", "message": " ".join(faults)}

@@ -1,6 +1,6 @@
 """The samplers: each is a scikit-learn transformer, found by its published name.
 
-A class is imported when it is first asked for; `rfbench.registry` says where it is.
+A class is imported on first access; `rfbench.registry` maps its name to its module.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ def make(name: str, **parameters: Any) -> RandomFeatures:
     Parameters
     ----------
     name : str
-        Name of the sampler, see ``rfbench list samplers``.
+        Name of the sampler, as printed by ``rfbench list samplers``.
     **parameters : Any
         Parameters of its class.
 
     Returns
     -------
     RandomFeatures
-        The sampler, not fitted.
+        The unfitted sampler.
 
     Raises
     ------
     MethodError
-        There is no such sampler, or a parameter is wrong.
+        If the sampler is unknown, or a parameter is wrong.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""What all samplers share: a scikit-learn transformer whose subclass writes only `_draw`.
+"""The base class of all samplers: a scikit-learn transformer whose subclasses write only `_draw`.
 
-The public `fit` and `transform` do the book-keeping (checks, bandwidth, random generators, dtype),
-as the public `random` of scipy's QMCEngine does; a method returns its `FeatureMap`.
+The public `fit` and `transform` handle checks, the bandwidth, random generators and the dtype. A
+subclass returns its `FeatureMap`. The public `random` of scipy's QMCEngine follows the same
+pattern.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 class Streams:
     """Independent random generators, one per purpose.
 
-    Because frequencies and offsets come from streams of their own, a larger M or a larger pool
-    with the same seed begins with the smaller one. In another order, every published number
-    changes.
+    Frequencies and offsets have separate generators. Therefore the first draws for a larger M, or
+    for a larger pool, equal the draws for a smaller one with the same seed. Changing the order of
+    the fields would change every published number.
     """
 
     frequencies: np.random.Generator
@@ -65,7 +66,7 @@ class Streams:
 
 
 def streams(random_state: RandomState) -> Streams:
-    """Return the generators that a sampler uses, from whatever names a random state."""
+    """Return the random generators of a sampler for a random state of any accepted type."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
     return Streams(*np.random.default_rng(random_state).spawn(5))
@@ -73,18 +74,19 @@ def streams(random_state: RandomState) -> Streams:
 
 @dataclass(frozen=True)
 class Shared:
-    """Results and permissions that a caller gives to one fit, beside its rows.
+    """Cached results and options that a caller passes to one fit, in addition to the data.
 
     Attributes
     ----------
     metrics : dict or None
-        The metrics that other fits have learnt, by the content of their rows; a fit adds its own.
+        Metrics learnt by earlier fits, keyed by a hash of their data; a fit adds its own metric.
         None: each fit learns its metric.
     keeps_columns : bool
-        Hold in `formed_` the features of the rows where scoring makes them all, and where they fit
-        (see `rfbench.memory.can_hold`). A solver that is fitted on the same rows reads them there.
+        Store the features of the training set in `formed_`, if scoring computes all of them and
+        they fit into memory (`rfbench.memory.can_hold`). A solver fitted on the same rows then
+        reuses them.
     delays_root : bool
-        Leave the inverse root of a kernel matrix, O(m^3), until rows go through.
+        Compute the inverse root of a kernel matrix, O(m^3), only when rows are transformed.
     """
 
     metrics: dict[str, Any] | None = None
@@ -96,19 +98,20 @@ NOTHING_SHARED = Shared()
 
 
 class FittedFeatures(ABC):
-    """Base of everything that a model is fitted on: samplers, adapted transformers, no features.
+    """Base of everything that provides features to a solver: samplers, transformers, no features.
 
     Attributes
     ----------
     notes_ : list of str
-        What a reader of the results has to know about this fit.
+        Notes about this fit for readers of the results.
     kernel_ : Kernel
-        The kernel that is approximated, where one is.
+        The kernel that is approximated, if there is one.
     """
 
-    # z(x)'z(y) estimates k(x, y): of any kernel that is served, not the Gaussian one alone.
+    # True if z(x)'z(y) estimates k(x, y) for every supported kernel, not only for the Gaussian one.
     approximates_kernel: ClassVar[bool] = False
-    keeps_some: ClassVar[bool] = False  # of what it draws; then it has `kept_`
+    # True: a subset of the drawn candidates is kept, and `kept_` is set
+    keeps_some: ClassVar[bool] = False
 
     notes_: list[str]
     kernel_: Any
@@ -116,33 +119,33 @@ class FittedFeatures(ABC):
     @property
     @abstractmethod
     def n_kept(self) -> int | None:
-        """Number of candidates that are kept; None of features that keep all of theirs."""
+        """Number of candidates that are kept; None if all candidates are kept."""
 
     @property
     @abstractmethod
     def n_columns(self) -> int | None:
-        """Number of real columns; None where rows are seen as they are."""
+        """Number of real columns; None if the solver uses the rows themselves."""
 
     @abstractmethod
     def bytes_per_row(self, itemsize: int) -> int | None:
-        """Return the bytes of one row's features, see `FittedMap.bytes_per_row`."""
+        """Return the number of bytes per row of features. See `FittedMap.bytes_per_row`."""
 
     @property
     @abstractmethod
     def kernel_constant(self) -> float:
-        """What the products of features lack to estimate the kernel, see `FittedMap`."""
+        """Constant added to products of features to estimate the kernel. See `FittedMap`."""
 
     @abstractmethod
     def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows X, shape (n, n_columns)."""
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the candidates that are kept: numbers, features and weights, heaviest first."""
-        raise MethodError(f"{type(self).__name__} keeps all that it draws.")
+        """Return the kept candidates: their numbers, features and weights, largest weight first."""
+        raise MethodError(f"{type(self).__name__} keeps all the candidates that it draws.")
 
 
 class NoFeatures(FittedFeatures):
-    """The place of features where a solver is fitted on the rows themselves."""
+    """Placeholder for features if a solver is fitted on the rows themselves."""
 
     n_kept = n_columns = None
     kernel_constant = 0.0
@@ -154,8 +157,8 @@ class NoFeatures(FittedFeatures):
         """Return None: nothing is stored."""
 
     def transform(self, X: Rows) -> FloatArray:
-        """Raise MethodError: there are no features."""
-        raise MethodError("The solver is fitted on the rows themselves: there are no features.")
+        """Raise MethodError, because features do not exist."""
+        raise MethodError("The solver is fitted on the rows themselves, so features do not exist.")
 
 
 @estimator
@@ -166,19 +169,19 @@ class RandomFeatures(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of all samplers: an `estimator`, whose own parameters come after these.
+    """Base of all samplers. It is an `estimator`; parameters of subclasses follow these.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
@@ -188,25 +191,26 @@ class RandomFeatures(
     bandwidth_ : float
     feature_map_ : FittedMap
     notes_ : list of str
-        What a reader of the results has to know about this fit.
+        Notes about this fit for readers of the results.
     formed_ : FormedFeatures or None
-        See `Shared.keeps_columns`.
+        Features computed during the fit (`Shared.keeps_columns`).
     """
 
-    declaration: ClassVar[Declaration]  # what the decorator `sampler` says of it
-    # `_draw` looks at the target: for folds that choose, the features are fitted without them.
+    declaration: ClassVar[Declaration]  # set by the decorator `sampler`
+    # True if `_draw` uses the target. Cross-validation then fits the features without the held-out
+    # fold.
     needs_target: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
-    # Then the mean of the estimate over seeds is k(x, y) at every M, with its default parameters.
+    # True if, for default parameters and every M, the mean of the estimate over seeds is k(x, y).
     unbiased: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = True
-    # Classes of kernels and kinds of features (`Kernel.feature`) that it is made for.
+    # Kernel classes and kinds of features (`Kernel.feature`) that the sampler supports.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # One more when the method measures something else: then its trials have new identities.
+    # Incremented when the method computes something different; its trials then get new identities.
     revision: ClassVar[int] = 1
-    # Defaults that have changed: part of the identity, so that rows of the old default are not
-    # taken for those of the new one.
+    # Defaults that have changed. They are part of a trial's identity, so that rows measured with
+    # the old default are not reused for the new one.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
@@ -216,19 +220,19 @@ class RandomFeatures(
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError where the parameters cannot be served, without any data."""
+        """Raise MethodError if the parameters are not supported; no data are needed."""
         super().check_parameters()
         cls = KERNELS.find(self.kernel)
         if not self.serves(cls):
             served = [name for name, other in KERNELS.items() if self.serves(other)]
             raise MethodError(
-                f"{type(self).__name__} cannot serve the kernel '{self.kernel}'.",
-                f"It serves {', '.join(served)}.",
+                f"{type(self).__name__} does not support the kernel '{self.kernel}'.",
+                f"It supports {', '.join(served)}.",
             )
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
-        """Tell whether the sampler has features for this kernel."""
+        """Return True if the sampler supports this kernel."""
         return issubclass(kernel, cls.kernels_served) and kernel.feature in cls.features_served
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
@@ -243,8 +247,8 @@ class RandomFeatures(
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
-        """Fit as `fit` does, with what a trial shares between its fits."""
-        # A class that fits in its own way knows of nothing that is shared.
+        """Fit as `fit` does, using the results that a trial shares between its fits."""
+        # A subclass with its own `fit` does not use shared results.
         if type(self).fit is not RandomFeatures.fit:
             return self.fit(X, y)
         return self._fit_drawing(X, y, shared)
@@ -257,7 +261,7 @@ class RandomFeatures(
             if y is None:
                 raise MethodError(
                     f"{type(self).__name__} requires y to be passed, but the target y is None.",
-                    "It chooses its features with the target.",
+                    "It selects its features with the target.",
                 )
             targets = make_target_columns(y, X.shape[0])
         random = streams(self.random_state)
@@ -273,16 +277,16 @@ class RandomFeatures(
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> FittedMap:
-        """Return the features: those of `_draw`, but for a class that uses y or what is shared."""
+        """Return the features; subclasses that use y or `shared` override this method."""
         return self._draw(X, targets, random)
 
     @abstractmethod
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
-        """Return the features; `targets` has shape (n, k) where the method needs a target."""
+        """Return the features; `targets` has shape (n, k) if the method needs a target."""
 
     @property
     def n_kept(self) -> int | None:
-        """Number of candidates that are kept; None of a sampler that keeps all of its own."""
+        """Number of candidates that are kept; None if all candidates are kept."""
         return int(self.kept_) if self.keeps_some else None
 
     @property
@@ -291,12 +295,12 @@ class RandomFeatures(
         return self.feature_map_.n_columns
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the bytes of one row's features as the method stores them."""
+        """Return the number of bytes per row of features, as the method stores them."""
         return self.feature_map_.bytes_per_row(itemsize)
 
     @property
     def kernel_constant(self) -> float:
-        """What the products of features lack, in every entry alike, to estimate the kernel."""
+        """Constant that is added to every product of features to estimate the kernel."""
         return self.feature_map_.kernel_constant
 
     def transform(self, X: Rows) -> FloatArray:
@@ -316,19 +320,19 @@ class RandomFeatures(
         )
 
     def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:
-        """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1 and no division by M.
+        """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1, not divided by sqrt(M).
 
-        Their products average to the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``, where for the paired
-        map z_m is the pair.
+        The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map
+        z_m is the pair of a cosine and a sine.
         """
         return self.unit_map(self.kernel_.frequencies(random.frequencies, d, m), random)
 
     def unit_map(
         self, frequencies: NDArray[Any], random: Streams, projection: Projection | None = None
     ) -> FeatureMap:
-        """Return the map of given frequencies, shape (m, d), with offsets drawn where needed.
+        """Return the map with the given frequencies, shape (m, d); offsets are drawn if needed.
 
-        With a projection, `frequencies` are numbers of its frequencies, shape (m,).
+        With a projection, `frequencies` has shape (m,) and contains indices of its frequencies.
         """
         kernel = self.kernel_
         if kernel.feature == "coordinate":
@@ -353,11 +357,11 @@ class RandomFeatures(
 
 
 def uses_target(transformer: Any) -> bool:
-    """Tell whether a transformer's `fit` looks at the target, as far as it says so.
+    """Return True if a transformer declares that its `fit` uses the target.
 
-    It says so by an attribute `needs_target`, by scikit-learn's tag `target_tags.required`, or by a
-    part of it that does: a step of a pipeline, say. So does what selects columns for scikit-learn,
-    most of which needs a target and does not have the tag.
+    The declaration is an attribute `needs_target`, scikit-learn's tag `target_tags.required`, or
+    such a declaration of a part, for example a step of a pipeline. scikit-learn's feature selectors
+    count as well: most of them need a target but do not set the tag.
     """
     if (declared := getattr(transformer, "needs_target", None)) is not None:
         return bool(declared)
@@ -374,9 +378,9 @@ def uses_target(transformer: Any) -> bool:
 def make_target_columns(y: Any, n: int) -> Array:
     """Return the target as columns, shape (n, k).
 
-    Labels (integers, strings, booleans) become -1 and +1 when there are two of them, otherwise
-    one-hot columns of 0 and 1; floats are a real target (or already coded labels) and are kept;
-    a two-dimensional y is taken as columns.
+    Two distinct labels (integers, strings, booleans) become -1 and +1. More than two become one-hot
+    columns of 0 and 1. Floats are a real target, or labels that are already encoded, and are not
+    changed. A two-dimensional y is used as columns.
     """
     values = np.asarray(y)
     if len(values) != n:

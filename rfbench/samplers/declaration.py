@@ -1,4 +1,4 @@
-"""What a sampler says of itself, beside its class: tests and pages come from it."""
+"""The declaration of a sampler in addition to its class; tests and pages read it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfbench.registry import KERNELS
 Class = TypeVar("Class")
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
-# Kernels by what a sampler asks of them.
+# Groups of kernels that samplers support.
 GAUSSIAN = ("gaussian", "gaussian-unhalved")
 ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
@@ -22,9 +22,9 @@ ANY = tuple(KERNELS)
 
 
 class Form(NamedTuple):
-    """Parameters that the checks are run with, small enough for 60 rows.
+    """Parameters with which the checks run, small enough for 60 rows.
 
-    `contract` has attributes of the checks' `MapSubject` that differ for this form alone.
+    `contract` contains attributes of the checks' `MapSubject` that differ for this form only.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
@@ -32,23 +32,23 @@ class Form(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """What the decorator `sampler` says.
+    """The arguments of the decorator `sampler`.
 
     Attributes
     ----------
     name : str
-        The published name, as configurations and rows have it. `rfbench.registry.SAMPLERS` leads
-        from it to the class.
+        The published name, as used in configurations and rows. `rfbench.registry.SAMPLERS` maps it
+        to the class.
     kernels : sequence of str
-        The kernels that it serves; the contract holds that it refuses all others.
+        Supported kernels. A check requires that the sampler rejects all other kernels.
     about : str
-        What it is in one line, for the page that compares methods.
+        Description in one line, for the page that compares methods.
     labels : mapping of str to str
-        The same of its forms that a shipped comparison gives a label of their own.
+        Descriptions of forms that have their own label in a shipped comparison.
     contract : mapping
         Attributes of the checks' `MapSubject` that differ for this sampler.
     forms : sequence of Form
-        What the checks are run on; the bare class if nothing is said.
+        Forms on which the checks run; by default the class without options.
     """
 
     name: str
@@ -61,10 +61,10 @@ class Declaration(NamedTuple):
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
-    """Declare a class as a sampler, and make it an `rfbench.parameters.estimator`.
+    """Declare a class as a sampler and an `rfbench.parameters.estimator`.
 
-    The parameters are those of `Declaration`. The source is in the docstring of the class, under
-    References.
+    The parameters are the fields of `Declaration`. The docstring of the class names the source
+    under References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:

@@ -38,40 +38,41 @@ from rfbench.samplers.pool import (
 class EERF(PooledFeatures):
     r"""The M features of a pool that correlate most with the target.
 
-    Candidate w gets the score :math:`S(w) = (1/N_0) \sum_i y_i \phi(x_i, w)` over N0 random rows;
-    the M candidates with the largest :math:`|S|` are kept, in the order of :math:`|S|`, so that
-    the first M of a larger selection are the smaller selection. Costs O(M0 N0 d).
+    Candidate w gets the score :math:`S(w) = (1/N_0) \sum_i y_i \phi(x_i, w)` over N0 random rows.
+    The M candidates with the largest :math:`|S|` are kept, in decreasing order of :math:`|S|`.
+    Therefore the first M of a larger selection are the smaller selection. The cost is O(M0 N0 d).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         In the paired map the score of a frequency is the norm over its cos and sin columns.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=0.1
-        N0, as a number or a fraction of the rows; the paper's rule of thumb is 0.1.
+        N0, as a number or a fraction of the rows. The paper's rule of thumb is 0.1.
     pool_size : int, default=1000
-        M0; the paper's rule of thumb is 5M to 20M.
+        M0. The paper's rule of thumb is 5M to 20M.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto``: only where there are several target
-        columns; one-hot columns that are not centred favour features that hardly vary. Not stated
-        in the text: a choice.
+        Subtract the mean of the target in the score. ``auto`` does so only if there are several
+        target columns, because one-hot columns that are not centred favour features with little
+        variation. The paper does not state this; it is our choice.
     multiclass : {'norm', 'max', 'per-class'}, default='norm'
-        How the scores of several classes are joined: their l2 norm over the one-hot columns, their
-        maximum, or taking the best of each class in turn. Not stated in the text: a choice.
+        How the scores of several classes are combined: their l2 norm over the one-hot columns,
+        their maximum, or the best candidate of each class in turn. The paper does not state this;
+        it is our choice.
 
     Attributes
     ----------
     scores_ : array of shape (n_components,)
-        |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair; the l2 norm
-        over the classes for ``norm`` and ``per-class``, in decreasing order except for
-        ``per-class``. Scores that differ by rounding alone have the order of the pool.
+        |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair. For
+        ``norm`` and ``per-class`` it is the l2 norm over the classes. The order is decreasing
+        except for ``per-class``. Scores that differ only by rounding keep the order of the pool.
 
     References
     ----------

@@ -1,9 +1,9 @@
-"""Methods from elsewhere as samplers: one function turns what a person names into one.
+"""Adapter of methods written outside rfbench: `Method` describes one and builds a sampler from it.
 
-A method is a class with `_draw`, a transformer of scikit-learn's interface (class or instance), or
-a function ``f(X, M, seed)`` that returns the features of rows. `adapted` makes such a function of a
-module of torch or of a function of JAX. By default the rows are divided by a number that makes the
-bandwidth s the length scale of the features, see `rfbench.samplers.length_scale`.
+A method is a class with `_draw`, a transformer with scikit-learn's interface (class or instance),
+or a function ``f(X, M, seed)`` that returns the features of rows. `adapted` converts a torch module
+or a JAX function to such a function. By default the rows are divided by a number that makes the
+bandwidth s the length scale of the features. See `rfbench.samplers.length_scale`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Stream
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
-# The usual names of the number of features and of the seed; the first one that is taken counts.
+# The usual names of the parameters for the number of features and for the seed; the first name that
+# the method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# How the person states that the bandwidth is a parameter of the method: its name, and its value
-# at a bandwidth s. In the place of the name: the rows are left as they are, or divided by s.
+# Two keys state that the bandwidth is a parameter of the method: its name, and its value at a
+# bandwidth s. Two values are accepted instead of the name: the rows are not changed, or divided by
+# s.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# The note of a row whose method has no length scale that could be measured.
+# The note of a row if the length scale of its method could not be measured.
 UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -50,14 +52,14 @@ ADAPTER = (
     "`mine = adapted(lambda d, M, seed: Net(d, M, seed))`, and name `mine`."
 )
 OTHERWISE = (
-    "Name a sampler, a transformer or a function. Of a solver or an estimator scikit-learn's "
-    "check_estimator tests the interface."
+    "Name a sampler, a transformer or a function. The interface of solvers and "
+    "estimators is tested by scikit-learn's check_estimator."
 )
 
 
 @dataclass(frozen=True)
 class Formula:
-    """The value of a parameter at the bandwidth s, factor * s^power."""
+    """The value of a parameter at the bandwidth s: factor * s^power."""
 
     factor: float
     power: float
@@ -68,11 +70,11 @@ class Formula:
 
     @classmethod
     def parsed(cls, text: Any) -> Formula:
-        """Read ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``; MethodError if it is none of these."""
+        """Parse ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``; raise MethodError otherwise."""
         if match := _PRODUCT.fullmatch(str(text).strip()):
             return cls(float(match[1] or 1), float(match[2] or 1))
         match = _QUOTIENT.fullmatch(str(text).strip())
-        # Without brackets, 1/2*s would be read as s/2 by some and as 1/(2s) by others.
+        # Brackets are required, because 1/2*s could mean s/2 or 1/(2s).
         if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
             raise MethodError(f"{FORMULA} is {text!r}.", "It has to be a power of s.", TO_STATE)
         return cls(float(match[1]) / float(match[3] or 1), -float(match[4] or 1))
@@ -80,21 +82,21 @@ class Formula:
 
 @dataclass(frozen=True)
 class Method:
-    """A sampler before it is built, whoever wrote it and in whichever form.
+    """A sampler before it is built, written by anyone and in any accepted form.
 
     Attributes
     ----------
     thing : type, transformer or callable
         A class with `_draw`, a transformer's class or an instance, or a function f(X, M, seed).
     name : str
-        What messages call it.
+        Name used in messages.
     parameters : mapping
-        What it is built with, and what is stated of its bandwidth.
+        Parameters that it is built with, and the two keys that describe its bandwidth.
 
     Raises
     ------
     MethodError
-        It is none of these.
+        If `thing` has none of these forms.
     """
 
     thing: Any
@@ -105,56 +107,56 @@ class Method:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what is no map, and say how it becomes one."""
+        """Raise MethodError if `thing` is not a feature map; the message explains the adapter."""
         if self.is_transformer or self.is_function:
             return
         called = callable(self.thing) and not isinstance(self.thing, type)
         raise MethodError(
-            f"{self.name} is no map.",
-            "It has no fit with transform, and is no function f(X, M, seed).",
+            f"{self.name} is not a feature map.",
+            "It has no fit and transform, and is not a function f(X, M, seed).",
             ADAPTER if called or hasattr(self.thing, "forward") else OTHERWISE,
         )
 
     @property
     def is_sampler(self) -> bool:
-        """Whether it is a class with `_draw`, whose bandwidth is that of the kernel."""
+        """Whether `thing` is a class with `_draw` that uses the kernel's bandwidth."""
         own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
         return own and PARAMETER not in self.parameters
 
     @property
     def is_transformer(self) -> bool:
-        """Whether it has scikit-learn's interface."""
+        """Whether `thing` has scikit-learn's interface."""
         return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
 
     @property
     def is_function(self) -> bool:
-        """Whether it is called with rows, a number of features and a seed."""
+        """Whether `thing` is called with rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None
 
     @property
     def own(self) -> dict[str, Any]:
-        """The parameters, without what is stated of the bandwidth."""
+        """The parameters without the two keys that describe the bandwidth."""
         return {k: v for k, v in self.parameters.items() if k not in (PARAMETER, FORMULA)}
 
     @property
     def varied(self) -> str | None:
-        """The parameter that is said to be the bandwidth, ``rows`` or ``none``; None: not said."""
+        """Stated name of the bandwidth parameter, or ``rows`` or ``none``; None if not stated."""
         return self.parameters.get(PARAMETER)
 
     @property
     def takes_size(self) -> bool:
-        """Whether it makes as many features as it is asked for, so far as names say it."""
+        """Whether the number of features can be set, as far as parameter names show it."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
         return self.is_function or named or any(name in SIZES for name in self.taken)
 
     @property
     def has_bandwidth(self) -> bool:
-        """Whether a bandwidth changes its features, by what is known without running it.
+        """Whether a bandwidth changes the features, as far as this is known without running it.
 
-        What makes no number of features that is asked for (a scaler, a selection of columns) gets
-        the rows as they are.
+        A method without a parameter for the number of features (a scaler, a selection of columns)
+        gets the rows unchanged.
         """
         if self.is_sampler:
             return bool(self.thing.has_bandwidth)
@@ -162,9 +164,9 @@ class Method:
 
     @functools.cached_property
     def formula(self) -> Formula | None:
-        """The value of the parameter that is said to be the bandwidth; None: the rows vary.
+        """Formula of the stated bandwidth parameter; None if the rows are divided instead.
 
-        Without a formula its exponent is measured, which runs the method.
+        Without a stated formula its exponent is measured, which runs the method.
         """
         if self.varied in (None, NOT_VARIED, ROWS_VARIED):
             return None
@@ -174,10 +176,10 @@ class Method:
         return Formula(float(value), measure_power(self, self.varied, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
-        """Return the length scale of its own parameters for d columns, and a note for readers.
+        """Return the length scale of the method's own parameters for d columns, and a note.
 
-        It is measured once, which runs the method. It is 1 if it cannot be measured, and if the
-        person states what a parameter is at a bandwidth.
+        The length scale is measured once, which runs the method. It is 1 if it cannot be measured,
+        or if a formula states the value of a parameter at a bandwidth.
         """
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
             return 1.0, ""
@@ -196,7 +198,7 @@ class Method:
 
     @property
     def taken(self) -> list[str]:
-        """The names of the parameters that it takes."""
+        """Names of the parameters that it accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
             return [name for name in list_taken_parameters(cls.__init__) if name != "self"]
@@ -205,7 +207,7 @@ class Method:
         return list(inspect.signature(self.thing).parameters)[3:] if self.is_function else []
 
     def default(self, name: str) -> Any:
-        """Return the value of a parameter that is not given; None where there is none."""
+        """Return the default value of a parameter, or None if there is none."""
         if isinstance(self.thing, type) or self.is_function:
             found = inspect.signature(self.thing).parameters.get(name)
             return None if found is None else found.default
@@ -214,7 +216,8 @@ class Method:
     def make(self, M: int, seed: Any, /, **own: Any) -> Any:
         """Return a new object with fit and transform, as its author wrote it.
 
-        `own` are parameters that win over the method's. MethodError names one that is wrong.
+        Parameters in `own` override parameters of the method. A wrong parameter raises a
+        MethodError with its name.
         """
         words = {**self.own, **own}
         if self.is_function:
@@ -230,9 +233,9 @@ class Method:
             return clone(self.thing).set_params(**words)
         except (TypeError, ValueError) as error:
             raise MethodError(
-                f"{self.name} cannot be made anew: {error}",
-                "Each fit gets a fresh copy, as scikit-learn's `clone` makes it.",
-                "Inherit sklearn.base.BaseEstimator, or give the class.",
+                f"{self.name} cannot be copied: {error}",
+                "Each fit gets a fresh copy from scikit-learn's `clone`.",
+                "Inherit sklearn.base.BaseEstimator, or name the class.",
             ) from error
 
     def build(self, shared: Mapping[str, Any], own: Mapping[str, Any]) -> RandomFeatures:
@@ -241,10 +244,10 @@ class Method:
         Parameters
         ----------
         shared : mapping
-            ``n_components``, ``random_state``, and the kernel, the bandwidth and the feature map
-            that all methods have in common.
+            Parameters that all methods have: ``n_components``, ``random_state``, kernel, bandwidth
+            and feature map.
         own : mapping
-            The method's own parameters, with their numbers in the place of M, d and n.
+            The method's own parameters; the symbols M, d and n are replaced by numbers.
         """
         if self.is_sampler:
             taken = list_taken_parameters(self.thing.__init__)
@@ -253,24 +256,24 @@ class Method:
             return sampler
         own = {name: value for name, value in own.items() if name in self.own}
         made = ForeignFeatures(**{**shared, "method": self, "own": own})
-        made.unfitted()  # a wrong parameter is named before anything is fitted
+        made.unfitted()  # reports a wrong parameter before anything is fitted
         made.check_parameters()
         return made
 
 
 def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
-    """Return why a function cannot be called with rows, M, a seed and parameters."""
+    """Return the reason why a function cannot be called with rows, M, a seed and parameters."""
     try:
         inspect.signature(function).bind("X", "M", "seed", **words)
     except TypeError as error:
         return str(error)
-    except ValueError:  # a builtin does not say what it takes
+    except ValueError:  # a builtin has no signature
         return None
     return None
 
 
 class FunctionFeatures:
-    """A function ``f(X, M, seed)`` in the form of a transformer."""
+    """A function ``f(X, M, seed)`` as a transformer."""
 
     def __init__(
         self, function: Callable[..., Any], M: int, seed: int, words: Mapping[str, Any]
@@ -278,24 +281,25 @@ class FunctionFeatures:
         self.function, self.M, self.seed, self.words = function, M, seed, words
 
     def fit(self, X: Rows, y: Any = None) -> FunctionFeatures:
-        """Learn nothing."""
+        """Do nothing and return self."""
         return self
 
     def transform(self, X: Rows) -> Any:
-        """Return what the function makes of the rows."""
+        """Return the function's features of the rows."""
         return self.function(X, self.M, self.seed, **self.words)
 
 
 @estimator
 class ForeignFeatures(RandomFeatures):
-    """A method from elsewhere as a sampler.
+    """A method written outside rfbench as a sampler.
 
     Parameters
     ----------
     method : Method
     own : mapping
-        Its own parameters.
-    Other parameters: those of `RandomFeatures`; kernel and feature map are without effect.
+        The method's own parameters.
+
+    The other parameters belong to `RandomFeatures`; kernel and feature map have no effect.
     """
 
     unbiased: ClassVar[bool] = False
@@ -305,21 +309,21 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def has_bandwidth(self) -> bool:  # type: ignore[override]
-        """Whether the rows, or the parameter that was stated, follow the bandwidth."""
+        """Whether the bandwidth changes the rows or the stated parameter."""
         return bool(self.method.has_bandwidth)
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """Whether the method says that it estimates a kernel, its `kernel_`."""
+        """Whether the method declares that it estimates a kernel, its `kernel_`."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """Whether it looks at the target, as far as it says so."""
+        """Whether the method declares that it uses the target."""
         return uses_target(self.unfitted())
 
     def unfitted(self, **own: Any) -> Any:
-        """Return the method's own object, new for each fit."""
+        """Return the method's own object, a new one for each fit."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
@@ -328,7 +332,7 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows; it gets the target as it is, if it looks at it."""
+        """Fit the method on the rows; it gets the original target if it uses the target."""
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
         self.notes_ += [note] if note else []
@@ -336,17 +340,17 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
-        # Rows on disk are refused by what reads them at once, which says what to do.
+        # Rows on disk are passed on: methods that need all rows at once raise an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
-        if self.approximates_kernel:  # it says so, and which kernel
+        if self.approximates_kernel:  # the method also provides its kernel
             self.kernel_ = fitted.kernel_
         return ForeignMap.checked(fitted, scale, X)
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignMap(FittedMap):
-    """What a fitted method makes of rows over `scale`; `width` columns."""
+    """The features of a fitted method for rows divided by `scale`; they have `width` columns."""
 
     fitted: Any
     scale: float
@@ -354,9 +358,9 @@ class ForeignMap(FittedMap):
 
     @classmethod
     def checked(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
-        """Return the map; MethodError if the features of a row depend on the other rows.
+        """Return the map; raise MethodError if the features of a row depend on the other rows.
 
-        Rows go through in blocks of any size.
+        The check is needed because rows are transformed in blocks of any size.
         """
         some = _divided(X[:16], scale)
         width = to_matrix(fitted.transform(some[:1]), 1).shape[1]
@@ -367,8 +371,8 @@ class ForeignMap(FittedMap):
         tolerance = 1e-4 * np.abs(whole).max()  # a float32 product depends on its shape
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
-                "The features of a row depend on the rows that go through with it.",
-                "Features are computed for some rows at a time, and for test rows apart.",
+                "The features of a row depend on the other rows of the block.",
+                "Features are computed in blocks of rows, and separately for test rows.",
                 "Learn means, scales and ranks in a transformer's fit; draw from the seed.",
             )
         return cls(fitted, scale, width)
@@ -379,7 +383,7 @@ class ForeignMap(FittedMap):
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
-        """Return the map itself: its types are its author's."""
+        """Return the map itself; its dtypes are its author's choice."""
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -394,7 +398,7 @@ def _divided(rows: Any, scale: float) -> Any:
 
 
 class adapted:
-    """Make a function f(X, M, seed) of objects with ``forward`` or ``__call__``.
+    """Convert objects with ``forward`` or ``__call__`` to a function f(X, M, seed).
 
     Parameters
     ----------
@@ -417,13 +421,13 @@ class adapted:
         self._last: tuple[Any, Any] = (None, None)
 
     def __call__(self, X: Any, M: int, seed: Any) -> Any:
-        """Return the features of the rows X, shape (n, d), as an array of numpy."""
+        """Return the features of the rows X, shape (n, d), as a numpy array."""
         key = (X.shape[1], M, seed)
         if self._last[0] != key:
             self._last = (key, self.build(*key))
         made = self._last[1]
         call = made if callable(made) else made.forward
-        if hasattr(made, "state_dict"):  # a module of torch: rows of its type, where it is
+        if hasattr(made, "state_dict"):  # a torch module needs rows of its dtype and device
             import torch
 
             arrays = [*made.parameters(), *made.buffers()]
@@ -434,24 +438,25 @@ class adapted:
         return np.asarray(call(X))
 
 
-# Measurements of a method: is there a bandwidth, and how does a parameter vary it?
+# Measurements of a method: does a bandwidth change its features, and how does a parameter scale
+# with it?
 
-# Chosen without a measurement. Twice the SEED_COUNT takes twice the time, and tells powers apart
-# whose means differ by .7 of what is needed now; with half of it several powers may fit.
+# Chosen without a measurement. Twice the SEED_COUNT takes twice the time and distinguishes powers
+# whose means differ by .7 of the difference needed now. With half of it several powers may fit.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
-# About half of the LABELS are 1: the norm of five normal variables has the median 2.1. POWERS are
-# those of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and their roots and inverses.
-# PROBE_PARAMETERS are fixed, so that doubled rows see the same draws.
+# About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
+# POWERS are the usual ones of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and their
+# roots and inverses. PROBE_PARAMETERS are fixed, so that doubled rows get the same draws.
 PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Of the largest product: 100 times the rounding of float32, 2^-23 by definition.
+# Relative to the largest product: 100 times the rounding of float32, 2^-23 by definition.
 UNCHANGED = 1e-5
-# Standard errors that a mean may be off, at 1 of 16,000 pairs. Halved, a right power is refused at
-# one pair of 20.
+# Standard errors by which a mean may differ; 1 of 16,000 pairs exceeds them. Halved, a correct
+# power is rejected for one pair of 20.
 ERRORS = 4.0
 
 
@@ -466,9 +471,9 @@ def _products(fitted: Callable[[], Any], rows: Array) -> Array:
 
 
 def depends_on_scale(method: Method) -> bool:
-    """Tell whether the products of features change if all rows are divided by 4.
+    """Return True if the products of features change when all rows are divided by 4.
 
-    A method whose products do not has no bandwidth. The method runs on rows of its own.
+    A method whose products do not change has no bandwidth. The method runs on the rows PROBE_ROWS.
     """
 
     def made() -> Any:
@@ -481,33 +486,33 @@ def depends_on_scale(method: Method) -> bool:
 
 
 def measure_power(method: Method, name: str, value: Any) -> float:
-    """Return the p of a parameter that is proportional to s^p if s is the bandwidth.
+    """Return the exponent p of a parameter that is proportional to s^p, with the bandwidth s.
 
-    The parameter times 2^p on rows times 2 has to give the mean products that it gives on the rows
-    themselves, of the same pairs and seeds, within their standard errors, for one p alone. No
-    kernel is assumed, but that it depends on x - y.
+    The parameter times 2^p on doubled rows has to give the mean products that it gives on the
+    original rows, for the same pairs and seeds, within their standard errors, and for one p only.
+    The kernel has to depend on x - y; nothing else is assumed about it.
 
     Raises
     ------
     MethodError
-        The value is no number above 0, the method looks at the target, its kernel depends on where
-        rows are, or no power or several fit.
+        If the value is not a number above 0, the method uses the target, its kernel depends on the
+        position of the rows, or not exactly one power fits.
     """
 
     def unknown(why: str) -> MethodError:
-        return MethodError(f"How {name} follows the bandwidth is not known.", why, TO_STATE)
+        return MethodError(f"The relation of {name} to the bandwidth is not known.", why, TO_STATE)
 
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise unknown(f"It is {value!r}, which is no number above 0.")
+        raise unknown(f"It is {value!r}, which is not a number above 0.")
     if uses_target(method.make(FEATURES, 0, **_resolved(method))):
-        raise unknown("The method looks at the target.")
+        raise unknown("The method uses the target.")
 
     def mean_products(rows: Array, times: float = 1.0, count: int = SEED_COUNT) -> Array:
         words = {**_resolved(method), name: float(value) * times}
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # Rows at distances at which the kernel is about half of what it is at 0.
+    # Rows at distances at which the kernel is about half of its value at 0.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
@@ -523,7 +528,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         return bool((np.abs(differences.mean(axis=0)) <= limit).all())
 
     if not fits(mean_products(rows + 3.0 * np.std(rows))):
-        raise unknown("Its kernel depends on where the rows are, not on their differences alone.")
+        raise unknown("Its kernel depends on where the rows are, not only on their differences.")
     fitting = [p for p in POWERS if fits(mean_products(2.0 * rows, 2.0**p))]
     if len(fitting) != 1:
         words = ", ".join(f"s^{p:g}" for p in fitting) or "no power of s"

@@ -1,4 +1,4 @@
-"""Feature maps ready for use: what rows go through, a pure function of each row."""
+"""Fitted feature maps: pure functions of a row that compute its features."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
 def to_matrix(features: Any, n: int) -> FloatArray:
-    """Return what a transformer made of n rows as an array of shape (n, columns)."""
+    """Return the output of a transformer for n rows as an array of shape (n, columns)."""
     block: FloatArray = np.asarray(to_dense(features))
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
-            f"A transformer made an array of shape {block.shape} of {n} rows.",
-            "It has to return a row of columns for each.",
+            f"A transformer returned an array of shape {block.shape} for {n} rows.",
+            "It has to return one row of features per row of X.",
         )
-    check_real(block, "A transformer made features")
+    check_real(block, "A transformer returned features")
     return block
 
 
 def check_real(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError if values are not real numbers; `what` is the start of the sentence.
+    """Raise MethodError if values are not real numbers; `what` is the start of the message.
 
-    Complex numbers or strings that are written into an array of floats would change silently.
+    Writing complex numbers or strings into an array of floats would change them silently.
     """
     if values.dtype.kind not in "fiub":
         raise MethodError(
             f"{what} of the type {values.dtype}.",
             "They have to be real numbers.",
-            "Take their real part, or two columns of a complex one: real and imaginary.",
+            "Use the real part, or one column for the real and one for the imaginary part.",
         )
 
 
@@ -50,23 +50,23 @@ def check_columns(n_columns: int, expected: int) -> None:
     """Raise MethodError if a transformer returns a different number of columns than before."""
     if n_columns != expected:
         raise MethodError(
-            f"A transformer returned {n_columns} columns, and {expected} columns before.",
-            "All rows need the same columns, those of training and of test.",
+            f"A transformer returned {n_columns} columns after {expected} columns before.",
+            "Training and test rows need the same columns.",
         )
 
 
 class FittedMap(ABC):
-    """What a sampler's `fit` leaves behind: the solvers stream rows through it.
+    """The result of a sampler's `fit`: solvers transform blocks of rows with it.
 
     Attributes
     ----------
     kernel_constant : float
-        What the products of features lack, in every entry alike, to estimate the kernel.
+        Constant that is added to every product of features to estimate the kernel.
     """
 
     @property
     def kernel_constant(self) -> float:
-        """0, unless a subclass overrides it."""
+        """Return 0, unless a subclass overrides it."""
         return 0.0
 
     @property
@@ -75,7 +75,7 @@ class FittedMap(ABC):
         """Number of real columns."""
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the bytes of one row's features as the method stores them.
+        """Return the number of bytes per row of features, as the method stores them.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class FittedMap(ABC):
 
     @abstractmethod
     def astype(self, dtype: Any) -> FittedMap:
-        """Return the map with its arrays in another floating-point type."""
+        """Return the map with its arrays converted to the floating-point type `dtype`."""
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return a map and coefficients that give the same products, in fewer steps per row.
@@ -106,18 +106,18 @@ class FittedMap(ABC):
     def as_torch(self) -> Any:
         """Return the features as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
 
-        Its arrays are buffers of the map's own type, and it can be differentiated with respect to
-        the rows: any sampler can be part of a network, or in a kernel of GPyTorch.
+        The arrays of the map become buffers of the same dtype. The module is differentiable with
+        respect to the rows, so any sampler can be part of a network or of a kernel in GPyTorch.
 
         Raises
         ------
         MethodError
-            The map has no such form, or torch is not installed.
+            If the map has no implementation in torch, or torch is not installed.
         """
         raise MethodError(
             f"{type(self).__name__} cannot be computed by torch.",
-            "Waves, arc-cosine, tanh and coordinate features can, and what is linear in them.",
-            "Take another sampler.",
+            "Cosine, arc-cosine, tanh and coordinate features and linear maps of them can.",
+            "Use a different sampler.",
         )
 
     def transform(self, rows: Rows) -> FloatArray:
@@ -128,7 +128,7 @@ class FittedMap(ABC):
 
 
 class Projection(ABC):
-    """Frequencies that are known by what they do to a row, not by their entries."""
+    """Frequencies that are defined by a fast product with rows instead of by their entries."""
 
     @abstractmethod
     def explicit(self) -> Array:
@@ -143,28 +143,27 @@ class Projection(ABC):
 class FeatureMap(FittedMap):
     """Random features given by frequencies.
 
-    With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``; the
-    ``paired`` map has 2M columns, all ``scale * cos(w_m'x)`` and then all ``scale * sin(w_m'x)``;
-    the ``plain`` layout serves arc-cosine and coordinate features, and
-    ``scale * tanh(w_m'x + b_m)``. Each column is multiplied by
-    its weight afterwards.
+    With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``. The
+    ``paired`` map has 2M columns: all ``scale * cos(w_m'x)``, then all ``scale * sin(w_m'x)``. The
+    ``plain`` layout is for arc-cosine and coordinate features and for ``scale * tanh(w_m'x +
+    b_m)``. Each column is finally multiplied by its weight.
 
     Attributes
     ----------
     feature : {'wave', 'arc-cosine', 'coordinate', 'tanh', 'exp'}
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
-        Or numbers, shape (M,): of the columns of X for coordinates, of the projection's
-        frequencies if there is a projection.
+        For coordinates, the column indices of X, shape (M,). With a projection, the indices of its
+        frequencies, shape (M,).
     offsets : array of shape (M,) or None
     scale : float
     weights : array of shape (n_columns,) or None
     order : int
         Order of the arc-cosine feature.
     projection : Projection or None
-        Computes w'x faster than the product with a matrix does.
+        Computes w'x faster than a matrix product.
     number_type : str
-        Type of floating-point numbers, where frequencies are numbers of something else.
+        Floating-point type of the features if `frequencies` contains indices.
     """
 
     feature: Feature | Literal["tanh", "exp"]
@@ -179,13 +178,13 @@ class FeatureMap(FittedMap):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The floating-point type of its arrays."""
+        """Floating-point type of its arrays."""
         own = self.frequencies.dtype
         return own if own.kind == "f" else np.dtype(self.number_type)
 
     @property
     def n_frequencies(self) -> int:
-        """Number of frequencies, the M of the papers."""
+        """Number of frequencies, called M in papers."""
         return int(self.frequencies.shape[-1])
 
     @property
@@ -194,13 +193,13 @@ class FeatureMap(FittedMap):
         return self.n_frequencies * (2 if self.layout == PAIRED else 1)
 
     def columns_of(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the column numbers that belong to the chosen frequencies."""
+        """Return the column indices of the chosen frequencies."""
         if self.layout == PAIRED:
             return np.concatenate([chosen, chosen + self.n_frequencies])
         return chosen
 
     def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
-        """Return the map of the chosen frequencies only; scale and weights are kept."""
+        """Return the map restricted to the chosen frequencies; scale and weights are kept."""
         return replace(
             self,
             frequencies=self.frequencies[..., chosen],
@@ -209,18 +208,18 @@ class FeatureMap(FittedMap):
         )
 
     def times(self, factor: float) -> FeatureMap:
-        """Return the map with every column multiplied by a factor."""
+        """Return the map with every column multiplied by `factor`."""
         return replace(self, scale=self.scale * factor)
 
     def weighted_by(self, weights: Array) -> FeatureMap:
         """Return the map with the columns of frequency m multiplied by weights[m]."""
-        # cos and sin of a frequency share its weight: with two weights their products would no
-        # longer be cos(w'(x - y)).
+        # The cosine and the sine of a frequency share a weight; with two weights their products
+        # would not be cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
     def columns_apart(self) -> FeatureMap:
-        """Return the columns of a paired map as an offset map: sin t = cos(t - pi/2)."""
+        """Return a paired map as an offset map with the same columns: sin t = cos(t - pi/2)."""
         if self.layout != PAIRED:
             return self
         return replace(
@@ -231,16 +230,16 @@ class FeatureMap(FittedMap):
         )
 
     def with_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Return the columns of an offset map, and their derivatives by their phases.
+        """Return the columns of an offset map and their derivatives with respect to the phases.
 
-        Both have the shape (n, n_columns); the rows are projected once.
+        Both have shape (n, n_columns). The rows are projected once.
         """
         from rfbench.compute import waves
 
         assert self.offsets is not None
         assert self.weights is None
-        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2): the same loop with
-        # another offset, on a copy of the phases, whose product is the expensive part.
+        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2): the same loop with a
+        # different offset, on a copy of the phases. Computing the phases is the expensive part.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -248,13 +247,13 @@ class FeatureMap(FittedMap):
         return columns, slopes
 
     def pieces(self, size: int) -> Iterator[FeatureMap]:
-        """Yield maps of consecutive frequencies, at most ``size`` of them each."""
+        """Yield maps of at most ``size`` consecutive frequencies each."""
         for start in range(0, self.n_frequencies, size):
             yield self.take(np.arange(start, min(start + size, self.n_frequencies)))
 
     def astype(self, dtype: Any) -> FeatureMap:
-        """Return the map with its arrays in another floating-point type."""
-        # Numbers of columns are no floating-point numbers, and stay integers.
+        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        # Column indices stay integers.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -277,9 +276,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
-            # The phases W'x first, then the wave in place: into `out` itself where there are as
-            # many columns as phases. Cosines and sines need both halves of `out`, so that their
-            # phases are written beside it.
+            # First the phases W'x, then the wave in place. The phases are written into `out` if it
+            # has as many columns as there are phases. Cosines and sines fill both halves of `out`,
+            # so their phases need a separate array.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -293,13 +292,13 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
-        # Last: the loops multiply by one scale, and a weight per column would be a second operand.
+        # Weights are applied last, because the loops above multiply by a single scale.
         if self.weights is not None:
             out *= self.weights
 
     def as_torch(self) -> Any:
-        """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
-        # A subclass that computes something else has no such form, unless it writes one.
+        """Return the features as a `torch.nn.Module`. See `FittedMap.as_torch`."""
+        # A subclass that overrides `transform_into` needs its own implementation in torch.
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
@@ -318,12 +317,12 @@ class FeatureMap(FittedMap):
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
-        # In the type of the rows: float64 frequencies would make the product float64, at half the
-        # speed and of another type than `out`.
+        # Use the dtype of the rows: float64 frequencies would make the product float64, at half the
+        # speed and in a dtype that differs from `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return np.matmul(rows, frequencies, out=out)
-        # scipy multiplies sparse rows into an array of its own, which is copied then.
+        # scipy returns the product of sparse rows as a new array, which is copied into `out`.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:
             return phases
@@ -332,13 +331,13 @@ class FeatureMap(FittedMap):
 
 
 def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
-    """Return features, times a matrix of shape (n_columns, l), as a module of torch."""
+    """Return features as a torch module, multiplied by `matrix`, shape (n_columns, l), if given."""
     try:
         from rfbench.samplers.torch_map import TorchMap
     except ImportError:
         raise MethodError(
             "torch is not installed.",
-            "Features as a module of torch are computed by it.",
+            "It computes the features of a torch module.",
             "Run `pip install 'rfbench[torch]'`.",
         ) from None
     return TorchMap(features, matrix)
@@ -346,18 +345,18 @@ def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> An
 
 @dataclass(frozen=True, eq=False)
 class FormedFeatures:
-    """What scoring made of the rows of `fit`: their features need not be made again.
+    """Features of the training set that were computed for scoring and can be reused.
 
     Attributes
     ----------
     rows : array or CSR matrix of shape (n, d)
-        Those rows themselves.
+        The rows passed to `fit`.
     columns : array of shape (n, l)
         The unnormalised columns of the pool.
     chosen : array of shape (n_columns,)
-        Numbers of the columns that became features.
+        Indices of the columns that became features.
     factors : array of shape (n_columns,)
-        What those columns are multiplied by.
+        Factors by which those columns are multiplied.
     """
 
     rows: Rows
@@ -367,6 +366,6 @@ class FormedFeatures:
 
     @property
     def feature_map_(self) -> FeatureMap:
-        """The map from the columns to the features."""
+        """Map from the columns to the features."""
         chosen: NDArray[Any] = self.chosen
         return FeatureMap("coordinate", PLAIN, chosen, weights=self.factors)

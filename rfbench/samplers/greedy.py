@@ -18,52 +18,53 @@ from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
     "greedy",
     kernels=ANY,
     about=(
-        "the M features of a random pool that orthogonal matching pursuit takes, one after"
-        " the other"
+        "the M features of a random pool that orthogonal matching pursuit selects, one at a time"
     ),
     forms=(Form({"pool_size": 40}), Form({"pool_size": 40, "center_target": True})),
 )
 class Greedy(PooledFeatures):
-    r"""The M features of a pool that orthogonal matching pursuit takes, one after the other.
+    r"""The M features of a pool that orthogonal matching pursuit selects, one at a time.
 
-    With the residual R of the least-squares fit on the features taken so far (R = Y at first), the
-    next one is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
-    loss; of those that differ by rounding alone, the first. Then the fit is made anew. From
-    :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the scored rows and a Cholesky factor that
-    grows with every step: O(n M0^2 + M0 M^2) in all. The first M of a larger selection are the
-    smaller selection.
+    Let R be the residual of the least-squares fit on the selected features (R = Y at first). The
+    next feature is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
+    loss. If candidates differ only by rounding, the first one is selected. Then the fit is updated.
+    The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the scored rows and a
+    Cholesky factor that grows with every step; the total cost is O(n M0^2 + M0 M^2). The first M of
+    a larger selection are the smaller selection.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         In the paired map the squares of the cos and sin columns are added, and both columns are
-        taken. With several target columns the squares are added over them. Both are choices.
+        selected. With several target columns the squares are summed over the columns. Both are our
+        choices.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number, or fraction, of training rows that the scores are made from.
+        Number or fraction of training samples that the scores are computed from.
     pool_size : int, default=1000
         M0, the number of candidates.
     normalize : {False}, default=False
-        :math:`z_m^\top R` is not divided by :math:`|z_m|`: a choice.
+        :math:`z_m^\top R` is not divided by :math:`|z_m|`; this is our choice.
     center_target : bool, default=False
-        Subtract the mean of the target. Not stated in the text: a choice.
+        Subtract the mean of the target. The paper does not state this; it is our choice.
 
     Attributes
     ----------
     chosen_ : array of shape (n_components,)
-        Numbers of the taken candidates in the pool, in their order.
+        Indices of the selected candidates in the pool, in the order of selection.
 
     Notes
     -----
-    A column that the taken ones already span (to a relative squared distance of 1e-10) is of no
-    use to the fit and has no correlation with R; it is taken only when nothing else is left.
+    A column in the span of the selected ones (up to a relative squared distance of 1e-10) does not
+    improve the fit and has no correlation with R. It is selected only if there are no other
+    candidates.
 
     References
     ----------
@@ -97,7 +98,7 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # Of a correlation, a sum of n products.
+        # Rounding error of a correlation, a sum of n products.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
@@ -112,11 +113,11 @@ class Greedy(PooledFeatures):
 
 
 class Pursuit:
-    r"""Correlations of all columns with the residual, while columns enter the fit one by one.
+    r"""Correlations of all columns with the residual, while columns enter the fit one at a time.
 
-    With q_1, q_2, ... the taken columns made orthonormal, :math:`w_k = Z^\top q_k` is what column
-    k of the Cholesky factor would be, extended to all columns of Z, and
-    :math:`Z^\top R = Z^\top Y - \sum_k w_k q_k^\top Y`.
+    Let q_1, q_2, ... be the selected columns after orthonormalisation. Then :math:`w_k = Z^\top
+    q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =
+    Z^\top Y - \sum_k w_k q_k^\top Y`.
 
     Parameters
     ----------
@@ -125,12 +126,12 @@ class Pursuit:
     moment : array of shape (p, t)
         Z'Y.
     most : int
-        How many columns enter.
+        Maximum number of columns that enter.
     """
 
-    # Of a column's squared norm: what the columns before leave of one that they span is rounding,
-    # about 1e-16 times their number. Chosen without a measurement: doubled or halved, only a column
-    # whose angle to the span is 1e-5 is treated otherwise.
+    # Relative to a column's squared norm: the residual of a column in the span of earlier columns
+    # is rounding, about 1e-16 times their number. Chosen without a measurement: doubled or halved,
+    # only columns with an angle of about 1e-5 to the span are treated differently.
     SPANNED = 1e-10
 
     def __init__(self, gram: Array, moment: Array, most: int) -> None:
@@ -145,7 +146,7 @@ class Pursuit:
         return np.asarray((self._correlations**2).sum(axis=1))
 
     def take(self, column: int) -> None:
-        """Let a column enter the fit."""
+        """Add a column to the fit."""
         basis = self._basis[: self._size]
         projected = self._gram[column] - basis[:, column] @ basis
         square = projected[column]

@@ -1,4 +1,4 @@
-"""Landmarks for the Nystroem method: rows by leverage or as random pivots, centroids of k-means."""
+"""Landmarks for the Nystroem method: rows by leverage, random pivots, or centroids of k-means."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rfbench.memory import check_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
-# Rows whose kernel matrix is formed for its diagonal. Measured by `python -m
+# Number of rows whose kernel matrix is computed to get its diagonal. Measured by `python -m
 # scripts.bench.doubled`: halved 1.58, doubled .91 of the CPU time.
 DIAGONAL_ROWS = 128
-# Chosen without a measurement: k-means costs rows times landmarks times rounds. Doubled, either
-# doubles the time of drawing, and the landmarks of published rows are other ones.
+# Chosen without a measurement: the cost of k-means is rows times landmarks times rounds. Doubling
+# either one doubles the time of drawing, and the landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Of the trace. A sum of eigenvalues has rounding errors of about 1e-16 of it times their number,
-# and a mean below that would be noise or negative. Doubled, only kernels of nearly full rank loss
-# get a larger penalty.
+# Relative to the trace. A sum of eigenvalues has rounding errors of about 1e-16 of the trace times
+# their number, and a smaller mean would be noise or negative. Doubled, only kernels with a loss of
+# nearly full rank get a larger penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Of the trace: what is left then is rounding. Doubled, at most one landmark fewer is drawn, where
-# so little is left.
+# Relative to the trace: a smaller residual is rounding. Doubled, at most one landmark fewer is
+# drawn if the residual is that small.
 LEAST_RESIDUAL = 1e-13
-# Of the factor in which pivots are sought, 2 GiB. Chosen without a measurement; doubled, they are
-# sought among twice as many rows, which takes twice the time.
+# Memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement; doubled,
+# pivots are chosen among twice as many rows, which takes twice the time.
 FACTOR_BYTES = 2**31
 
 
@@ -58,11 +58,11 @@ def recursive_leverage(
 ) -> tuple[NDArray[np.intp], Array]:
     """Return m < n rows drawn by recursive ridge leverage, and the scores of all n, at most 1.
 
-    Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017, algorithm 3, as the
-    authors' code has it: halves of the rows, from the smallest to all; in each, the leverage of
-    its rows is estimated from the weighted landmarks of the half before. The penalty is the sum
-    of the eigenvalues of their weighted kernel matrix beyond the k largest, divided by
-    k = m / (4 log m).
+    This is algorithm 3 of Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017,
+    as in the authors' code. It processes nested halves of the rows, from the smallest to all rows.
+    In each half, the leverage of its rows is estimated from the weighted landmarks of the half
+    before. The penalty is the sum of the eigenvalues of their weighted kernel matrix beyond the k
+    largest, divided by k = m / (4 log m).
     """
     n = X.shape[0]
     oversampling = np.log(max(m, 2))
@@ -105,10 +105,10 @@ def _penalty(weighted: Array, k: int) -> float:
 def compute_centroids(
     X: Rows, m: int, rows: np.random.Generator, selection: np.random.Generator
 ) -> tuple[Array, int]:
-    """Return at most m centroids, dense, shape (k, d), and of how many rows they are.
+    """Return at most m centroids, dense, shape (k, d), and the number of rows used.
 
-    k-means++ and at most 20 rounds of Lloyd, on at most max(m, 20,000) rows. If there are at most m
-    different rows, they are the centroids.
+    The method is k-means++ and at most 20 rounds of Lloyd, on at most max(m, 20,000) rows. If there
+    are at most m different rows, they are the centroids.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -116,7 +116,7 @@ def compute_centroids(
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
     points: Any = to_float64(X[taken])
-    if not isinstance(points, np.ndarray):  # scikit-learn's k-means takes 32-bit indices alone
+    if not isinstance(points, np.ndarray):  # scikit-learn's k-means accepts only 32-bit indices
         parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
         points = sparse.csr_array(parts, shape=points.shape)
     if points.shape[0] <= m:
@@ -124,46 +124,50 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than m
+        warnings.simplefilter("ignore", ConvergenceWarning)  # raised if fewer than m rows differ
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    if len(labels) < m:  # each is a row; scikit-learn's centroids may be moved off them
+    # return rows, because scikit-learn's centroids may differ from them by rounding
+    if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
 
 
 def count_pivot_rows(m: int) -> int:
-    """Return among how many rows m pivots are sought: the factor takes 2 GiB, or 16 m^2 bytes."""
+    """Return the number of rows among which m pivots are chosen.
+
+    The factor needs 2 GiB, or more if that is less than 2 m rows.
+    """
     return max(2 * m, FACTOR_BYTES // (8 * m))
 
 
 def choose_pivots(
     kernel: Kernel, X: Rows, m: int, block_size: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
-    r"""Return numbers of at most m rows, in the order of their choice.
+    r"""Return the indices of at most m rows, in the order of their choice.
 
-    The next row is s with the probability :math:`r_s / \sum_i r_i`, where
-    :math:`r_i = k_{ii} - k_{iS} K_{SS}^{-1} k_{Si}` is what the rows S so far leave of row i
-    (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). Fewer
-    than m where the sum of r is 1e-13 of what it was.
+    The next row is s with the probability :math:`r_s / \sum_i r_i`, where :math:`r_i = k_{ii} -
+    k_{iS} K_{SS}^{-1} k_{Si}` is the residual of row i given the chosen rows S (Chen, Epperly,
+    Tropp and Webber, Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). The choice stops before
+    m rows when the sum of r is 1e-13 of its first value.
 
     Parameters
     ----------
     block_size : int
-        Rows that are proposed at a time, independently with the present r; of these each is
-        accepted with the probability r_s now / r_s then. The law is that of one by one
-        (Epperly, Tropp and Webber, arXiv 2410.03969, algorithm 2.2).
+        Number of rows proposed at once, independently with the current r. Each of them is accepted
+        with the probability r_s now / r_s when proposed. The distribution is the same as with
+        single rows (Epperly, Tropp and Webber, arXiv 2410.03969, algorithm 2.2).
 
     Raises
     ------
     MemoryLimit
-        The factor, 8 m n bytes, does not fit.
+        If the factor, 8 m n bytes, does not fit into memory.
     """
     n = X.shape[0]
     check_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
-        "Take fewer landmarks, or another kind.",
+        "Use fewer landmarks, or another kind.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
     residual = compute_diagonal(kernel, X)
@@ -181,13 +185,13 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # where rounding alone was left of it, it was not accepted
+        residual[proposed[0]] = 0.0  # it was rejected if its residual was only rounding
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 
 
 def _accept(left: Array, uniform: Array) -> list[int]:
-    """Return which proposals are accepted; their Cholesky factor is left below the diagonal."""
+    """Return the indices of accepted proposals; write their Cholesky factor into `left`."""
     then = left.diagonal().copy()
     accepted = []
     for j in range(len(left)):

@@ -1,7 +1,7 @@
-"""The length scale of a map whose kernel is not known, from the products of its features.
+"""The length scale of a map with an unknown kernel, measured from products of its features.
 
 It is the distance |x - y| at which the mean of z(x)'z(y) is exp(-1/2) times the mean of z(x)'z(x).
-The length scale of features of a Gaussian kernel is its bandwidth.
+For features of a Gaussian kernel the length scale is the bandwidth.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from rfbench.errors import MethodError
 from rfbench.kernels import to_dense
 
 # The map gets as many features as there are rows: with all rows as landmarks, the products of
-# Nystroem features are the kernel.
-# Chosen without a measurement; doubled, each fit has twice the rows and features.
+# Nystroem features are the kernel. Chosen without a measurement; doubled, each fit has twice the
+# rows and features.
 PAIRS = 64
-# By definition: the Gaussian kernel at a distance of one bandwidth.
+# The value of the Gaussian kernel at a distance of one bandwidth, by definition.
 FALLEN = math.exp(-0.5)
-# By definition the result is a power of 2^(1/8), at most 4.4 % away. The error of the measurement
-# is smaller, so that a map whose length scale is such a power, as 1 is, gets exactly this one.
-# Doubled, the parts would be narrower than the error.
+# The result is rounded to a power of 2^(1/8), which changes it by at most 4.4 %, by definition. The
+# error of the measurement is smaller. Therefore a map with such a length scale, for example 1, gets
+# exactly this value. Doubled, the steps would be smaller than the error.
 PARTS_PER_OCTAVE = 8
-# Of two standard errors, 2 % by definition. Doubled, maps of length scale 1 may get a neighbour of
-# 1.
+# Limit of two standard errors: 2 %, by definition. Doubled, maps of length scale 1 may get a power
+# next to 1.
 LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
-# Seeds at each distance of the search, and of the last measurement. Chosen without another
+# Number of seeds at each distance of the search, and of the last measurement. Chosen without a
 # measurement; doubled, they take twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# Steps of the search, two octaves, and its ends, 20 octaves away. Chosen without a measurement;
-# doubled, the steps may pass the whole fall of a kernel.
+# Step of the search, two octaves, and its limit, 20 octaves. Chosen without a measurement; doubled,
+# a step may skip the complete decrease of a kernel.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# Standard deviations of the rows, by which rows are moved to see whether the kernel depends on the
-# place. Chosen without a measurement; halved, less of a dependence is seen.
+# The rows are shifted by this number to detect a kernel that depends on the position. Chosen
+# without a measurement; halved, weaker dependences are not detected.
 SHIFT = 3.0
 
 
 @contextlib.contextmanager
 def seed_globals(seed: int) -> Iterator[None]:
-    """Seed the global generators of Python and numpy, and put them back afterwards."""
+    """Seed the global generators of Python and numpy, and restore them afterwards."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -58,9 +58,10 @@ def seed_globals(seed: int) -> Iterator[None]:
 
 
 def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
-    """Fit on rows; return the products of the features of their halves, and of rows themselves.
+    """Fit on rows; return feature products of pairs of rows, and of each row with itself.
 
-    Their shapes are (n / 2,) and (n,).
+    Row i of the first half and row i of the second half form a pair. The shapes are (n / 2,) and
+    (n,).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -73,25 +74,25 @@ def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Arr
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     """Return the length scale of a map, rounded to a power of 2^(1/8).
 
-    Each pair of rows lies around a point of a normal law, in a direction of its own. All distances
-    are measured with the same pairs and seeds, which are the same in every call. The map is fitted
-    on 128 rows, with 4 seeds at each of at most 20 distances, then with 24 to 528 seeds.
+    Each pair of rows is centred at a point of a normal distribution and has a random direction. All
+    distances are measured with the same pairs and seeds, which are the same in every call. The map
+    is fitted on 128 rows, with 4 seeds at each of at most 20 distances, then with 24 to 528 seeds.
 
     Parameters
     ----------
     make : callable
-        Returns, for a seed, an object with fit and transform and ``2 * PAIRS`` features.
+        Returns an object with fit and transform and ``2 * PAIRS`` features for a seed.
     d : int
         Number of columns.
 
     Raises
     ------
     Exception
-        The map raises it with each of the first seeds. A seed with which it raises another time is
-        left out: a decomposition may not converge.
-    MethodError
-        The mean product does not fall so far, it depends on where rows are, or two standard errors
-        of the length scale exceed 2 %.
+        The error of the map, if it fails for each of the first seeds. A seed that fails later is
+        skipped, because a decomposition may not converge.
+        MethodError
+            If the mean product does not decrease to exp(-1/2), it depends on the position of the
+            rows, or two standard errors of the length scale exceed 2 %.
     """
     generator = np.random.default_rng([13, d])
     centres, ways = generator.standard_normal((2, PAIRS, d))
@@ -111,7 +112,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return by how much the product exceeds `FALLEN`, NaN if a seed is left out."""
+        """Return products minus `FALLEN` squares, relative to the squares; NaN for failed seeds."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]
@@ -131,7 +132,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     fall = float(np.nanmean(excess - compute_excess(far, seeds)))
     moved = compute_excess(near, seeds, SHIFT) - excess
     if not abs(np.nanmean(moved)) <= fall + 4 * _compute_error(moved):
-        raise MethodError("The mean product depends on where the rows are, not on x - y alone.")
+        raise MethodError("The mean product depends on where the rows are, not only on x - y.")
     while 2 * _compute_error(excess) > LARGEST_ERROR * fall:
         seeds *= 2
         if seeds > MOST_SEEDS:

@@ -1,4 +1,4 @@
-"""Features drawn from a pool by their leverage, or by a surrogate of it that needs no inverse."""
+"""Features drawn from a pool by their leverage, or by a surrogate that needs no inverse."""
 
 from __future__ import annotations
 
@@ -25,45 +25,46 @@ INVERSE = "inverse"
 class WeightedPool(ScoredFeatures):
     r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
 
-    Of a pool of l frequencies with unnormalised columns :math:`z_i` (the paired map has a cos and
-    a sin column per frequency) s are drawn from :math:`q_i = p_i / \sum_j p_j`; the columns are
-    :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
+    The pool has l frequencies with unnormalised columns :math:`z_i` (the paired map has a cos and a
+    sin column per frequency). s frequencies are drawn from :math:`q_i = p_i / \sum_j p_j`. The
+    columns are :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
 
     Parameters
     ----------
     n_components : int, default=100
         s.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        n in the scores is the number of rows that are scored.
+        Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
         l; None: n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
-        the number of candidates, which lowers a fixed penalty by that number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
+        square root of the number of candidates, which acts like dividing a fixed penalty by that
+        number.
     resample : bool, default=True
-        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
-        it. The number of columns then follows pool_size.
+        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
+        weights. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
-        2 n_components columns are drawn. Only the paired map knows the difference.
+        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
+        and 2 n_components columns are drawn. This makes a difference only in the paired map.
 
     Attributes
     ----------
     scores_ : array of shape (l,), or (n_columns of the pool,) with per_column
-        p. What is below machine epsilon times the mean is raised to it: a column that is zero on
-        all rows would get an infinite weight.
+        p. Values below machine epsilon times the mean are raised to it, because a column that is
+        zero on all rows would get an infinite weight.
     pool_weights_ : array of the shape of scores_
         q.
     """
@@ -110,7 +111,7 @@ class WeightedPool(ScoredFeatures):
         return replaced(kept.times(scale), weights=weights)
 
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
-        """Return an array for all features of the rows, None where it would be too large."""
+        """Return an array for the features of all rows, or None if it would be too large."""
         shape = (X.shape[0], pool.n_columns)
         if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
@@ -121,14 +122,14 @@ class WeightedPool(ScoredFeatures):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        """Return p for every column of the unnormalised pool; its features left in `formed`."""
+        """Return p for every column of the unnormalised pool; store its features in `formed`."""
 
 
 @sampler(
     "leverage-rff",
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
-    # A small pool, or weights that are others: see test_leverage.
+    # The pool is small, or the weights differ; tests/samplers/test_leverage.py covers these forms.
     contract={"unbiased": False},
     forms=(
         Form({"pool_size": 30}),
@@ -145,43 +146,45 @@ class LeverageRFF(WeightedPool):
 
     .. math:: p_i = \big(Z^\top Z (\tfrac1l Z^\top Z + n \lambda I)^{-1}\big)_{ii},
 
-    that is l times the diagonal of :math:`G (G + n \lambda I)^{-1}` with :math:`G = Z^\top Z / l`
-    the Gram matrix of the columns that carry :math:`1/\sqrt l`. The score of a frequency of the
-    paired map is the sum over its cos and sin columns. Costs O(n l^2 + l^3).
+    This is l times the diagonal of :math:`G (G + n \lambda I)^{-1}`, with :math:`G = Z^\top Z / l`
+    the Gram matrix of the columns scaled by :math:`1/\sqrt l`. The score of a frequency of the
+    paired map is the sum over its cos and sin columns. The cost is O(n l^2 + l^3).
 
-    What gives the numbers that the paper prints for this method is ``resample=False,
-    per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``: with s frequencies and
-    base columns :math:`\sqrt{1/s}[\cos, \sin]`, all 2s columns times :math:`1/\sqrt{q_i}`.
+    The numbers printed in the paper for this method are obtained with ``resample=False,
+    per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``. These are s frequencies
+    and base columns :math:`\sqrt{1/s}[\cos, \sin]`, with all 2s columns multiplied by
+    :math:`1/\sqrt{q_i}`.
 
     Parameters
     ----------
     n_components : int, default=100
-        s.
+        s, the number of frequencies drawn.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        n in the scores is the number of rows that are scored.
+        Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
         l; None: n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
-        the number of candidates, which lowers a fixed penalty by that number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
+        square root of the number of candidates, which acts like dividing a fixed penalty by that
+        number.
     resample : bool, default=True
-        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
-        it. The number of columns then follows pool_size.
+        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
+        weights. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
-        2 n_components columns are drawn. Only the paired map knows the difference.
+        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
+        and 2 n_components columns are drawn. This makes a difference only in the paired map.
     alpha : float, default=0.05
         The :math:`\lambda` of the score, in the convention n lambda.
 
@@ -228,7 +231,7 @@ class LeverageRFF(WeightedPool):
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
-    # A small pool, or weights that are others: see test_leverage.
+    # The pool is small, or the weights differ; tests/samplers/test_leverage.py covers these forms.
     contract={"unbiased": False},
     forms=(
         Form({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
@@ -244,52 +247,54 @@ class SurrogateLeverage(WeightedPool):
         p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
 
     summed over the cos and sin columns of a frequency in the paired map, and over the columns of
-    the target where there are several (a choice: the paper is binary). Costs O(n l).
+    the target if there are several (our choice, because the paper is binary). The cost is O(n l).
 
-    What gives the numbers that the paper prints is ``equation=14, resample=False, per_column=True,
-    reweight='inverse', feature_map='paired'``: with s frequencies and base columns
-    :math:`\sqrt{1/s}[\cos, \sin]`, all 2s columns times :math:`1/\sqrt{q_i}`.
+    The numbers printed in the paper are obtained with ``equation=14, resample=False,
+    per_column=True, reweight='inverse', feature_map='paired'``. These are s frequencies and base
+    columns :math:`\sqrt{1/s}[\cos, \sin]`, with all 2s columns multiplied by :math:`1/\sqrt{q_i}`.
 
     Parameters
     ----------
     n_components : int, default=100
-        s.
+        s, the number of frequencies drawn.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        n in the scores is the number of rows that are scored.
+        Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
         l; None: n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: by :math:`1/\sqrt{q_i}`, larger by the square root of
-        the number of candidates, which lowers a fixed penalty by that number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
+        square root of the number of candidates, which acts like dividing a fixed penalty by that
+        number.
     resample : bool, default=True
-        False: draw nothing; keep every column of the pool, with :math:`1/\sqrt l`, and re-weight
-        it. The number of columns then follows pool_size.
+        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
+        weights. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns apart; the q over all 2l columns sum to 1, and
-        2 n_components columns are drawn. Only the paired map knows the difference.
+        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
+        and 2 n_components columns are drawn. This makes a difference only in the paired map.
     equation : {12, 14}, default=14
-        14 is what the experiments of the paper use (its equation 15 is the same score as a sum of
-        the cos and sin parts).
+        The experiments of the paper use 14 (its equation 15 is the same score as a sum of the cos
+        and sin parts).
     center_target : bool, default=False
-        Subtract the mean of the target in the score. Not stated in the text: a choice.
+        Subtract the mean of the target in the score. The paper does not state this; it is our
+        choice.
 
     Notes
     -----
-    The re-weighted estimate is unbiased under both equations, but under (14) its variance over
-    pools has no bound where a score is one square: 1/|y'z|^2 has no mean for y'z near a normal
-    variable. The offset map and per_column are such cases; n |z|^2 in (12) holds the weights down.
+    The re-weighted estimate is unbiased for both equations. For (14) its variance over pools is
+    unbounded if a score is a single square, because 1/|y'z|^2 has no mean if y'z is nearly normal.
+    This happens in the offset map and with per_column. The term n |z|^2 in (12) bounds the weights.
 
     References
     ----------
@@ -322,7 +327,7 @@ class SurrogateLeverage(WeightedPool):
 
 
 def ridge_leverage(gram: Array, penalty: float) -> Array:
-    r"""Return the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,), each between 0 and 1.
+    r"""Return the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,), with values between 0 and 1.
 
     Parameters
     ----------
@@ -333,9 +338,10 @@ def ridge_leverage(gram: Array, penalty: float) -> Array:
 
     Notes
     -----
-    With :math:`L L^\top = G + \mu I` it is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`: half of one
-    inverse. Where the factorisation fails, or the squared ratio of its extreme pivots is below
-    p eps, the eigenvalues of G serve, those below p eps of the largest as zeros.
+    With :math:`L L^\top = G + \mu I` it is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`, which needs only
+    the inverse of a triangular matrix. If the factorisation fails, or the squared ratio of its
+    extreme pivots is below p eps, the eigenvalues of G are used; eigenvalues below p eps of the
+    largest one count as zeros.
     """
     size = len(gram)
     shifted = np.array(gram, order="F")

@@ -26,9 +26,9 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# As the papers tune their penalties (Shahrampour et al. 2018: 1e-5 to 1e5), and RIDGE_ALPHAS for
-# the ridge fits that judge them. Chosen without a measurement of other ranges: with the powers
-# halved, a best value at an end would be missed.
+# The grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to 1e5), and RIDGE_ALPHAS for
+# the ridge fits that evaluate the penalties. Chosen without a measurement of other ranges; with
+# half of the powers, the best value at an end would be missed.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -39,8 +39,8 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
     about="features drawn from, or weighted by, the kernel that is best aligned with the target",
     labels={
         "lkrf-top": (
-            "the M features with the largest weights in that kernel: nearly those of"
-            " eerf, and not what Sinha and Duchi do"
+            "the M features with the largest weights in that kernel, nearly as in eerf;"
+            " differs from Sinha and Duchi"
         )
     },
     forms=(
@@ -53,10 +53,10 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 class LKRF(PooledFeatures):
     r"""Features drawn from, or weighted by, the kernel that is best aligned with the target.
 
-    Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`; the
+    Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximises :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4), see `chi_square_weights`. With a `penalty` lambda the divergence is subtracted
-    lambda times instead, see `penalised_weights`.
+    (problem 4; see `chi_square_weights`). With a `penalty` lambda, lambda times the divergence is
+    subtracted instead (see `penalised_weights`).
 
     Parameters
     ----------
@@ -65,36 +65,40 @@ class LKRF(PooledFeatures):
     kernel, bandwidth, feature_map, random_state
         See `rfbench.samplers.base.RandomFeatures`.
     score_rows : int or float, default=1.0
-        Number, or fraction, of training rows that the scores are made from. With several target
-        columns the scores are summed over the columns (a choice: the paper is binary).
+        Number or fraction of training samples that the scores are computed from. With several
+        target columns the scores are summed over the columns (our choice, because the paper is
+        binary).
     pool_size : int, default=1000
-        N_w. The pool of the linear kernel is each coordinate once where pool_size is d or more.
+        N_w. If pool_size is d or more, the pool of the linear kernel contains each coordinate once.
     rho : float, default=10.0
-        Radius of the ball; N_w / (1 + rho) features or more are kept.
+        Radius of the ball. At least N_w / (1 + rho) features are kept.
     penalty : float or 'validation', optional, default=None
-        lambda, above 0; takes the place of rho. The scores are divided by their maximum first, so
-        that lambda means the same on every data set: a choice. ``validation``: the one of 1e-5,
-        1e-4, ..., 1e5 (the grid of Shahrampour et al. 2018) that predicts best, and of equals the
-        largest. Scored on four fifths of the scoring rows, each value's features are fitted to
-        them by ridge regression, with an intercept and the best penalty of 1e-6, ..., 1 times the
-        rows; its squared error on the fifth held out decides. All values draw with the same random
-        numbers. The chosen value is then used with the scores of all scoring rows, and noted. From
-        1 or so on the weights are nearly flat and the draws close to random kitchen sinks: there
-        the choice matters little. How it is made is ours: the papers do not say.
+        lambda, above 0; it replaces rho. The scores are first divided by their maximum, so that
+        lambda has the same meaning on every data set (our choice).
+        ``validation`` selects the value among 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et al.
+        2018) that predicts best; the largest value wins ties. Each value is scored on four fifths
+        of the scoring rows. Its features are fitted to them by ridge regression, with an intercept
+        and the best penalty of 1e-6, ..., 1 times the number of rows. The squared error on the
+        held-out fifth decides. All values draw with the same random numbers. The selected value is
+        then used with the scores of all scoring rows, and noted. For values above about 1 the
+        weights are nearly uniform and the draws similar to random kitchen sinks, so that the choice
+        has little effect. The papers do not describe this selection; it is ours.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
-        ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable (as
-        Shahrampour et al. compare with), those of equal q by their score; those with q = 0 are zero
-        columns if weighted, and noted. As q grows with the score, these are the M largest scores,
-        whatever `rho` or `penalty`: the candidates of `EERF`, from the same pool and scoring rows.
-        Without weights nothing depends on q then. ``all``: every feature with q > 0 (estimator 6),
-        so that the number of features is nnz(q), whatever M. ``paper``: ``draw`` where M < nnz(q),
-        else ``all``.
+        ``draw``: M draws with replacement from q (estimator 5).
+        ``top``: the M most probable candidates (as in the comparison of Shahrampour et al.), in the
+        order of their score if q is equal. If weighted, candidates with q = 0 become zero columns,
+        which is noted. As q increases with the score, these are the M largest scores, for every
+        `rho` and `penalty`: the candidates of `EERF`, for the same pool and scoring rows. Without
+        weights the result does not depend on q.
+        ``all``: every feature with q > 0 (estimator 6). The number of features is then nnz(q), for
+        every M.
+        ``paper``: ``draw`` if M < nnz(q), else ``all``.
     weighted : bool, default=True
-        Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) has it; the authors'
-        code leaves it out. Draws are never weighted.
+        Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) does so; the authors'
+        code does not. Draws are never weighted.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto``: only where there are several target
-        columns. Not stated in the text: a choice.
+        Subtract the mean of the target in the score. ``auto`` does so only if there are several
+        target columns. The paper does not state this; it is our choice.
 
     Attributes
     ----------
@@ -133,7 +137,7 @@ class LKRF(PooledFeatures):
 
     @property
     def selects(self) -> bool:
-        """Whether M different candidates are taken."""
+        """Whether M different candidates are selected."""
         return self.estimator == "top"
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
@@ -161,7 +165,7 @@ class LKRF(PooledFeatures):
     def _taken(
         self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
     ) -> FeatureMap:
-        """Return the features that the estimator takes of the pool."""
+        """Return the features that the estimator selects from the pool."""
         kept = int(np.count_nonzero(q))
         if self.estimator == "draw" or (self.estimator == "paper" and self.n_components < kept):
             chosen = generator.choice(len(q), size=self.n_components, p=q)
@@ -174,7 +178,7 @@ class LKRF(PooledFeatures):
     def _validated_penalty(
         self, scored: PoolScores, rows: Rows, targets: Array, generator: np.random.Generator
     ) -> float:
-        """Return the lambda whose features predict a held-out fifth of the scoring rows best."""
+        """Return the lambda with the smallest error on a held-out fifth of the scoring rows."""
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
@@ -194,10 +198,10 @@ class LKRF(PooledFeatures):
         return best
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the candidates with q > 0, the likeliest first: numbers, features and q.
+        """Return the candidates with q > 0, the most probable first: indices, features and q.
 
-        Whatever the estimator makes of them. The pool is not kept by `fit`, so it is drawn again:
-        `random_state` must be a number.
+        They do not depend on the estimator. `fit` does not store the pool, so it is drawn again;
+        therefore `random_state` has to be a number.
         """
         check_is_fitted(self, "pool_weights_")
         pool = self.draw_pool(streams(self.random_state), self.n_features_in_)
@@ -210,10 +214,10 @@ class LKRF(PooledFeatures):
         return chi_square_weights(scores, self.rho)
 
 
-# The best distribution near the uniform one: within a chi-square ball, or with a penalty. Each
-# takes the scores v, shape (N,), and returns q, shape (N,), in their order: not negative, summing
-# to one. MethodError: there are no scores, or one of them, the radius or the penalty is NaN, or a
-# score is infinite.
+# The optimal distribution near the uniform one, within a chi-square ball or with a penalty. Both
+# functions map scores v, shape (N,), to q, shape (N,), in the same order; q is non-negative and
+# sums to one. They raise MethodError if the scores are empty, if a score, the radius or the penalty
+# is NaN, or if a score is infinite.
 
 
 def chi_square_weights(scores: Array, rho: float) -> Array:
@@ -222,24 +226,24 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
               N |q|^2 - 1 \le \rho
 
-    With v sorted in decreasing order and the support the first k, the Karush-Kuhn-Tucker
-    conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with
-    :math:`a_k = \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the
-    mean and the sum of squared deviations of the first k scores. The valid k has
-    :math:`k > N/(1+\rho)`, :math:`q_k \ge 0` and a formula that is not positive at k + 1. One
-    sort and a few passes, no tolerance. The prefix sums of squares are added up from positive
-    terms (Welford), so that nearly tied scores do not cancel.
+    Let v be sorted in decreasing order and the support be the first k. The Karush-Kuhn-Tucker
+    conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with :math:`a_k = \sqrt{((1+\rho)/N -
+    1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the sum of squared
+    deviations of the first k scores. The valid k has :math:`k > N/(1+\rho)`, :math:`q_k \ge 0` and
+    a formula that is not positive at k + 1. The computation needs one sort and a few passes, and no
+    tolerance. The prefix sums of squares are accumulated from positive terms (Welford), so that
+    nearly tied scores do not cancel.
 
     Parameters
     ----------
     scores : array of shape (N,)
     rho : float
-        Radius of the ball. At most 0 (or all scores tied): the uniform distribution. From
-        N/m - 1 on, where m candidates share the maximum: uniform over those.
+        Radius of the ball. If it is at most 0, or all scores are tied, q is uniform. If it is at
+        least N/m - 1 and m candidates share the maximum, q is uniform over these candidates.
 
     Notes
     -----
-    Problem (4) with f(t) = t^2 - 1; Algorithm 1 there bisects instead.
+    Problem (4) with f(t) = t^2 - 1. Algorithm 1 of the paper uses bisection instead.
     """
     v = _checked(scores, rho)
     n = len(v)
@@ -273,31 +277,31 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
 
 
 def penalised_weights(scores: Array, penalty: float) -> Array:
-    r"""Return the distribution q that maximises q'v less a penalised divergence.
+    r"""Return the distribution q that maximises q'v minus a penalised divergence.
 
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    with v divided by its maximum: the projection of :math:`1/N + v / (2 \lambda N)` on the simplex
-    (the paper's solution of problem (8) lacks the factor 2).
+    with v divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda N)`
+    on the simplex (the solution of problem (8) in the paper lacks the factor 2).
 
     Parameters
     ----------
     scores : array of shape (N,)
         v, non-negative.
     penalty : float
-        lambda, above 0. Large: the uniform distribution; small: uniform over the maximisers.
+        lambda, above 0. For large values q is uniform; for small ones uniform over the maximisers.
 
     Notes
     -----
-    Problem (8). Dividing by the maximum is a choice.
+    Problem (8). The division by the maximum is our choice.
     """
     v = _checked(scores, penalty)
     n = len(v)
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
     point = -(1.0 - v / v.max()) / (2.0 * penalty * n)
-    # The nearest distribution to it (Held, Wolfe & Crowder 1974).
+    # The nearest distribution to `point` (Held, Wolfe & Crowder 1974).
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
     k = int(np.flatnonzero(ranked > threshold)[-1])

@@ -15,28 +15,29 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-# Rows whose random numbers are formed at a time. Measured by `python -m scripts.bench.doubled`:
-# halved 1.01, doubled 1.02 of the CPU time.
+# Number of rows whose random numbers are computed at once. Measured by `python -m
+# scripts.bench.doubled`: halved 1.01, doubled 1.02 of the CPU time.
 _KEY_ROWS = 1024
 
 
 @dataclass(frozen=True)
 class RoundedMap(FeatureMap):
-    """Waves without weights, rounded at random to 2^bits levels between -scale and scale.
+    """Cosine features without weights, rounded at random to 2^bits levels between -scale and scale.
 
     Attributes
     ----------
     bits : int
     key : int
-        Of the random numbers: one per row, by its content, and column. So the features of a row
-        depend neither on the block that it comes in nor on its place.
+        Key of the random numbers. There is one random number per row and column; it depends on the
+        content of the row. Therefore the features of a row do not depend on its block or its
+        position.
     """
 
     bits: int = 8
     key: int = 0
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the bytes of one row's levels, packed: n_columns * bits / 8, rounded up."""
+        """Return the bytes per row of the packed levels: n_columns * bits / 8, rounded up."""
         return -(-self.n_columns * self.bits // 8)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -63,7 +64,7 @@ def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
-    """Return a number per row, shape (n,), from the bits of its values; 0 and -0 are the same."""
+    """Return a number per row, shape (n,), from the bits of its values; 0 and -0 give the same."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
     places = split_mix(np.arange(rows.shape[1], dtype=np.uint64))
     return split_mix(split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
@@ -73,41 +74,41 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     "low-precision",
     kernels=WAVES,
     about="the features of rks, rounded to a few bits without bias",
-    # A step of 8 bits: rows in float32 are other rows.
+    # One step of 8 bits, because rows in float32 get different random numbers.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(Form({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
     r"""Random kitchen sinks, each column rounded without bias to b bits.
 
-    With c the largest value of a feature, :math:`\sqrt{2/M}` or in the paired map
-    :math:`\sqrt{1/M}`, the step :math:`h = 2c / (2^b - 1)` and u uniform on [0, 1), z becomes
-    :math:`h \lfloor (z + c)/h + u \rfloor - c`: b bits per column are what has to be stored. The
-    estimate stays unbiased between different rows; the diagonal gains at most
-    :math:`M h^2 / 4 = 2 / (2^b - 1)^2` in the offset map. Test rows are rounded too.
+    Let c be the largest value of a feature, :math:`\sqrt{2/M}` or, in the paired map,
+    :math:`\sqrt{1/M}`, :math:`h = 2c / (2^b - 1)` the step and u uniform on [0, 1). Then z becomes
+    :math:`h \lfloor (z + c)/h + u \rfloor - c`, which is stored in b bits per column. The estimate
+    stays unbiased between different rows. The diagonal increases by at most :math:`M h^2 / 4 = 2 /
+    (2^b - 1)^2` in the offset map. Test rows are rounded, too.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     bits : {1, 2, 4, 8}, default=4
-        b.
+        b, the number of bits per column.
 
     Notes
     -----
-    u is a function of the seed, the column and the content of the row: equal rows are rounded
-    alike. Features are rounded to their levels, and held as floating-point numbers; `feature_bytes`
-    of a row counts the bits. The frequencies, M d numbers once, are not in it; those of the paper
-    are circulant, about 2M numbers.
+    u is a function of the seed, the column and the content of the row, so equal rows are rounded
+    equally. Features are rounded to their levels but stored as floating-point numbers;
+    `feature_bytes` of a row counts the bits. It does not count the frequencies, M d numbers in
+    total. The frequencies of the paper are circulant and need about 2M numbers.
 
     References
     ----------

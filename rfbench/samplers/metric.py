@@ -1,4 +1,4 @@
-"""A metric of the rows that is learnt from gradients of kernel regressions; features in it."""
+"""A metric learnt from gradients of kernel regressions, and random features in this metric."""
 
 from __future__ import annotations
 
@@ -35,33 +35,34 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
-# A share of the rows is held out to choose the round; of fewer rows than FEWEST all train and all
-# choose, because the loss of one row is chance. Measured on six draws of sin(2 x_1) + x_2 x_3 with
-# noise (4,000 rows, 12 columns, a full metric), squared error on new rows: .173; with HELD_OUT
-# halved .169, doubled .175.
+# The share of rows held out to choose the round. With fewer than FEWEST rows, all rows are used for
+# training and for the choice, because the loss of one row is random. Measured on six draws of sin(2
+# x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric), squared error on new rows:
+# .173; with HELD_OUT halved .169, doubled .175.
 HELD_OUT, FEWEST = 0.2, 10
-# Rounds without a bound, then the loss over the one before at which rounds end. On pumadyn32nm
-# three rounds find no column and five do; with LEAST_GAIN nearer to 1 it takes more rounds that
-# gain next to nothing. Twice the FULL_ROUNDS would never end early in `choose`, which has six.
+# The number of rounds that always run; after them, the learning stops if the ratio of the loss to
+# the previous loss is above LEAST_GAIN. On pumadyn32nm three rounds find no relevant column and
+# five do. With LEAST_GAIN nearer to 1 there are more rounds with almost no gain. With twice the
+# FULL_ROUNDS, `choose`, which allows six rounds, would never stop early.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Rows of an outer product. Measured in the same way: halved .178, doubled .174, for .173 as it is.
+# Maximum number of rows in an outer product. Measured as HELD_OUT: .173 as it is, halved .178,
+# doubled .174.
 OUTER_ROWS = 1000
-# Up to so many landmarks one thread is faster than two: the pools of numpy, scipy and scikit-learn
-# wait for one another. Measured: a metric of 300 landmarks took 2.8 s with two threads, 1.4 s with
-# one.
+# Up to this number of landmarks one thread is faster than two, because the thread pools of numpy,
+# scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s with
+# two threads, 1.4 s with one.
 ONE_THREAD = 600
-# What each round chooses from: multiples of the median distance, and penalties times n. Measured in
-# the same way as HELD_OUT: SMOOTH_BANDWIDTHS doubled .173, halved .209; with every second of the
-# ALPHAS .181, for .173. PEAKED_BANDWIDTHS are those that `rfbench choose` tries, chosen
-# without a measurement here.
+# Bandwidths and penalties that each round chooses from: multiples of the median distance, and
+# factors of n. Measured as HELD_OUT (.173): with SMOOTH_BANDWIDTHS doubled .173, halved .209; with
+# every second of the ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries,
+# chosen without a measurement here.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# Columns whose entries differ by less, relative to the largest, are constant but for rounding,
-# which is about 1e-16 of it. Doubled or halved, only a target that varies in its twelfth digit is
-# treated otherwise.
+# Columns that vary by less than this, relative to their largest entry, are constant up to rounding
+# (about 1e-16). Doubling or halving the value changes only targets that vary in the twelfth digit.
 CONSTANT_SPREAD = 1e-12
 
-# Of the metrics that a search remembers, 64 MiB; one more may go beyond. Chosen without a
+# Limit of the memory for learnt metrics, 64 MiB; the last metric may exceed it. Chosen without a
 # measurement: halved, full metrics of more than 2,000 columns are learnt again for each bandwidth.
 METRIC_BYTES = 2**26
 
@@ -70,36 +71,37 @@ METRIC_BYTES = 2**26
 class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     r"""A metric that stretches the rows along the directions in which the target varies.
 
-    Kernels of the rows :math:`A^{1/2} x` (see `apply_metric`) are kernels of the metric A. At
-    first A = I. Every round fits a kernel ridge regression f on landmarks in the metric so far,
-    its bandwidth and its penalty chosen on rows held out, and takes the average gradient outer
-    product (AGOP)
+    A kernel of the rows :math:`A^{1/2} x` is a kernel in the metric A (see `apply_metric`). The
+    first metric is A = I. Every round fits a kernel ridge regression f on landmarks in the current
+    metric. Its bandwidth and its penalty are chosen on held-out rows. The round then computes the
+    average gradient outer product (AGOP)
 
     .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top,
 
-    added up over the columns of the target. Then A is the diagonal of G, or the root
-    :math:`G^{1/2}` of all of it, scaled so that the mean squared distance of two rows stays what it
-    was: a bandwidth keeps its meaning. Of all rounds, the first (A = I) included, that with the
-    smallest squared loss on the rows held out is taken. It looks at the target: where folds choose
-    something, it has to be fitted without the rows of the fold.
+    summed over the columns of the target. The next A is the diagonal of G, or the root
+    :math:`G^{1/2}` of the full matrix. It is scaled so that the mean squared distance of two rows
+    does not change; a bandwidth therefore keeps its meaning. The metric of the round with the
+    smallest squared loss on the held-out rows is selected; round 0 (A = I) is a candidate. The fit
+    uses the target: within cross-validation it has to be fitted without the held-out fold.
 
     Parameters
     ----------
     kind : {'diagonal', 'full'}
-        Weights of the columns, or rotations of them as well.
+        Diagonal metric (weights of the columns) or full matrix (rotations as well).
     kernel : str
-        The kernel of the regressions; it has to fall with a distance.
+        The kernel of the regressions; it has to decrease with a distance.
     rounds : int
         Number of outer products.
     early_stopping : bool
-        End after two rounds that gain nothing. From the third round on also after one that makes
-        the loss less than a twentieth smaller, if all together have made it smaller by that: where
-        few of many columns count, the first rounds gain next to nothing.
+        Stop after two rounds without a gain. From the third round on, also stop after one round
+        that reduces the loss by less than 5 %, if all rounds together have reduced it by more. Two
+        rounds are required because the first rounds gain almost nothing if only a few of many
+        columns are relevant.
     n_landmarks : int
-        Number of rows that the regressions have a coefficient for.
+        Number of landmarks, the rows that have a coefficient in the regressions.
     n_rows : int
-        Number of training rows that are looked at, drawn at random; a fifth of them is held out.
-        Outer products are averages over at most 1,000 of the others.
+        Maximum number of rows used, drawn at random; a fifth of them is held out. Outer products
+        are averages over at most 1,000 of the other rows.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
@@ -110,19 +112,19 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     root_ : array of shape (d,) or (d, d)
         Its symmetric root.
     losses_ : array of shape (rounds + 1,)
-        Mean squared loss of the rows held out, A = I first; fewer if the target is constant, or
-        rounds ended early.
+        Mean squared loss on the held-out rows per round, starting with A = I. It is shorter if the
+        target is constant or rounds stopped early.
     round_ : int
-        The round that is taken; 0: A = I, and rows stay as they are.
+        The selected round. 0 means A = I: the rows are not changed.
     notes_ : list of str
-        What a reader of the results has to know about this fit.
+        Notes about this fit for readers of the results.
 
     Notes
     -----
-    The authors fit on all rows, with fixed penalties. Landmarks, rows held out and the defaults of
-    all sizes are ours: the power 1/2 of a full metric never diverged and the power 1 did, and
-    three rounds have most of the gain. Costs O(n m^2) for m landmarks per bandwidth and round,
-    and O(d^3) if it is full.
+    The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows and the
+    defaults of all sizes are ours. In our trials the power 1/2 of a full metric never diverged and
+    the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m landmarks per
+    bandwidth and round, and O(d^3) for a full metric.
 
     References
     ----------
@@ -167,11 +169,11 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         """
         self.check_parameters()
         (n, d), targets = X.shape, make_target_columns(y, X.shape[0])
-        if self.kind == FULL:  # the rows are dense, and the outer product has all columns squared
+        if self.kind == FULL:  # a full metric needs dense rows and a d x d matrix
             check_fits(
                 8.0 * d * (4.0 * min(n, self.n_rows) + 5.0 * d),
                 f"A full metric of {d:,} columns",
-                "Take fewer columns, or a diagonal metric.",
+                "Use fewer columns, or a diagonal metric.",
             )
         random = streams(self.random_state)
         taken = np.arange(n)
@@ -181,8 +183,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The round, the bandwidth and the penalty are chosen on rows that train nothing: f fits its
-        # training rows better in any metric, and the last round would always win.
+        # The round, the bandwidth and the penalty are chosen on rows that are not used for
+        # training. On its training rows f would fit better in any metric, and the last round would
+        # always win.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -199,7 +202,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
-            # f of the rows A^(1/2) x is a kernel regression in the metric A; A = I at first.
+            # f on the rows A^(1/2) x is a kernel regression in the metric A; at first A = I.
             inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
@@ -208,22 +211,24 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
-            # The loss is that of rows held out: on the rows of the fit every round would gain.
-            # Of equal losses the later round is taken, whose metric has seen more of the target.
+            # The loss is measured on held-out rows; on the training rows every round would gain. If
+            # losses are equal the later round is selected, because its metric has used the target
+            # more.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
-            # G = 1/n sum_i grad f(x_i) grad f(x_i)', by the rows before the metric: the chain rule
-            # multiplies the gradients of the rows A^(1/2) x by the root.
+            # G = 1/n sum_i grad f(x_i) grad f(x_i)', with gradients with respect to the rows before
+            # the metric is applied: by the chain rule, the gradients at A^(1/2) x are multiplied by
+            # the root.
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            # Scaled to the spread of the rows before the metric, for the bandwidth of whoever uses
-            # it. The rounds themselves would not notice: their bandwidths are multiples of the
-            # median distance.
+            # Scale the metric to the spread of the original rows, so that users can keep their
+            # bandwidth. The rounds do not depend on the scale: their bandwidths are multiples of
+            # the median distance.
             following = compute_metric(outer, rows)
-            # f is constant: no direction has a gradient, and the metric so far is the last one.
+            # If f is constant, all gradients are 0 and the current metric is the last one.
             if following is None:
                 break
             metric, root = following
@@ -233,10 +238,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 
 def _stalls(losses: list[float]) -> bool:
-    """Return whether the last rounds gain too little to continue."""
-    # After round FULL_ROUNDS one small gain ends, if all gained something. Before, and where
-    # nothing was gained so far, two rounds without any have to come first: if few of many columns
-    # count, the first gradients are mostly noise, and the gains come late.
+    """Return True if the last rounds gain too little to continue."""
+    # After round FULL_ROUNDS one small gain stops the rounds, if there was a gain overall. Before
+    # that, or without any gain so far, two rounds without a gain are required: if only a few of
+    # many columns are relevant, the first gradients are mostly noise and the gains come late.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -254,9 +259,9 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 
 def has_variation(targets: Array) -> bool:
-    """Return whether a column of the targets, shape (n, k), varies by more than rounding."""
-    # The gradients of a constant target are rounding, and a metric scaled to the spread of the rows
-    # would make directions of it.
+    """Return True if a column of the targets, shape (n, k), varies by more than rounding."""
+    # The gradients of a constant target are rounding errors; scaling a metric to the spread of the
+    # rows would turn them into directions.
     spread = np.ptp(targets, axis=0)
     return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
@@ -264,25 +269,25 @@ def has_variation(targets: Array) -> bool:
 def fit_best(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
-    """Fit kernel ridge regressions on the first m rows as landmarks; return the best one.
+    """Fit kernel ridge regressions with the first m rows as landmarks; return the best one.
 
     Returns
     -------
     tuple of float, Kernel, array of shape (m, d), array of shape (m, k), or None
-        The mean squared loss on the rows held out, the kernel, the landmarks and their
-        coefficients; None if all landmarks are the same.
+        The mean squared loss on the held-out rows, the kernel, the landmarks and their
+        coefficients. None if all landmarks are equal.
     """
-    # The rows are in random order here, so that the first m are a random choice.
+    # The rows are shuffled, so that the first m are a random choice.
     landmarks = rows[:m]
     squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
-    # Bandwidths as multiples of the median distance in this metric: it has another in each round.
-    # Coinciding landmarks are left out, or the median of discrete rows would be 0.
+    # Bandwidths are multiples of the median distance in the current metric, which differs in each
+    # round. Distances of 0 are left out, because the median of discrete rows would be 0.
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # min |Y - K_nS c|^2 + n alpha c'K_SS c for each bandwidth and penalty: ridge regression on the
-    # Nystroem features K_nS K_SS^(-1/2), whose coefficients give c = K_SS^(-1/2) theta. A fixed
-    # penalty, as the authors have it, makes gradients of noise where rows are few.
+    # min |Y - K_nS c|^2 + n alpha c'K_SS c for each bandwidth and penalty. This is ridge regression
+    # on the Nystroem features K_nS K_SS^(-1/2); its coefficients theta give c = K_SS^(-1/2) theta.
+    # With a fixed penalty, as in the authors' code, gradients are noise if there are few rows.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -297,14 +302,14 @@ def fit_best(
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """Return the metric that follows from an outer product, and its root.
 
-    The metric is the outer product itself if it is the diagonal, shape (d,), and its root if it is
-    the full matrix, shape (d, d). It is scaled so that the mean squared distance of the rows does
-    not change. None if that distance is 0 in the metric, or not finite.
+    The metric is the diagonal itself if `outer` has shape (d,), and the root of the matrix if
+    `outer` has shape (d, d). It is scaled so that the mean squared distance of the rows does not
+    change. Return None if that distance is 0 or not finite in the metric.
     """
     if not np.isfinite(outer).all():
         return None
-    # A = diag(G), or A = G^(1/2) of all of it, and the root A^(1/2) that rows are multiplied by.
-    # The power 1 of a full G diverged: each round multiplies what the last one had found.
+    # A = diag(G), or A = G^(1/2) for the full matrix, and the root A^(1/2) that rows are multiplied
+    # by. The power 1 of a full G diverged: each round multiplies the metric of the last one.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -314,20 +319,21 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     spread = total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
-    # A <- A tr Cov(X) / tr Cov(A^(1/2) X): the mean squared distance stays that of the rows.
+    # A <- A tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
     scale = total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
 
 def total_variance(rows: Rows, root: Array | None = None) -> float:
-    """Return the sum of the variances of the columns, of the rows times a root if there is one.
+    """Return the sum of the column variances of the rows, multiplied by `root` if it is given.
 
-    It is half the mean squared distance of two rows.
+    The sum is half the mean squared distance of two rows.
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
-    # tr Cov = mean |x|^2 - |mean x|^2, of rows less the first one: where their mean is large, the
-    # difference of two large numbers would have no digits. Sparse rows would become dense.
+    # tr Cov = mean |x|^2 - |mean x|^2, computed after the first row is subtracted: with a large
+    # mean, the difference of two large numbers would lose all digits. Sparse rows are not shifted,
+    # because they would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
     for block in iterate_row_blocks(n, d):
@@ -348,12 +354,13 @@ def gradient_outer_product(
     ----------
     kernel : Kernel
     rows, landmarks : array of shape (n, d) and (m, d)
-        In the metric so far.
+        Rows and landmarks, multiplied by the root of the current metric.
     coef : array of shape (m, k)
-        The outer products of the k regressions are added up.
+        Coefficients of k regressions; their outer products are added.
     root : array of shape (d,) or (d, d)
-        The root of the metric so far: gradients are those by the rows before it.
+        Root of the current metric. Gradients are with respect to the rows before it is applied.
     diagonal : bool
+        Return the diagonal only.
 
     Returns
     -------
@@ -362,9 +369,9 @@ def gradient_outer_product(
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
     for block in iterate_row_blocks(rows.shape[0], k * d):
-        # G = 1/n sum_i grad f grad f', where f(x) = h(A^(1/2) x) and so grad f = A^(1/2) grad h.
-        # Without the root the metrics of the rounds would not be of the same rows. By blocks: all
-        # gradients at once are n x k x d numbers.
+        # G = 1/n sum_i grad f grad f', where f(x) = h(A^(1/2) x) and therefore grad f = A^(1/2)
+        # grad h. The root makes the metrics of all rounds refer to the same rows. The sum is
+        # computed in blocks: all gradients at once are n x k x d numbers.
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
@@ -382,39 +389,38 @@ class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learnt from gradients.
 
     The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and A
-    the average gradient outer product of kernel regressions (AGOP), see
-    `LearnedMetric`: in a few rounds, of which that with the smallest loss
-    on rows held out is kept. Round 0, A = I, is random kitchen sinks.
+    the average gradient outer product of kernel regressions (AGOP). `LearnedMetric` computes A in a
+    few rounds and selects the round with the smallest loss on held-out rows. Round 0, A = I, is
+    random kitchen sinks.
 
-    This is the recursive feature machine with random features, and a method of rfbench: the
-    method of the paper solves kernel regression on all rows. The metric is learnt from fits on
-    landmarks, because the gradients of fits on random Fourier features carry the noise of these
-    features.
+    This is the recursive feature machine with random features, and a method of rfbench: the method
+    of the paper solves kernel regression on all rows. The metric is learnt from fits on landmarks,
+    because the gradients of fits on random Fourier features carry the noise of these features.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=3000
-        Number, or fraction, of training rows that the scores are made from.
+        Number or fraction of training samples that the scores are computed from.
     rounds : int, default=3
-        Number of outer products that are tried.
+        Number of outer products that are computed.
     metric : {'diagonal', 'full'}, default='diagonal'
-        Weights of the columns, or any linear map of them.
+        Diagonal metric (weights of the columns) or full matrix.
 
     Attributes
     ----------
     metric_, losses_, round_
-        Those of `LearnedMetric`.
+        See `LearnedMetric`.
 
     References
     ----------
@@ -434,7 +440,7 @@ class RFMFeatures(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = kernels.Gaussian
-    revision: ClassVar[int] = 2  # 1: from Fourier features, the last round, full, one penalty
+    revision: ClassVar[int] = 2  # 1: Fourier features, the last round, full metric, one penalty
 
     rounds: int = parameter(3, whole(1))
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
@@ -443,10 +449,11 @@ class RFMFeatures(ScoredFeatures):
     def _metric_of(
         self, X: Rows, targets: Array | None, random: Streams, known: dict[str, Any] | None
     ) -> LearnedMetric:
-        """Return the metric of these rows: the one that is known, or one that is learnt now.
+        """Return the metric of these rows, from the cache `known` or by learning it.
 
-        It is the same for every bandwidth. The rows of a fold are copied anew for each of them, so
-        they are known by their content. A metric that is found takes no time, and none is charged.
+        The metric does not depend on the bandwidth. The rows of a fold are copied for each
+        bandwidth, so the key is a hash of their content. A cached metric costs no time, and none is
+        charged.
         """
         metric = LearnedMetric(
             kind=self.metric,
@@ -457,7 +464,8 @@ class RFMFeatures(ScoredFeatures):
         )
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
-        # With the parameters, and the state of the generator among them: another seed learns anew.
+        # The key contains the parameters, including the state of the generator: a different seed
+        # learns a new metric.
         key = joblib.hash((X, targets, metric.get_params()))
         if key in known:
             found: LearnedMetric = known[key]
@@ -478,7 +486,7 @@ class RFMFeatures(ScoredFeatures):
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
-        # w'A^(1/2)x is a plain feature of the row A^(1/2) x, and the root is symmetric.
+        # w'A^(1/2)x is an ordinary feature of the row A^(1/2) x, and the root is symmetric.
         turned = apply_metric(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5

@@ -1,4 +1,4 @@
-"""The Nystroem method: kernel evaluations at some of the training rows, or at centroids."""
+"""The Nystroem method: kernel evaluations at landmarks, which are training rows or centroids."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
-# Of the largest eigenvalue of K_SS: smaller ones are rounding, about 1e-16 of it times the number
-# of landmarks, and their inverse root would be noise times a million. Chosen without a measurement;
-# doubled, features lose a direction now and then, and published rows change.
+# Relative to the largest eigenvalue of K_SS: smaller eigenvalues are rounding, about 1e-16 times
+# the number of landmarks, and their inverse root would amplify noise by a million. Chosen without a
+# measurement; doubled, features occasionally lose a direction, and published rows change.
 FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
 class KernelColumns(FittedMap):
-    """The kernel at the landmarks, in float64, a block of rows at a time.
+    """The kernel between rows and landmarks, in float64, computed in blocks of rows.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class KernelColumns(FittedMap):
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:
-        """Return the map with its landmarks in another floating-point type."""
+        """Return the map with its landmarks converted to the floating-point type `dtype`."""
         if self.landmarks.dtype == dtype:
             return self
         return replace(self, landmarks=self.landmarks.astype(dtype))
@@ -67,18 +67,18 @@ class KernelColumns(FittedMap):
 
 @dataclass(frozen=True)
 class NystroemMap(KernelColumns):
-    """The kernel at the landmarks S times K_SS^(-1/2)."""
+    """The kernel between rows and landmarks S, multiplied by K_SS^(-1/2)."""
 
     @cached_property
     def matrix(self) -> Array:
-        """The inverse root, shape (m, m), made when it is first needed."""
+        """The inverse root, shape (m, m), computed at the first access."""
         eigenvalues, vectors = linalg.eigh(self.kernel(self.landmarks, self.landmarks))
         kept = eigenvalues > FLOOR * eigenvalues[-1]
         basis = vectors[:, kept]
         return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the kernel at the landmarks and its coefficients, see `FittedMap.unprojected`."""
+        """Return the kernel columns and their coefficients. See `FittedMap.unprojected`."""
         return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
 
     def _columns(self, rows: Rows) -> Array:
@@ -90,9 +90,9 @@ class NystroemMap(KernelColumns):
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
-        "nystroem-kmeans": "as nystroem, the landmarks are the centres that k-means gives",
-        "nystroem-rpcholesky": "as nystroem, the landmarks are random pivots of a Cholesky factor",
-        "nystroem-recursive-rls": "as nystroem, the landmarks drawn by recursive leverage scores",
+        "nystroem-kmeans": "as nystroem, with the centres of k-means as landmarks",
+        "nystroem-rpcholesky": "as nystroem, with random pivots of a Cholesky factor as landmarks",
+        "nystroem-recursive-rls": "as nystroem, with landmarks drawn by recursive leverage scores",
     },
     forms=(
         Form(),
@@ -102,39 +102,39 @@ class NystroemMap(KernelColumns):
     ),
 )
 class Nystroem(RandomFeatures):
-    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S: training rows, or centroids.
+    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S, training rows or centroids.
 
-    Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. Eigenvalues of :math:`K_{SS}` below
-    1e-12 of the largest are left out of the inverse root.
+    Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. The inverse root ignores eigenvalues
+    of :math:`K_{SS}` below 1e-12 of the largest one.
 
     Parameters
     ----------
     n_components : int, default=100
-        m, the number of landmarks and of columns. Where there are fewer different ones, they are
-        taken again, which adds columns but changes no inner product.
+        m, the number of landmarks and of columns. If there are fewer different landmarks, they are
+        repeated, which adds columns but does not change inner products.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Without effect: there are no frequencies.
+        Ignored, because the features have no frequencies.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}, default='uniform'
-        'uniform': rows drawn without replacement.
-        'recursive-rls': the same, with probabilities in proportion to approximate ridge leverage
-        scores, see `rfbench.samplers.landmarks.recursive_leverage`. Costs O(n m^2).
-        'rpcholesky': rows drawn one after the other, by what the others leave of them, see
-        `rfbench.samplers.landmarks.choose_pivots`. Costs O(n m^2) and 8 n m bytes; of more rows
-        than fit into 2 GiB (but at least 2m), a uniform sample is used.
-        'kmeans': centroids of k-means, on at most max(m, 20,000) rows (Zhang, Tsang and Kwok,
-        section 4). They are dense, and means of the rows as they are for every kernel. Costs at
-        most 20 times O(n m d).
+        'uniform' draws rows without replacement.
+        'recursive-rls' does the same with probabilities in proportion to approximate ridge leverage
+        scores (`rfbench.samplers.landmarks.recursive_leverage`). It costs O(n m^2).
+        'rpcholesky' draws rows one at a time, in proportion to their residual given the rows drawn
+        before (`rfbench.samplers.landmarks.choose_pivots`). It costs O(n m^2) and 8 n m bytes. If
+        there are more rows than fit into 2 GiB (but at least 2m), a uniform sample is used.
+        'kmeans' computes centroids of k-means on at most max(m, 20,000) rows (Zhang, Tsang and
+        Kwok, section 4). They are dense, and for every kernel they are means of the original rows.
+        It costs at most 20 times O(n m d).
 
     Attributes
     ----------
     landmark_rows_ : array of shape (n_components,) or None
-        Numbers of the training rows; None for centroids.
+        Row indices of the landmarks in the training set; None for centroids.
     scores_ : array of shape (n,)
         The approximate ridge leverage scores of 'recursive-rls'.
 
@@ -159,9 +159,9 @@ class Nystroem(RandomFeatures):
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
-        """Fit, and leave the inverse root, O(m^3), until rows go through.
+        """Fit, but compute the inverse root, O(m^3), only when rows are transformed.
 
-        For a solver that takes the kernel at the landmarks as it is.
+        For solvers that use the kernel between rows and landmarks directly.
         """
         self._fit(X, y, Shared(delays_root=True))
         return self
@@ -186,11 +186,11 @@ class Nystroem(RandomFeatures):
             points = X[self.landmark_rows_]
         fitted = NystroemMap(self.kernel_, points)
         if not shared.delays_root:
-            fitted.matrix  # noqa: B018 - here it is time of drawing
+            fitted.matrix  # noqa: B018 - computed here so that it counts as time of drawing
         return fitted
 
     def _rows(self, X: Rows, random: Streams) -> NDArray[np.intp]:
-        """Return the numbers of the different landmarks, at most m."""
+        """Return the indices of the different landmarks, at most m."""
         n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:

@@ -22,29 +22,29 @@ from rfbench.samplers.feature_map import FeatureMap
 class ORF(RandomFeatures):
     r"""Gaussian frequencies that are orthogonal to one another within a block.
 
-    Each block is :math:`W = \sigma S Q` with Q Haar-distributed orthogonal (d x d), S diagonal
-    with independent :math:`\chi_d` entries and :math:`\sigma` the standard deviation of a
-    coordinate, 1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so
-    the kernel estimate is unbiased; independent blocks are stacked and the last one is cut, so that
-    there are exactly M. Costs O(M d min(M, d)). The kernels are those with an isotropic Gaussian
-    measure: the Gaussian ones, and arc-cosine (beyond the paper, a choice).
+    Each block is :math:`W = \sigma S Q` with Q Haar-distributed orthogonal (d x d), S diagonal with
+    independent :math:`\chi_d` entries and :math:`\sigma` the standard deviation of a coordinate,
+    1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so the kernel
+    estimate is unbiased. Independent blocks are stacked and the last one is truncated, so that
+    there are exactly M frequencies. The cost is O(M d min(M, d)). Supported kernels have an
+    isotropic Gaussian measure: the Gaussian ones, and arc-cosine (not in the paper, our choice).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     padded : bool, default=False
-        Draw for rows that are padded with zeros to a power of two, as the experiments of the paper
-        and SORF do: then blocks are larger.
+        Draw frequencies for rows padded with zeros to a power of two, as in the experiments of the
+        paper and in SORF. Blocks are then larger.
 
     References
     ----------
@@ -73,7 +73,7 @@ class ORF(RandomFeatures):
         p = padded_length(d) if self.padded else d
         counts = [min(p, m - start) for start in range(0, m, p)]
         blocks = [self._directions(random.frequencies, p, count)[:, :d] for count in counts]
-        # Lengths have a stream of their own: a block that is cut must not shift them.
+        # Lengths have a separate generator, so that a truncated block does not shift them.
         lengths = np.sqrt(random.selection.chisquare(p, size=m)) * self.kernel_.spread
         unit = self.unit_map(np.concatenate(blocks) * lengths[:, None], random)
         return unit.times(m**-0.5)
@@ -86,30 +86,30 @@ class ORF(RandomFeatures):
 @sampler(
     "orf-columns",
     kernels=ISOTROPIC,
-    about="random frequencies whose coordinates are orthogonal over all of them",
+    about="random frequencies with orthogonal coordinates over all frequencies",
 )
 class ColumnORF(RandomFeatures):
-    r"""Gaussian frequencies whose matrix has orthogonal columns, but for the lengths of its rows.
+    r"""Gaussian frequencies whose matrix has orthogonal columns before the rows are scaled.
 
-    What the code of Munkhoeva et al. draws as orthogonal features: :math:`W = \sigma S Q`, with Q
+    The code of Munkhoeva et al. draws these as orthogonal features: :math:`W = \sigma S Q`, with Q
     the M x d matrix of orthonormal columns of a QR factorisation of a Gaussian matrix, and S
-    diagonal with independent :math:`\chi_M` entries. A squared row of Q is
-    :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every frequency by itself is exactly
-    N(0, sigma^2 I) and the kernel estimate is unbiased. Coordinates are orthogonal here, over all
-    frequencies; in ORF frequencies are, within blocks of d. For M of at most d both are the same.
-    Costs O(M d^2).
+    diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
+    :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every single frequency is exactly
+    N(0, sigma^2 I) and the kernel estimate is unbiased. Here coordinates are orthogonal, over all
+    frequencies; in ORF frequencies are orthogonal, within blocks of d. For M of at most d both are
+    the same. The cost is O(M d^2).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
@@ -144,27 +144,27 @@ class SimRF(ORF):
     r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
 
     The d directions of a block are the vertices of a regular simplex of :math:`d - 1` dimensions
-    about the origin, under a Haar-distributed rotation: any two have the product
-    :math:`-1/(d - 1)`. Lengths are independent :math:`\chi_d`, as in ORF. Every single frequency is
-    exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The coupling is the best one for
-    positive features; with cosines and sines ORF has the smaller variance. Costs O(M d^2).
+    around the origin, after a Haar-distributed rotation. Any two have the product :math:`-1/(d -
+    1)`. Lengths are independent :math:`\chi_d`, as in ORF. Every single frequency is exactly N(0,
+    sigma^2 I), so the kernel estimate is unbiased. This coupling is optimal for positive features;
+    with cosines and sines ORF has the smaller variance. The cost is O(M d^2).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     padded : bool, default=False
-        Draw for rows that are padded with zeros to a power of two, as the experiments of the paper
-        and SORF do: then blocks are larger.
+        Draw frequencies for rows padded with zeros to a power of two, as in the experiments of the
+        paper and in SORF. Blocks are then larger.
 
     References
     ----------
@@ -190,8 +190,9 @@ class SimRF(ORF):
 def haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
     """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
 
-    The Q of a QR factorisation is unique, and Haar for a Gaussian matrix, once the diagonal of R
-    is positive; then fewer rows from the same generator are the first of more rows.
+    The Q of a QR factorisation is unique once the diagonal of R is positive, and for a Gaussian
+    matrix it is then Haar-distributed. Fewer rows drawn from the same generator are the first rows
+    of more.
     """
     q, r = np.linalg.qr(generator.standard_normal((count, d)).T)
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)

@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates, score them on some rows, and select; their control."""
+"""Samplers that draw a pool of candidates, score them on the data and select; and a control."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def target_moments(
 ) -> Array:
     """Return Z'Y of the pool's columns Z, shape (n_columns, k).
 
-    Streamed over blocks of rows and of frequencies small enough for the cache. Z is left in
-    `formed`, shape (n, n_columns), and the squared norms of its columns are added to `squares`,
-    shape (n_columns,), where these are given.
+    The computation uses blocks of rows and of frequencies small enough for the cache. If `formed`,
+    shape (n, n_columns), is given, Z is stored in it. If `squares`, shape (n_columns,), is given,
+    the squared norms of the columns are added to it.
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
@@ -55,35 +55,36 @@ def target_moments(
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:
-                for at in range(0, len(columns), count):  # slices copy faster than an index does
+                for at in range(0, len(columns), count):  # slices copy faster than indices
                     own = slice(columns[at], columns[at] + count)
                     formed[picked, own] = features[:, at : at + count]
     return total
 
 
 def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
-    """Add the values of a frequency's cos and sin columns; shape (n_columns,) to (M,)."""
+    """Add the values of the cos and sin columns of each frequency; shape (n_columns,) to (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
 
 
 def centers_target(choice: bool | str, targets: Array) -> bool:
-    """Tell whether to subtract the target's mean; 'auto' does so for several target columns."""
+    """Return True if the mean of the target is subtracted; 'auto': if it has several columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the order of decreasing scores, that rounding does not decide.
+    """Return the order of decreasing scores; scores that differ only by rounding are tied.
 
-    Ties have the order of their index.
+    Tied scores are ordered by their index.
 
     Parameters
     ----------
     scores : array of shape (m,)
     error : float
-        Rounding error of a score. Scores are tied that are no farther below the first of their
-        group, which begins where a gap is wider.
+        Rounding error of a score. A group is a run of scores without a gap larger than this error.
+        Within a group, scores are tied if they are within this error of each other, counted from
+        the first score.
 
     Returns
     -------
@@ -101,11 +102,11 @@ def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
 def iterate_ridge_fits(
     features: FittedMap, training: tuple[Rows, Array], held: tuple[Rows, Array], alphas: Array
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the mean squared loss on rows held out and the coefficients, by penalty.
+    """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
 
-    Both are rows with their target columns, shape (n, k). The penalties are n alpha, and the
-    intercept is free; the squared loss is added up over the columns of the target. Penalties whose
-    coefficients are too large for their precision are left out.
+    `training` and `held` are rows with their target columns, shape (n, k). The penalties are n
+    alpha, and the intercept is not penalised. The squared loss is summed over the columns of the
+    target. Penalties with coefficients too large for floating-point precision are skipped.
     """
     from rfbench.compute.gram import accumulate
     from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
@@ -126,13 +127,13 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, float) and 0 < value <= 1
 
 
-# A share or a number of rows, by definition.
+# A fraction or a number of rows, by definition.
 SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whole(1)
 
 
 @dataclass(frozen=True, eq=False)
 class PoolScores:
-    """A pool of candidates and what its features sum up to on the scoring rows.
+    """A pool of candidates and sums of its features over the scoring rows.
 
     Attributes
     ----------
@@ -145,7 +146,7 @@ class PoolScores:
     n : int
         Number of scoring rows.
     rounding : array of shape (k,)
-        About the rounding error of the target moments.
+        Approximate rounding error of the target moments.
     """
 
     pool: FeatureMap
@@ -157,11 +158,11 @@ class PoolScores:
 
     @classmethod
     def of(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
-        """Return the sums of a pool's features on some rows; their targets have shape (n, k)."""
+        """Return the sums of a pool's features over rows with targets of shape (n, k)."""
         sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # A block is summed in the rows' own type, where errors add up like a random walk; the sums
-        # of the blocks are added in float64.
+        # The sum over a block uses the dtype of the rows, in which errors accumulate like a random
+        # walk. The sums of the blocks are added in float64.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)
@@ -174,7 +175,7 @@ class PoolScores:
         return self.moments - np.outer(self.sums, self.target_means)
 
     def less(self, part: PoolScores) -> PoolScores:
-        """Return the scores on the other rows than those of a part."""
+        """Return the scores on the rows that are not in `part`."""
         n = self.n - part.n
         means = (self.n * self.target_means - part.n * part.target_means) / n
         moments, sums = self.moments - part.moments, self.sums - part.sums
@@ -183,34 +184,34 @@ class PoolScores:
 
 @estimator
 class ScoredFeatures(RandomFeatures):
-    """Base of the samplers that score something on some of the training rows.
+    """Base of the samplers that compute scores on a subset of the training set.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number, or fraction, of training rows that the scores are made from.
+        Number or fraction of training samples that the scores are computed from.
     """
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
     def n_scored(self, n: int) -> int:
-        """Return how many of n training rows the scores are made from."""
+        """Return the number of rows, out of n, that the scores are computed from."""
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
     def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
-        """Return the random subset of rows, and their targets, that the scores are made from."""
+        """Return the random rows, and their targets, that the scores are computed from."""
         n = X.shape[0]
         count = self.n_scored(n)
         if count == n:
@@ -227,18 +228,18 @@ class PooledFeatures(ScoredFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number, or fraction, of training rows that the scores are made from.
+        Number or fraction of training samples that the scores are computed from.
     pool_size : int, default=1000
         Number of candidate frequencies.
     """
@@ -247,11 +248,11 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def selects(self) -> bool:
-        """Whether M different candidates are taken, so that the pool has to hold them."""
+        """Whether M different candidates are selected, so that the pool needs at least M."""
         return True
 
     def check_parameters(self) -> None:
-        """Check that the pool holds M features, where so many are taken from it."""
+        """Check that the pool has at least M candidates, if M different ones are selected."""
         super().check_parameters()
         self._check_pool_holds_components(self.pool_size)
 
@@ -259,16 +260,16 @@ class PooledFeatures(ScoredFeatures):
         if self.selects and self.n_components > size:
             raise MethodError(
                 f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
-                f"{type(self).__name__} keeps M of the candidates, and of a linear kernel there "
-                "are no more than coordinates.",
+                f"{type(self).__name__} keeps M of the candidates, and a linear kernel has no "
+                "more candidates than coordinates.",
                 "Lower M, or raise pool_size.",
             )
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
 
-        The linear kernel has only d different features: with a pool_size of at least d, the pool
-        is each coordinate once (Sinha & Duchi 2016, section 4.2).
+        The linear kernel has only d different features. With a pool_size of at least d, the pool
+        contains each coordinate once (Sinha & Duchi 2016, section 4.2).
         """
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
             self._check_pool_holds_components(d)
@@ -286,25 +287,25 @@ class PooledFeatures(ScoredFeatures):
 class UniformPool(PooledFeatures):
     r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
 
-    The pool is the one that EERF and LKRF see with the same seed, so that the difference to them
-    is the selection alone. In distribution the features are those of random kitchen sinks (except
-    for the linear kernel, whose coordinates are then drawn without replacement).
+    EERF and LKRF draw the same pool with the same seed, so that the difference to them is only the
+    selection. The features are distributed as random kitchen sinks (except for the linear kernel,
+    whose coordinates are then drawn without replacement).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        Without effect; there so that a configuration differs from a scored one in the name only.
+        Ignored; it exists so that a configuration differs from a scored one only in the name.
     pool_size : int, default=1000
         Number of candidate frequencies.
 

@@ -28,7 +28,7 @@ class PositiveMap(FeatureMap):
     ----------
     decay : float
     centre : array of shape (d,) or None
-        None: the origin.
+        Subtracted from the rows; None for the origin.
     """
 
     decay: float = 0.0
@@ -56,26 +56,26 @@ class PositiveMap(FeatureMap):
 class PositiveFeatures(RandomFeatures):
     r"""Positive features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel, w ~ N(0, I/s^2).
 
-    With :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased, and no
-    product of features is negative: what attention needs (FAVOR+). For ridge regression they are
-    expected to lose against cosines. The kernel is that of differences and the features are not:
-    rows many bandwidths away from the origin have features of 0. So x are the rows less the mean
-    of the training rows, which is ours.
+    By :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased, and all
+    products of features are positive, as attention requires (FAVOR+). For ridge regression they are
+    expected to perform worse than cosines. The kernel depends on differences, but the features do
+    not: rows many bandwidths away from the origin have features of 0. Therefore the mean of the
+    training set is subtracted from the rows x, which is our addition.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : , default='offset'
-        Without effect.
+        Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base : {'rks', 'orf', 'simrf'}, default='rks'
-        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
+        How the frequencies are drawn; FAVOR+ uses orthogonal ones.
 
     References
     ----------
@@ -92,7 +92,7 @@ class PositiveFeatures(RandomFeatures):
     """
 
     kernels_served: ClassVar[Any] = Gaussian
-    revision: ClassVar[int] = 2  # 1: rows as they are
+    revision: ClassVar[int] = 2  # 1: no mean was subtracted
 
     base: str = parameter("rks", one_of(*BASES))
 
@@ -116,39 +116,39 @@ class PositiveFeatures(RandomFeatures):
         )
 
     def _curvature(self, variance: float, d: int) -> float:
-        """Return A, at most 0, see `OptimalPositiveFeatures`."""
+        """Return A, at most 0. See `OptimalPositiveFeatures`."""
         return 0.0
 
 
 @sampler(
     "oprf",
     kernels=GAUSSIAN,
-    about="the same, with the smallest variance",
+    about="as positive, with the smallest variance",
     forms=(Form({"base": "orf"}),),
 )
 class OptimalPositiveFeatures(PositiveFeatures):
-    r"""Positive features of the smallest variance at the mean distance from the origin.
+    r"""Positive features with the smallest variance at the mean distance from the origin.
 
     Columns :math:`(1 - 4A)^{d/4} \exp(A s^2 |w|^2 + \sqrt{1 - 4A}\, w^\top x - |x|^2/s^2) / \sqrt
     M`, unbiased for every :math:`A < 1/4`. With :math:`\phi` the mean of
-    :math:`|x + y|^2 / (s^2 d)` over pairs of training rows,
+    :math:`|x + y|^2 / (s^2 d)` over pairs of rows of the training set,
     :math:`A = (1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression they are
-    expected to lose against cosines.
+    expected to perform worse than cosines.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : , default='offset'
-        Without effect.
+        Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base : {'rks', 'orf', 'simrf'}, default='rks'
-        How the frequencies are drawn; FAVOR+ takes orthogonal ones.
+        How the frequencies are drawn; FAVOR+ uses orthogonal ones.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class OptimalPositiveFeatures(PositiveFeatures):
     """
 
     def _curvature(self, variance: float, d: int) -> float:
-        # Of rows less their mean, the mean of |x + y|^2 over all pairs is twice that of |x|^2.
+        # For rows with mean 0, the mean of |x + y|^2 over all pairs is twice the mean of |x|^2.
         phi = 2.0 * variance * self.kernel_.spread**2 / d
         self.curvature_ = float(1 - 2 * phi - np.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16
         return self.curvature_

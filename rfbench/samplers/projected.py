@@ -16,25 +16,25 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Of a block of features. Measured by `python -m scripts.bench.doubled`: halved .87, doubled 1.09 of
-# the CPU time of tefm-g.
+# Memory of a block of features. Measured by `python -m scripts.bench.doubled`: halved .87, doubled
+# 1.09 of the CPU time of tefm-g.
 PROJECTED_BLOCK_BYTES = 2**23
 
 
 def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of rows whose features in float64 take about 8 MiB."""
+    """Yield slices of rows such that the float64 features of a slice need about 8 MiB."""
     step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 @dataclass(frozen=True)
 class ProjectedMap(FittedMap):
-    """Random features times a matrix; a block of rows at a time.
+    """Random features multiplied by a matrix, computed in blocks of rows.
 
     Attributes
     ----------
     inner : FeatureMap
-        With D columns: what every row costs, also when few columns are returned.
+        Map with D columns. All D are computed for every row, even if few columns are returned.
     matrix : array of shape (D, l)
     """
 
@@ -47,11 +47,11 @@ class ProjectedMap(FittedMap):
         return int(self.matrix.shape[1])
 
     def astype(self, dtype: Any) -> ProjectedMap:
-        """Return the map with its arrays in another floating-point type."""
+        """Return the map with its arrays converted to the floating-point type `dtype`."""
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the inner map and its coefficients, see `FittedMap.unprojected`."""
+        """Return the inner map and its coefficients. See `FittedMap.unprojected`."""
         return self.inner, self.matrix @ coefficients
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -61,7 +61,7 @@ class ProjectedMap(FittedMap):
             np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
     def as_torch(self) -> Any:
-        """Return the features as a `torch.nn.Module`, see `FittedMap.as_torch`."""
+        """Return the features as a `torch.nn.Module`. See `FittedMap.as_torch`."""
         return make_torch_map(self.inner, self.matrix)
 
 
@@ -72,25 +72,26 @@ class ProjectedFeatures(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns that are returned, in either map.
+        l, the number of columns of the output, in either map.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
-        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
-        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
+        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
+        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
+        map.)
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
-        """Check that F has at least as many columns as are returned."""
+        """Check that F has at least n_components columns."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
@@ -98,7 +99,7 @@ class ProjectedFeatures(RandomFeatures):
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns and n_components is "
                 f"{self.n_components}.",
-                "A projection cannot make columns out of fewer.",
+                "A projection cannot have more columns than F.",
                 "Raise base_size or lower n_components.",
             )
 
@@ -114,4 +115,4 @@ class ProjectedFeatures(RandomFeatures):
 
     @abstractmethod
     def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
-        """Return the matrix that F is multiplied by, shape (D, l)."""
+        """Return the matrix by which F is multiplied, shape (D, l)."""

@@ -18,12 +18,13 @@ from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
 
-# Dimensions. Measured on 999 unscrambled points, without the first, 0: the last ten coordinates
-# have a mean absolute correlation of .02 at d = 20, .14 at 40 and .62 at 80.
+# Limit of the number of dimensions. Measured on 999 unscrambled points, without the first point 0:
+# the last ten coordinates have a mean absolute correlation of .02 at d = 20, .14 at 40 and .62 at
+# 80.
 HALTON_LIMIT = 40
-# The quantile of 0 is -infinity. Points of Sobol with 32 bits are multiples of 2^-32, so that
-# halved the clip would leave them alone but for 0; doubled, it would move one more. Chosen without
-# a measurement.
+# The points are clipped to [_EDGE, 1 - _EDGE], because the quantile of 0 is -infinity. Sobol points
+# with 32 bits are multiples of 2^-32: half of this margin would change only the point 0, and a
+# larger margin would change more points. Chosen without a measurement.
 _EDGE = 2.0**-31
 
 
@@ -35,48 +36,49 @@ _EDGE = 2.0**-31
         Form(),
         Form({"sequence": "halton"}),
         Form({"sequence": "generalized-halton"}, {"unbiased": False}),
-        # Points of a lattice that is not shifted have a bias.
+        # Lattice points without a random shift have a bias.
         Form({"scramble": False}, {"unbiased": False}),
     ),
 )
 class QMC(RandomFeatures):
     r"""Frequencies from a low-discrepancy sequence instead of independent draws.
 
-    :math:`w_m = F^{-1}(t_m)` coordinate by coordinate, with :math:`t_m` the points of the sequence
-    in the unit cube and F the distribution function of one coordinate of the spectral measure.
-    Scrambled anew for each seed, every point is uniform, so the kernel estimate is unbiased:
-    randomised QMC, and with Sobol points what arXiv 2503.06041 (2025) calls RQMC features.
+    :math:`w_m = F^{-1}(t_m)` for each coordinate, with :math:`t_m` the points of the sequence in
+    the unit cube and F the distribution function of one coordinate of the spectral measure. Points
+    are scrambled again for each seed. Every point is then uniform, so the kernel estimate is
+    unbiased: randomised QMC. With Sobol points, arXiv 2503.06041 (2025) calls them RQMC features.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     sequence : {'sobol', 'halton', 'generalized-halton'}, default='sobol'
-        Sobol (Joe & Kuo's direction numbers, at most 21201 dimensions), Halton, or Halton with one
-        random permutation of the digits per base, which leaves 0 in its place and is the same for
-        all digits: what the package ghalton makes of a number of dimensions. Its points are not
-        uniform, so that the estimate has a bias.
+        Sobol (Joe & Kuo's direction numbers, at most 21201 dimensions), Halton, or generalized
+        Halton. The last one has one random permutation of the digits per base, which keeps 0 fixed
+        and is the same for all digits, as in the package ghalton. Its points are not uniform, so
+        the estimate has a bias.
     scramble : bool, default=True
         Random scrambling: Sobol by a random linear matrix and a digital shift, Halton by random
-        permutations of the digits. Without it the frequencies are the same for all seeds, and the
-        coordinates of Halton points are nearly equal to one another for d above about 40 (a
-        warning is logged): only to repeat published numbers.
+        permutations of the digits. Without it the frequencies are the same for all seeds, and for d
+        above about 40 the coordinates of Halton points are nearly equal (a warning is logged). Use
+        False only to repeat published numbers.
 
     Notes
     -----
-    The kernels with a product measure: all but the linear and the Euclidean Laplacian one. The
-    offsets of the offset map are independent, not quasi-random: a choice.
-    The first point of both sequences without scrambling is 0, whose inverse is minus infinity: it
-    is left out. Points are kept 2^-31, half the resolution of Sobol points, away from the faces.
+    Supported are kernels with a product measure: all but the linear and the Euclidean Laplacian
+    kernel. The offsets of the offset map are independent, not quasi-random; this is our choice.
+    Without scrambling, the first point of both sequences is 0. It is skipped, because its inverse
+    is minus infinity. Points are moved to at least 2^-31, half the resolution of Sobol points, from
+    the faces of the cube.
 
     References
     ----------
@@ -96,7 +98,7 @@ class QMC(RandomFeatures):
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
-        """Tell whether the frequencies of this kernel have independent coordinates."""
+        """Return True if the frequencies of this kernel have independent coordinates."""
         return super().serves(kernel) and kernel.coordinate is not None
 
     sequence: str = parameter("sobol", one_of("sobol", "halton", "generalized-halton"))
@@ -110,7 +112,7 @@ class QMC(RandomFeatures):
         if draw is not _sobol and not self.scramble and d > HALTON_LIMIT:
             logger.warning(
                 "Unscrambled Halton points in %d dimensions have nearly equal coordinates from "
-                "about the %dth on. Set scramble to true, or take the Sobol sequence.",
+                "about the %dth on. Set scramble to true, or use the Sobol sequence.",
                 d,
                 HALTON_LIMIT,
             )
@@ -124,10 +126,10 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
         raise MethodError(
             f"There are no Sobol points in {d} dimensions.",
             f"Direction numbers are known for at most {qmc.Sobol.MAXDIM}.",
-            "Set sequence to halton, or take the sampler rks.",
+            "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)
-    # A full power of two: scipy warns of any other number of points from the start.
+    # Draw a full power of two; for other numbers of points scipy warns.
     skipped = 0 if scramble else 1
     points = engine.random_base2((m + skipped - 1).bit_length())
     return np.asarray(points[skipped : m + skipped])
@@ -141,7 +143,7 @@ def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> A
 
 
 def _generalized_halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
-    """Return the points 1 to m: in base b the digits of the index, permuted and mirrored."""
+    """Return the points 1 to m: the permuted digits of the index in base b, mirrored."""
     points = np.zeros((m, d))
     for j, base in enumerate(_primes(d)):
         mapped = np.arange(base)

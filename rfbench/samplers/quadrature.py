@@ -26,29 +26,30 @@ from rfbench.samplers.orf import haar_rows
 class GaussianQuadrature(RandomFeatures):
     r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
 
-    Each coordinate of a frequency is :math:`\sigma t`, with t one of the L nodes for the weight
-    function :math:`e^{-t^2/2}`, drawn independently, and :math:`\sigma` the standard deviation of
-    a coordinate, 1/s for the Gaussian kernel. The moments are those of the Gaussian measure up to
-    degree 2L - 1, and the kernel estimate has the mean
-    :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))`, with a the weights: a bias that no M
-    removes. L = 2: signs; L = 3: 0 with probability 2/3, else :math:`\pm\sqrt 3`. With arc-cosine
-    features, which are not smooth (beyond the source), the mean is that over all nodes of the grid.
+    Each coordinate of a frequency is :math:`\sigma t`, with t drawn independently from the L nodes
+    for the weight function :math:`e^{-t^2/2}`, and :math:`\sigma` the standard deviation of a
+    coordinate, 1/s for the Gaussian kernel. The moments equal the moments of the Gaussian measure
+    up to degree 2L - 1. The mean of the kernel estimate is :math:`\prod_j \sum_l a_l \cos(\sigma
+    t_l (x_j - y_j))`, with a the weights; this bias does not decrease with M. For L = 2 the nodes
+    are signs. For L = 3 they are 0 with probability 2/3, else :math:`\pm\sqrt 3`. Arc-cosine
+    features are not smooth, and the paper does not consider them; with them, the mean is the mean
+    over all nodes of the grid.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     points : int, default=3
-        L.
+        L, the number of nodes.
 
     References
     ----------
@@ -79,15 +80,15 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features with weights whose squares have the mean 1 - c: their products lack c k(0, 0)."""
+    """Features with weights of mean square 1 - c; the constant c k(0, 0) completes the kernel."""
 
     @property
     def kernel_constant(self) -> float:
-        """What they lack, which may be negative: c times what a feature of frequency 0 gives."""
+        """The constant, which may be negative: c times the square of a feature of frequency 0."""
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":
-            # 2 H(0)^2 with H(0) = 1/2, as the authors have it; ramps are 0 there.
+            # 2 H(0)^2 with H(0) = 1/2, as in the authors' code. Ramps are 0 there.
             return 0.5 * lacking if self.order == 0 else 0.0
         return lacking
 
@@ -103,40 +104,41 @@ class QuadratureMap(FeatureMap):
 class SSR(RandomFeatures):
     r"""Stochastic spherical-radial quadrature of degree (3, 3).
 
-    Blocks of d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
-    the vertices of the regular simplex on the unit sphere (they and their opposites: a cosine is
-    even), :math:`\rho_j \sim \chi_{d+2}` and :math:`\sigma` the standard deviation of a
-    coordinate, 1/s for the Gaussian kernel. Independent blocks are stacked and the last one is
-    cut, so that there are exactly M:
+    Blocks have d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
+    the vertices of the regular simplex on the unit sphere, :math:`\rho_j \sim \chi_{d+2}` and
+    :math:`\sigma` the standard deviation of a coordinate, 1/s for the Gaussian kernel. (The rule
+    also has the opposite vertices; they add nothing, because a cosine is even.) Independent blocks
+    are stacked and the last one is truncated, so that there are exactly M:
 
     .. math:: k(x, y) \approx c_0 + \frac1M \sum_j \frac{d}{\rho_j^2} \cos w_j^\top (x - y),
               \qquad c_0 = 1 - \frac1M \sum_j \frac{d}{\rho_j^2}.
 
     The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
-    features are not even: there every other frequency is the opposite of the one before it, with
-    the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The features are
-    those of rks with the weights :math:`\sqrt d / \rho_j`; the constant, which an intercept takes
-    up, is no column and counts in the errors of the kernel alone. Costs O(M d^2) to draw. Not for
-    d of 1 and 2, where the variance of the weights is infinite.
+    features are not even. For them every second frequency is the opposite of the one before it,
+    with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The features
+    are the features of rks with the weights :math:`\sqrt d / \rho_j`. The constant is not a column,
+    because an intercept replaces it; it is used only for the errors of the kernel. Drawing costs
+    O(M d^2). Dimensions d of 1 and 2 are not supported, because the variance of the weights is
+    infinite.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----
-    Each frequency has a length of its own, as in the authors' code. The butterfly matrices of the
-    paper, which only make Q x faster, are not used.
+    Each frequency has its own random length, as in the authors' code. The butterfly matrices of the
+    paper are not used; they only make Q x faster.
 
     References
     ----------
@@ -163,12 +165,12 @@ class SSR(RandomFeatures):
             raise MethodError(
                 f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
                 "The variance of its weights is infinite in fewer dimensions.",
-                "Take the sampler orf.",
+                "Use the sampler orf.",
             )
         simplex = simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # The first vertices lie in the span of the first axes.
+            # The first vertices are in the span of the first axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ haar_rows(random.frequencies, d, rank))

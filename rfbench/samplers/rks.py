@@ -28,20 +28,20 @@ class RKS(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     penalty_divisor : float, default=1.0
-        c: every column times sqrt(c), so that a ridge penalty lambda acts like lambda / c on the
-        plain features. A control for methods that rescale their features; c times the kernel is
-        estimated.
+        c. Every column is multiplied by sqrt(c), so that a ridge penalty lambda acts like lambda /
+        c on the plain features. The features then estimate c times the kernel. This is a control
+        for methods that rescale their features.
 
     References
     ----------

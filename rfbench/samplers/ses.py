@@ -1,4 +1,4 @@
-"""Stein effect shrinkage: data-driven weights of random features."""
+"""Stein effect shrinkage: weights of random features that are learnt from data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
-# Pairs of rows whose products are formed at a time. Measured by `python -m scripts.bench.doubled`:
-# halved 1.13, doubled .88 of the CPU time.
+# Number of pairs of rows whose products are computed at once. Measured by `python -m
+# scripts.bench.doubled`: halved 1.13, doubled .88 of the CPU time.
 BLOCK_PAIRS = 128
-# See `penalty`: it has no scale. Chosen without a measurement; a value at either end is nearly no
-# penalty, or nearly uniform weights, so that twice the range adds nothing.
+# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At
+# either end there is almost no penalty, or weights are almost uniform, so a wider range adds
+# nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
@@ -33,38 +34,38 @@ SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 class SES(RandomFeatures):
     r"""The features of random kitchen sinks, re-weighted to approximate the kernel on the data.
 
-    The weights minimise, without labels,
+    The weights minimise, without using labels,
 
     .. math:: \sum_{ij} \Big(k(x_i, x_j) - \sum_m \beta_m u_m(x_i) u_m(x_j)\Big)^2
               + \lambda |\beta|^2
 
-    and column m is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`;
-    in the paired map :math:`u_m(x) u_m(y)` is the product of the pairs. :math:`\beta_m = 1/M`
-    would be random kitchen sinks.
+    and column m is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`.
+    In the paired map :math:`u_m(x) u_m(y)` is the product of the pairs. With :math:`\beta_m = 1/M`
+    the features would be random kitchen sinks.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     equations : {'sketched'}, default='sketched'
-        The sum runs over pairs of rows drawn uniformly; O(r M^2).
+        The sum runs over pairs of rows drawn uniformly. The cost is O(r M^2).
     pairs_per_feature : int, default=10
         r / M.
     weights : {'nonnegative'}, default='nonnegative'
-        Non-negative least squares. Not stated in the text: a choice.
+        Non-negative least squares. The paper does not state this; it is our choice.
     penalty : {'validated'}, default='validated'
-        lambda, divided by the mean diagonal element of A'A so that it has no scale (a choice): of
-        1e-6, 1e-5, ..., 100 the one with the smallest error on a fifth of the pairs, held out; the
-        weights are then fitted on all of them.
+        lambda, divided by the mean diagonal element of A'A to remove the scale (our choice). It is
+        the value among 1e-6, 1e-5, ..., 100 with the smallest error on a held-out fifth of the
+        pairs. The weights are then fitted on all pairs.
 
     Attributes
     ----------
@@ -126,14 +127,14 @@ class PairEquations(NamedTuple):
     square: float
 
     def error(self, beta: Array) -> float:
-        """Return the sum of squares that the weights leave."""
+        """Return the sum of squared residuals for these weights."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
     def solver(self) -> Callable[[float], Array]:
-        """Return the function from the penalty to the weights; one eigendecomposition for all.
+        """Return the function from penalties to weights; it uses a single eigendecomposition.
 
-        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is
-        handed a square root of the normal equations, M x M.
+        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` gets a
+        square root of the normal equations, M x M.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment
@@ -153,7 +154,7 @@ class PairEquations(NamedTuple):
 def make_pair_equations(
     unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]
 ) -> PairEquations:
-    """Return the equations of given pairs of row numbers, shape (r, 2)."""
+    """Return the equations of the given pairs of row indices, shape (r, 2)."""
     m = unit.n_frequencies
     gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0
     for start in range(0, len(pairs), BLOCK_PAIRS):

@@ -19,8 +19,8 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
-# Of padded rows, 1 MiB. Measured by `python -m scripts.bench.doubled`: halved .95, doubled 1.12 of
-# the CPU time of sorf.
+# Number of elements in a block of padded rows, 1 MiB. Measured by `python -m
+# scripts.bench.doubled`: halved .95, doubled 1.12 of the CPU time of sorf.
 _CHUNK_ELEMENTS = 2**17
 
 
@@ -30,10 +30,10 @@ class Block(NamedTuple):
     Attributes
     ----------
     diagonals : array of shape (L, p)
-        D_1, which meets the row first, to D_L.
+        D_1, which is applied to a row first, to D_L.
     lengths : array of shape (p,)
     shuffle : array of shape (p,) or None
-        The permutation P takes element shuffle[i] to place i; None for the identity.
+        The permutation P moves element shuffle[i] to position i; None for the identity.
     """
 
     diagonals: Array
@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Stacked(Projection):
-    """Blocks of p frequencies below one another, each of which rows go through quickly.
+    """Stacked blocks of p frequencies that provide a fast product with rows.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Stacked(Projection):
 
     @property
     def length(self) -> int:
-        """The number p of frequencies of a block, at least d; rows are padded with zeros to it."""
+        """Number p of frequencies per block, at least d; rows are padded with zeros to p."""
         return len(self.blocks[0][1])
 
     @abstractmethod
     def through(self, block: Any, padded: FloatArray) -> FloatArray:
-        """Return w'x of the frequencies of a block, shape (n, p), of rows of p columns."""
+        """Return w'x for the frequencies of a block, shape (n, p), and rows with p columns."""
 
     def explicit(self) -> Array:
         """Return all the frequencies, shape (d, p x number of blocks)."""
@@ -90,10 +90,10 @@ class Stacked(Projection):
 
 
 class StackedHadamard(Stacked):
-    """Stacked blocks whose length p is the power of two that d is padded to."""
+    """Stacked blocks of length p, the smallest power of two that is at least d."""
 
     def through(self, block: Block, padded: FloatArray) -> FloatArray:
-        """Return w'x of the frequencies of a block."""
+        """Return w'x for the frequencies of a block."""
         from rfbench.compute.hadamard import fwht_inplace
 
         diagonals = block.diagonals.astype(padded.dtype, copy=False)
@@ -109,7 +109,7 @@ class StackedHadamard(Stacked):
 
 
 def _as_slice(numbers: NDArray[Any]) -> Any:
-    """Return consecutive numbers as a slice, which copies faster than an index."""
+    """Return consecutive numbers as a slice, which copies faster than an index array."""
     first, last = int(numbers[0]), int(numbers[-1])
     if last - first + 1 == len(numbers) and bool(np.all(np.diff(numbers) == 1)):
         return slice(first, last + 1)
@@ -117,14 +117,14 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
 
 
 class StructuredFeatures(RandomFeatures):
-    """Base of the samplers whose frequencies are a projection: a method writes `_projection`.
+    """Base of the samplers whose frequencies are a `Projection`; subclasses write `_projection`.
 
-    Its parameters are those of `RandomFeatures`.
+    The parameters are the parameters of `RandomFeatures`.
 
     Attributes
     ----------
     frequencies_ : array of shape (M, d)
-        Written out at every access; `transform` does not need them.
+        Computed at every access; `transform` does not need them.
     """
 
     @abstractmethod
@@ -147,12 +147,10 @@ class StructuredFeatures(RandomFeatures):
 
 
 class HadamardFeatures(StructuredFeatures):
-    """Base of the samplers with Hadamard blocks: a method writes only `_draw_block`.
+    """Base of the samplers with Hadamard blocks; subclasses write only `_draw_block`.
 
-    The kernels are those with an isotropic Gaussian measure: the Gaussian ones, and arc-cosine
-    (beyond the papers, a choice).
-
-    Its parameters are those of `StructuredFeatures`.
+    Supported kernels have an isotropic Gaussian measure: the Gaussian ones, and arc-cosine (not in
+    the papers, our choice). The parameters are the parameters of `StructuredFeatures`.
     """
 
     kernels_served: ClassVar[Any] = GaussianMeasure
@@ -178,33 +176,32 @@ class HadamardFeatures(StructuredFeatures):
 class Fastfood(HadamardFeatures):
     r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
 
-    Each block is :math:`V = \frac{\sigma}{\sqrt p} S H G \Pi H B` with
-    :math:`p = 2^{\lceil \log_2 d \rceil}` (rows are padded with zeros), H the unnormalised
-    Walsh-Hadamard matrix, B signs, :math:`\Pi` a permutation, G standard Gaussian,
-    :math:`S_{ii} = \chi_p / |G|_F` and :math:`\sigma` the standard deviation of a coordinate, 1/s
-    for the Gaussian kernel; stacked and cut to exactly M. Every single frequency is exactly
-    N(0, sigma^2 I), so the kernel estimate is unbiased, but frequencies of a block depend on each
-    other and the variance is larger than that of i.i.d. ones. Costs O(M log d) per row.
+    Each block is :math:`V = \frac{\sigma}{\sqrt p} S H G \Pi H B` with :math:`p = 2^{\lceil \log_2
+    d \rceil}` (rows are padded with zeros), H the unnormalised Walsh-Hadamard matrix, B signs,
+    :math:`\Pi` a permutation, G standard Gaussian, :math:`S_{ii} = \chi_p / |G|_F` and
+    :math:`\sigma` the standard deviation of a coordinate, 1/s for the Gaussian kernel. Blocks are
+    stacked and truncated to exactly M. Every single frequency is exactly N(0, sigma^2 I), so the
+    kernel estimate is unbiased. The frequencies of a block depend on each other, and the variance
+    is larger than with i.i.d. frequencies. The cost is O(M log d) per row.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----
-    Features of new rows are faster than the product with a matrix of `RKS`
-    from about d = 400 on; at d = 50 it takes 2.4 times its CPU time, at d = 2,000 0.16 of it
-    (one thread, float64).
+    Transforming new rows is faster than with `RKS` from about d = 400 on. At d = 50 it needs 2.4
+    times the CPU time, at d = 2,000 0.16 of it (one thread, float64).
 
     References
     ----------
@@ -231,24 +228,24 @@ class Fastfood(HadamardFeatures):
 class SORF(HadamardFeatures):
     r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
 
-    Each stacked matrix is :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k` with
-    :math:`p = 2^{\lceil \log_2 d \rceil}` (rows are padded with zeros), H the orthonormal
-    Walsh-Hadamard matrix, D independent diagonals of signs and :math:`\sigma` the standard
-    deviation of a coordinate, 1/s for the Gaussian kernel; cut to exactly M. All frequencies have
-    the same length, so the kernel estimate is unbiased only in the limit of large d: take it for
-    d of 32 and more. Costs O(M log d) per row.
+    Each stacked matrix is :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k` with :math:`p =
+    2^{\lceil \log_2 d \rceil}` (rows are padded with zeros), H the orthonormal Walsh-Hadamard
+    matrix, D independent diagonals of signs and :math:`\sigma` the standard deviation of a
+    coordinate, 1/s for the Gaussian kernel. The stack is truncated to exactly M. All frequencies
+    have the same length, so the kernel estimate is unbiased only in the limit of large d; use it
+    for d of 32 and more. The cost is O(M log d) per row.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     blocks : int, default=3
@@ -256,9 +253,8 @@ class SORF(HadamardFeatures):
 
     Notes
     -----
-    Features of new rows are faster than the product with a matrix of `RKS`
-    from about d = 200 on; at d = 50 it takes 2.0 times its CPU time, at d = 2,000 0.1 of it
-    (one thread, float64).
+    Transforming new rows is faster than with `RKS` from about d = 200 on. At d = 50 it needs 2.0
+    times the CPU time, at d = 2,000 0.1 of it (one thread, float64).
 
     References
     ----------
@@ -280,35 +276,34 @@ class SORF(HadamardFeatures):
 
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
-        # sqrt(p) and a factor 1 / sqrt(p) that makes each transform orthonormal.
+        # The factor is sqrt(p) times 1 / sqrt(p) per transform, which makes each transform
+        # orthonormal.
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
 
 @sampler(
     "rom",
     kernels=ISOTROPIC,
-    about=(
-        "as sorf with one Hadamard transform, or as many as it is told: frequencies of random signs"
-    ),
+    about="as sorf with one Hadamard transform by default: frequencies of random signs",
 )
 class ROM(SORF):
     r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one.
 
-    With k = 1 a frequency is a vector of independent signs, whose estimate has the mean
-    :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M; each further factor brings a frequency
-    nearer to a Gaussian one of the same length (k = 3: SORF).
+    With k = 1 a frequency is a vector of independent signs. The mean of its estimate is
+    :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M. With each further factor a frequency is
+    closer to a Gaussian one of the same length (k = 3: SORF).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     blocks : int, default=1
@@ -332,10 +327,10 @@ class ROM(SORF):
 
 
 class StackedCirculant(Stacked):
-    """Stacked blocks ``C(w) diag(signs)``, a pair each of w and signs; C(w)_ij = w_(i-j mod d)."""
+    """Stacked blocks ``C(w) diag(signs)``, given as (w, signs), with C(w)_ij = w_(i-j mod d)."""
 
     def through(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
-        """Return w'x of the frequencies of a block."""
+        """Return w'x for the frequencies of a block."""
         first, signs = (part.astype(padded.dtype) for part in block)
         spectrum = fft.rfft(padded * signs, axis=1)
         spectrum *= fft.rfft(first)
@@ -352,30 +347,29 @@ class Circulant(StructuredFeatures):
     r"""Frequencies that are the rows of circulant matrices times diagonals of signs.
 
     Each block is :math:`C(w) D` with w one draw from the spectral measure, :math:`C(w)` its d
-    cyclic shifts and D independent signs; stacked and cut to exactly M. Every single frequency has
-    the spectral measure, so the kernel estimate is unbiased; a block stores 2d numbers in place of
-    d^2 and costs O(d log d) per row. The kernels are those whose measure no shift and no change of
-    signs of the coordinates alters.
+    cyclic shifts and D independent signs. Blocks are stacked and truncated to exactly M. Every
+    single frequency has the spectral measure, so the kernel estimate is unbiased. A block stores 2d
+    numbers instead of d^2 and costs O(d log d) per row. Supported kernels have a measure that is
+    invariant to shifts and sign changes of the coordinates.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
 
     Notes
     -----
-    Features of new rows are faster than the product with a matrix of `RKS`
-    from about d = 250 on; at d = 50 it takes 2.5 times its CPU time, at d = 2,000 0.15 of it
-    (one thread, float64).
+    Transforming new rows is faster than with `RKS` from about d = 250 on. At d = 50 it needs 2.5
+    times the CPU time, at d = 2,000 0.15 of it (one thread, float64).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Layers of tanh units: weights from pairs of training rows, or drawn without a look at them."""
+"""Layers of tanh units: weights from pairs of training rows, or random weights."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
-# By definition: tanh of it is one half.
+# The point at which tanh is one half, by definition.
 HALF = float(np.arctanh(0.5))
-# Of the median distance: rows that are nearer coincide but for rounding, and a weight would be
-# their inverse distance. Chosen without a measurement; doubled or halved, only pairs that differ in
-# the sixth digit are treated otherwise.
+# Relative to the median distance: rows that are nearer are equal up to rounding, and a weight would
+# be the inverse of their distance. Chosen without a measurement; doubled or halved, only pairs that
+# differ in the sixth digit are treated differently.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]
@@ -28,36 +28,37 @@ Numbers = NDArray[np.intp]
 @sampler(
     "pairs",
     kernels=ANY,
-    about="as swim, the pairs drawn uniformly: the control that sees no target",
+    about="as swim, with pairs drawn uniformly: the control without the target",
     contract={"float32_tolerance": 1e-3},
 )
 class DataPairs(RandomFeatures):
-    r"""Features between pairs of training rows, drawn uniformly: SWIM without the target.
+    r"""Features from pairs of training rows, drawn uniformly: SWIM without the target.
 
-    From the pair :math:`(x_1, x_2)` at the distance D come
-    :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b = -w^\top x_1 - s` with the scale s, by default
-    :math:`\tanh s = 1/2`, and the column :math:`\tanh(w^\top x + b) / \sqrt M`: -1/2 at
-    :math:`x_1` and 1/2 at :math:`x_2`, before the division. The control of `swim`: it shows what
-    the pairs give and what the target adds. Costs O(pairs_per_row n d).
+    A pair :math:`(x_1, x_2)` at the distance D gives :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b
+    = -w^\top x_1 - s` with the scale s, by default :math:`\tanh s = 1/2`. The column is
+    :math:`\tanh(w^\top x + b) / \sqrt M`; before the division it is -1/2 at :math:`x_1` and 1/2 at
+    :math:`x_2`. This is the control of `swim`: it separates the effect of the pairs from the effect
+    of the target. The cost is O(pairs_per_row n d).
 
     Parameters
     ----------
     n_components : int, default=100
         M, the number of pairs and of columns, drawn with replacement.
     kernel, bandwidth, feature_map
-        Without effect: there is no kernel.
+        Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     pairs_per_row : int, default=5
-        The pool has this many ordered pairs for each row as the first; the second is uniform over
-        the others. Pairs whose distance is below 1e-6 of the median are left out.
+        The pool has this many ordered pairs for each first row; the second row is uniform over the
+        other rows. Pairs with a distance below 1e-6 of the median are left out.
     scale : float, default=0.5493061443340549
-        s: a column is -tanh s and tanh s at its two rows, before the division.
+        s. Before the division, a column is -tanh s and tanh s at its two rows.
 
     Attributes
     ----------
     pairs_ : array of shape (M, 2)
-        Numbers of the training rows; none where all rows coincide, and the columns are constant.
+        Row indices in the training set. It is empty if all rows coincide; columns are then
+        constant.
     pool_ : array of shape (p, 2)
         The pairs that can be drawn.
     probabilities_ : array of shape (p,)
@@ -110,7 +111,7 @@ class DataPairs(RandomFeatures):
         )
 
     def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
-        """Return those of the pairs, shape (p,)."""
+        """Return the probabilities of the pairs, shape (p,)."""
         return np.full(len(pairs), 1.0 / max(len(pairs), 1))
 
 
@@ -118,33 +119,34 @@ class DataPairs(RandomFeatures):
     "swim",
     kernels=ANY,
     about=(
-        "tanh features between pairs of training rows, drawn where the target changes "
-        "most; no kernel and no bandwidth"
+        "tanh features from pairs of training rows, most likely pairs with a large "
+        "change of the target; no kernel and no bandwidth"
     ),
     contract={"float32_tolerance": 1e-3},
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
-    r"""Features between pairs of training rows, drawn where the target changes most.
+    r"""Features from pairs of training rows; pairs with a large change of the target are likelier.
 
-    As `pairs`, with probabilities in proportion to :math:`|t_2 - t_1| / D`, t the columns of the
-    target (one-hot for several classes); uniform where the target is constant.
+    The features are the features of `pairs`, with probabilities in proportion to :math:`|t_2 - t_1|
+    / D`. Here t are the columns of the target (one-hot for several classes). The probabilities are
+    uniform if the target is constant.
 
     Parameters
     ----------
     n_components : int, default=100
         M, the number of pairs and of columns, drawn with replacement.
     kernel, bandwidth, feature_map
-        Without effect: there is no kernel.
+        Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     pairs_per_row : int, default=5
-        The pool has this many ordered pairs for each row as the first; the second is uniform over
-        the others. Pairs whose distance is below 1e-6 of the median are left out.
+        The pool has this many ordered pairs for each first row; the second row is uniform over the
+        other rows. Pairs with a distance below 1e-6 of the median are left out.
     scale : float, default=0.5493061443340549
-        s: a column is -tanh s and tanh s at its two rows, before the division.
+        s. Before the division, a column is -tanh s and tanh s at its two rows.
     target_norm : {'max', 'l2'}, default='max'
-        The norm of :math:`t_2 - t_1` over the columns; the authors take the maximum.
+        The norm of :math:`t_2 - t_1` over the columns; the authors use the maximum.
 
     References
     ----------
@@ -174,7 +176,7 @@ class SWIM(DataPairs):
 
 
 def pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
-    """Return w, shape (d, m), and b, shape (m,), of pairs of rows, shape (m, 2)."""
+    """Return the weights, shape (d, m), and offsets, shape (m,), of m pairs of rows."""
     start = np.asarray(to_dense(X[pairs[:, 0]]), np.float64)
     step = np.asarray(to_dense(X[pairs[:, 1]]), np.float64) - start
     frequencies = 2.0 * scale * step / np.sum(step**2, axis=1, keepdims=True)
@@ -196,32 +198,33 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
     forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):
-    r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` of independent w and b.
+    r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent w and b.
 
-    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, as torch's ``nn.Linear``
-    begins: an extreme learning machine's hidden layer. Costs O(M d).
+    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, the initialisation of
+    torch's ``nn.Linear``. This is the hidden layer of an extreme learning machine. The cost is O(M
+    d).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of columns.
     kernel, bandwidth, feature_map
-        Without effect: there is no kernel.
+        Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     scale : float, default=1.0
         s.
     weights : {'uniform'}, default='uniform'
-        The law of the entries.
+        Distribution of the entries.
     torch_seed : int, optional, default=None
-        Take the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)``
-        on the CPU, so that a published run can be repeated; nothing is drawn then, and M columns do
-        not begin with those of a smaller M.
+        Use the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)`` on
+        the CPU, in order to repeat a published run. Nothing else is drawn then, and the columns for
+        a smaller M are not the first columns for a larger one.
 
     References
     ----------
     Huang, Zhu and Siew, Extreme learning machine: theory and applications, Neurocomputing 70, 2006.
-    Zozoulenko, Cass and Gonon, Random Feature Representation Boosting, ICML 2025, take it as the
+    Zozoulenko, Cass and Gonon, Random Feature Representation Boosting, ICML 2025, use it as the
     network with i.i.d. features.
 
     Examples
@@ -253,9 +256,9 @@ class ELM(RandomFeatures):
 
 
 def draw_torch_uniform(seed: int, count: int) -> Array:
-    """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after a seed.
+    """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after seeding.
 
-    Its generator on the CPU is numpy's of old, MT19937, and a number is made of the last 24 bits.
+    Its generator on the CPU is MT19937, as in numpy's RandomState. A number uses the last 24 bits.
     """
     words = np.random.RandomState(seed).randint(0, 2**32, size=count, dtype=np.uint64)
     return np.asarray((words & (2**24 - 1)) * 2.0**-23 - 1.0)

@@ -1,4 +1,4 @@
-"""Random features projected to few: onto a randomised range (TEFM), by SVD, at random (Comp)."""
+"""Random features projected to fewer columns: by a sketch (TEFM), by SVD, or at random (Comp)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
-# Of features of all rows, 128 MiB. Measured by `python -m scripts.bench.doubled`: halved 1.05,
-# doubled 2.16 of the CPU time (100,000 rows).
+# Memory of a group of features for all rows, 128 MiB. Measured by `python -m
+# scripts.bench.doubled`: halved 1.05, doubled 2.16 of the CPU time (100,000 rows).
 STRIP_BYTES = 2**27
 
 
@@ -27,37 +27,40 @@ STRIP_BYTES = 2**27
     about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
 )
 class TEFMG(ProjectedFeatures):
-    r"""Random kitchen sinks projected by a Gaussian sketch of their training rows (TEFM-G).
+    r"""Random kitchen sinks projected by a Gaussian sketch of the training set (TEFM-G).
 
-    With F the n x D random features of the training rows and Theta n x l with entries N(0, 1),
+    With F the n x D random features of the training set and Theta n x l with entries N(0, 1),
 
     .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
-    F and Theta are streamed. Costs O(n D l); applied to a row it costs as much as the D features
-    do.
+    F and Theta are streamed. The cost is O(n D l). Transforming a row costs as much as the D
+    features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns that are returned, in either map.
+        l, the number of columns of the output, in either map.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
-        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
-        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
+        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
+        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
+        map.)
     power : {0}, default=0
-        Power of F'F before the sketch. Not stated for the figures of the paper: a choice.
+        Power of F'F before the sketch. The paper does not state it for its figures; 0 is our
+        choice.
 
     Notes
     -----
-    With fewer than l rows Y has not the rank l, and the rest of Q is any orthonormal completion.
+    With fewer than l rows, the rank of Y is below l, and the other columns of Q are an arbitrary
+    orthonormal completion.
 
     References
     ----------
@@ -93,31 +96,32 @@ class TEFMG(ProjectedFeatures):
     about="more features of rks, projected onto M by a fast sketch of the training rows",
 )
 class TEFMS(ProjectedFeatures):
-    r"""Random kitchen sinks projected by a fast sketch of their training rows (TEFM-S).
+    r"""Random kitchen sinks projected by a fast sketch of the training set (TEFM-S).
 
-    As `TEFMG` with Theta a subsampled randomised transform along the n training rows:
-    random signs, an orthonormal transform, and l of its rows drawn without replacement. (The factor
-    of Theta drops out in Q.) Worked through a strip of the columns of F at a time. Costs
-    O(n D log n + l^2 D); applied to a row it costs as much as the D features do.
+    As `TEFMG`, but Theta is a subsampled randomised transform along the n rows of the training set:
+    random signs, an orthonormal transform, and l of its rows drawn without replacement. (A constant
+    factor of Theta does not change Q.) The columns of F are processed in groups. The cost is O(n D
+    log n + l^2 D). Transforming a row costs as much as the D features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns that are returned, in either map.
+        l, the number of columns of the output, in either map.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
-        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
-        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
+        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
+        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
+        map.)
     sketch : {'hadamard'}, default='hadamard'
-        The transform: Walsh-Hadamard, the rows padded with zeros to a power of two.
+        The transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
 
     References
     ----------
@@ -142,12 +146,12 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = padded_length(n)
-        # As many as fit into 128 MiB.
+        # The number of frequencies that fit into 128 MiB.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
             2.0 * X.dtype.itemsize * length * frequencies,
-            f"A strip of the features of {n:,} rows",
-            "Take tefm-g, which reads rows in blocks, or fewer rows.",
+            f"A group of features of {n:,} rows",
+            "Use tefm-g, which reads rows in blocks, or fewer rows.",
         )
         kept = min(self.n_components, length)
         chosen = np.sort(random.selection.choice(length, size=kept, replace=False))
@@ -175,29 +179,30 @@ class TEFMS(ProjectedFeatures):
     contract={"float32_tolerance": 1e-2},
 )
 class TruncatedSVD(ProjectedFeatures):
-    r"""The l leading right singular vectors V of random kitchen sinks F on the training rows.
+    r"""The l leading right singular vectors V of random kitchen sinks F on the training set.
 
-    The features are :math:`F V`; no other projection to l columns approximates
-    :math:`F F^\top` better on these rows. From :math:`F^\top F` and its eigenvectors, so directions
-    with singular values below 1e-8 of the largest are arbitrary (their columns are as small). Costs
-    O(n D^2 + D^3); applied to a row it costs as much as the D features do.
+    The features are :math:`F V`. They are the best projection to l columns in approximating
+    :math:`F F^\top` on the training set. V contains eigenvectors of :math:`F^\top F`, so directions
+    with singular values below 1e-8 of the largest are arbitrary (their columns are as small). The
+    cost is O(n D^2 + D^3). Transforming a row costs as much as the D features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns that are returned, in either map.
+        l, the number of columns of the output, in either map.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
-        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
-        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
+        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
+        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
+        map.)
 
     Notes
     -----
@@ -232,37 +237,38 @@ class TruncatedSVD(ProjectedFeatures):
 @sampler(
     "comp",
     kernels=ANY,
-    about=(
-        "more features of rks, projected onto M by a random matrix that knows nothing of the data"
-    ),
+    about="more features of rks, projected onto M by a random matrix, independent of the data",
 )
 class CompactFeatures(ProjectedFeatures):
-    r"""Random kitchen sinks F, n x D, times a D x l matrix P that knows nothing of the data.
+    r"""Random kitchen sinks F, n x D, multiplied by a random D x l matrix P.
 
-    :math:`E[P P^\top] = I`, so that :math:`F P P^\top F^\top` estimates the kernel without bias.
+    P does not depend on the data. By :math:`E[P P^\top] = I`, :math:`F P P^\top F^\top` is an
+    unbiased estimate of the kernel.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns that are returned, in either map.
+        l, the number of columns of the output, in either map.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset
-        map has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random
-        kitchen sinks with M = base_size have these D columns, and M = l has 2l in the paired map.)
+        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
+        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
+        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
+        map.)
     projection : {'gaussian'}, default='gaussian'
         The entries of P are independent, N(0, 1/l).
 
     Notes
     -----
-    The up-dimension D is not stated in the TEFM paper; that of its own methods is taken.
+    The TEFM paper does not state the number of columns D for this method. The number used for its
+    own methods is used here.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Feature maps as modules of torch; imported only where torch is (`rfbench[torch]`)."""
+"""Feature maps as torch modules; imported only if torch is installed (`rfbench[torch]`)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rfbench.arrays import FloatArray
 
 
 class TorchMap(torch.nn.Module):  # type: ignore[misc]
-    """The features of `rfbench.samplers.feature_map.FeatureMap`, of rows of shape (..., n, d).
+    """The features of `rfbench.samplers.feature_map.FeatureMap` for rows of shape (..., n, d).
 
-    Frequencies, offsets and weights are buffers: they move with the module, and no optimiser
-    changes them. The features can be differentiated with respect to the rows.
+    Frequencies, offsets and weights are buffers: they move with the module, and optimizers do not
+    change them. The features are differentiable with respect to the rows.
 
     Parameters
     ----------
     features : FeatureMap
     matrix : array of shape (features.n_columns, l), optional
-        What the features are multiplied by.
+        Matrix by which the features are multiplied.
     """
 
     def __init__(self, features: Any, matrix: FloatArray | None = None) -> None:
@@ -44,12 +44,13 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             self.register_buffer(name, buffer)
 
     def forward(self, rows: Any) -> Any:
-        """Return the features, shape (..., n, n_columns), of rows of the buffers' type."""
+        """Return the features, shape (..., n, n_columns), of rows in the dtype of the buffers."""
         if self.feature == "coordinate":
             columns = rows[..., self.frequencies] * self.scale
         else:
-            # In place, as a block of features is the largest array of all: torch keeps a copy of
-            # what a gradient needs, and none where there is no gradient.
+            # Operations are in place, because a block of features is the largest array. torch
+            # copies the values that a gradient needs, and copies nothing if no gradient is
+            # required.
             columns = rows @ self.frequencies
             if self.offsets is not None:
                 columns.add_(self.offsets)
@@ -61,7 +62,8 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             elif self.feature == "wave":
                 columns.cos_()
             elif self.feature == "tanh":
-                columns = columns.tanh() + 0.0  # its gradient needs what it returned
+                # the sum is a copy: the gradient of tanh needs its unchanged output
+                columns = columns.tanh() + 0.0
             elif self.order == 0:
                 columns = columns.sign().add_(1.0).mul_(0.5)
             else:

@@ -25,54 +25,54 @@ from rfbench.samplers.projected import iterate_row_blocks
     "varpro",
     kernels=WAVES,
     about=(
-        "random Fourier features whose frequencies are trained by gradients, the "
-        "coefficients solved out"
+        "random Fourier features with frequencies trained by gradients and coefficients eliminated"
     ),
     contract={"float32_tolerance": 1e-3},
     forms=(Form({"iterations": 3}),),
 )
 class VariableProjection(ScoredFeatures):
-    r"""Frequencies trained on the squared loss, the ridge coefficients solved out.
+    r"""Frequencies trained on the squared loss, with the ridge coefficients eliminated.
 
-    From random kitchen sinks on, L-BFGS minimises over the frequencies W (and offsets b)
+    L-BFGS starts at random kitchen sinks and minimises, over the frequencies W (and offsets b),
 
     .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
-              + \frac{\alpha}{2} |\theta|^2,
+              + \frac{\alpha}{2} |\theta|^2.
 
-    whose gradient is that at the fixed best coefficients: with the residuals R and the derivatives
-    S of the columns by their phases, the columns' frequencies have
-    :math:`-X^\top (R \theta^\top \circ S) / n`. Of all frequencies that are tried, those with the
-    smallest squared loss on a tenth of the rows, held out, are kept. Every evaluation costs a
-    ridge fit and O(n M (d + k)), for k columns of the target; all of it is time of drawing. The
-    answer to "why not train them?".
+    The gradient of this minimum is the gradient at the fixed optimal coefficients. With the
+    residuals R and the derivatives S of the columns with respect to their phases, the gradient for
+    the columns' frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among all frequencies
+    that were evaluated, the ones with the smallest squared loss on a held-out tenth of the rows are
+    kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the target; all of
+    it counts as time of drawing. This method answers the question whether random features should be
+    trained instead.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies; the paired map has two columns per frequency.
+        M, the number of frequencies. The paired map has two columns per frequency.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored by the
-        kernels without waves (arc-cosine, linear).
+        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
+        arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number, or fraction, of training rows that the scores are made from.
+        Number or fraction of training samples that the scores are computed from.
     iterations : int, default=50
-        Number of iterations of L-BFGS.
+        Maximum number of iterations of L-BFGS.
     patience : int, default=5
-        Number of iterations without a smaller held-out loss after which it stops.
+        Stop after this number of iterations without a smaller held-out loss.
     alpha : float, default=0.001
-        Penalty while training, in the convention n alpha.
+        Penalty during training, in the convention n alpha.
 
     Attributes
     ----------
     losses_ : array of shape (evaluations,)
-        Mean squared loss of the held-out rows, at random kitchen sinks first. Fewer than 10 rows
-        are all trained on and held out.
+        Mean squared loss of the held-out rows, starting at random kitchen sinks. If there are fewer
+        than 10 rows, all of them are both trained on and held out.
 
     References
     ----------
@@ -146,7 +146,7 @@ class VariableProjection(ScoredFeatures):
 def hold_out(
     rows: Rows, targets: Array, random: Streams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
-    """Return the rows and targets to train on, and a tenth that judges; of fewer than 10, all."""
+    """Split rows and targets into a training part and a held-out tenth (below 10 rows: all)."""
     order = random.selection.permutation(len(targets))
     held = np.sort(order[: len(targets) // 10])
     training = np.sort(order[len(held) :])
@@ -180,9 +180,9 @@ def held_out_loss(
 def reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the loss at the best coefficients and its gradients by frequencies and offsets.
+    """Return the loss at the optimal coefficients and its gradients for frequencies and offsets.
 
-    Their shapes are (d, M) and (M,); the second means something for the offset map only.
+    The gradients have shapes (d, M) and (M,). The second one is meaningful only for the offset map.
     """
     n, apart = len(targets), features.columns_apart()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0

@@ -1,6 +1,6 @@
-"""The solvers: what is fitted on the features, found by name and task.
+"""The solvers: models fitted on the features, found by name and task.
 
-A class is imported when it is first asked for; `rfbench.registry` says where it is.
+A class is imported on first access; `rfbench.registry` maps its name to its module.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def find_class(name: str, task: str = "classification") -> type[Any]:
     declared = SOLVERS.find(name)
     if task not in declared:
         raise MethodError(
-            f"The solver {name} does not do {task}.", f"It does {', '.join(declared)}."
+            f"The solver {name} does not support {task}.", f"It supports {', '.join(declared)}."
         )
     cls: type[Solver] = declared[task]
     return cls
 
 
 def get_revision(name: str) -> int:
-    """Return the revision of a solver of rfbench, 1 for any other."""
+    """Return the revision of a solver of rfbench, or 1 for other solvers."""
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
 
@@ -46,21 +46,21 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     Parameters
     ----------
     name : str
-        Name of the solver, see ``rfbench list solvers``.
+        Name of the solver, as printed by ``rfbench list solvers``.
     task : {'classification', 'regression'}
-        Task that the solver is for.
+        Task of the solver.
     **parameters : Any
         Parameters of its class.
 
     Returns
     -------
     Solver
-        The solver, not fitted.
+        The unfitted solver.
 
     Raises
     ------
     MethodError
-        There is no such solver, or a parameter is wrong.
+        If the solver is unknown, or a parameter is wrong.
 
     Examples
     --------

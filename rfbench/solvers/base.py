@@ -1,8 +1,8 @@
-"""What all solvers share: a grid of penalties is fitted, and one of them chosen.
+"""The base class of all solvers: it fits a grid of penalties and selects one of them.
 
-A solver is a scikit-learn estimator; `fit` takes in addition a fitted feature map (`features`), so
-that the rows are seen block by block. A subclass writes `_fits`: the fits for every value of the
-grid, of all rows and of all but one group of rows.
+A solver is a scikit-learn estimator. `fit` also accepts a fitted feature map (`features`), so that
+rows are processed in blocks. A subclass writes `_fits`, which fits every value of the grid on all
+rows and on all rows except one group.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
-# A fifth, as of five folds. Doubled, the fits that choose lack two fifths of the rows.
+# A fifth, as in five-fold cross-validation. Doubled, the fits used for the selection lack two
+# fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# Decisions that are held at once where the rows of a fold choose, 16 MiB. Measured: 300,000 rows of
-# 100 classes take 71 MB where all at once took 1.8 GB. Doubled, they take 16 MB more.
+# Number of decision values held at once when folds are evaluated, 16 MiB. Measured: for 300,000
+# rows of 100 classes this needs 71 MB, and 1.8 GB with all values at once. Doubled, it needs 16 MB
+# more.
 DECISIONS = 2**21
 
 
@@ -60,7 +62,7 @@ SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NO
 
 
 def make_grid_rule(rule: Rule) -> Rule:
-    """Return the rule of one value, or a list of values, that each hold a rule."""
+    """Return the rule that one value, or each value of a list, has to satisfy."""
 
     def holds(values: Any) -> bool:
         listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
@@ -71,7 +73,7 @@ def make_grid_rule(rule: Rule) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyChoice:
-    """The number of the chosen penalty in the grid, and by which losses it was chosen.
+    """The index of the selected penalty in the grid, and the losses used for the selection.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class PenaltyChoice:
     loss : float or None
     fold_losses : array of shape (K,) or None
     decisions : array of shape (n, t) or None
-        Of the evaluation rows, where these choose.
+        Decision values of the evaluation rows, if these were used for the selection.
     """
 
     best: int
@@ -95,62 +97,69 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha, as in the
-        solver's own formula: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2 for
-        the logistic loss and the support vector machines. 'per-sample': n alpha takes the place of
-        alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
 
     Attributes
     ----------
     report_ : FitReport
-        The facts of the fit; the attributes from `alpha_` on read it.
+        The facts of the fit; the attributes from `alpha_` on are read from it.
     intercept_ : array of shape (t,)
         t decision columns: 1 for a binary or real target, else one per class or pair of classes.
     alpha_ : float
-        The chosen penalty, in the convention asked for.
+        The selected penalty, in the convention `alpha_convention`.
     alpha_absolute_ : float
-        alpha in the solver's formula, for all training rows.
+        alpha in the solver's formula, for the fit on all rows.
     alpha_scale_free_ : float
         alpha_absolute_ divided by the mean squared norm of a row of features.
     notes_ : list of str
-        What a reader should know of the fit: fall-backs, no convergence.
-    converged_ : bool or None
-        Whether the chosen fit reached its tolerance; None of a closed form.
-    gap_ : float or None
-        How far the chosen fit is from its optimum at most, relative to the objective and proven by
-        a bound; the worst decision column. None of a closed form. Above 1e-4 `converged_` is False.
-    gap_folds_ : float or None
-        The largest gap of the fits that chose: of every fold, for every value of the grid.
+        Notes for readers of the results: fall-backs, missing convergence.
+        converged_ : bool or None
+            Whether the selected fit reached its tolerance; None for closed-form solutions.
+        gap_ : float or None
+            Proven upper bound of the distance of the selected fit from its optimum, relative to the
+            objective, for the worst decision column. None for closed-form solutions. If it is above
+            1e-4, `converged_` is False.
+        gap_folds_ : float or None
+            The largest gap of the fits used for the selection, over all folds and all values of the
+            grid.
     n_columns_ : int
-        Number of coefficients of a decision column.
+        Number of coefficients per decision column.
     evaluation_decisions_ : array of shape (n, t)
-        Decision values of the evaluation rows, if they chose the penalty.
+        Decision values of the evaluation rows, if the penalty was selected on them.
     selection_loss_ : float or None
-        Mean loss of the chosen value on its validation rows: squared error, or misclassification
-        (0 to 1); None where nothing was chosen.
-    fold_losses_ : array of shape (K,) or None
-        The same in each fold.
-    features_in_folds_ : {'nested', 'once'} or None
-        How features that look at the target were fitted for the validation rows; None of other
-        features, and where no training rows chose.
+        Mean loss of the selected value on its validation rows: squared error, or misclassification
+        (0 to 1). None if nothing was selected.
+        fold_losses_ : array of shape (K,) or None
+            The same loss in each fold.
+        features_in_folds_ : {'nested', 'once'} or None
+            How features that use the target were fitted for the validation rows. None for other
+            features, or if no training rows were held out.
     """
 
-    # One more when the solver measures something else: then its trials have new identities.
+    # Incremented when the solver computes something different; its trials then get new identities.
     revision: ClassVar[int] = 1
-    # Has the leave-one-out error in closed form.
+    # True if the solver has the leave-one-out error in closed form.
     leaves_one_out: ClassVar[bool] = False
 
     positive_alphas: ClassVar[bool] = False
@@ -163,7 +172,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     intercept: bool = parameter(True, BOOLEAN)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    # A real target, of one or several columns; otherwise labels.
+    # True for a real target with one or several columns, False for labels.
     numeric_target: ClassVar[bool]
 
     def grid(self) -> Array:
@@ -171,61 +180,61 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
-        """Return the absolute penalties for a fit on this number of rows."""
+        """Return the absolute penalties for a fit on `rows` rows."""
         return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
-        """Return what is fitted to the y of `fit`."""
+        """Return the targets for the y of `fit`."""
 
     @abstractmethod
     def _truth(self, y: Any) -> NDArray[Any]:
-        """Return the y of evaluation rows, as `Targets.truth` is."""
+        """Return the y of evaluation rows in the form of `Targets.truth`."""
 
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         """Return the mean loss of decision values, shape (a, n, t), for each value of the grid."""
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return `_losses` times the rows; infinite if a decision is not a number."""
-        # A fit that overflowed has NaN decisions. argmin takes the first NaN for the smallest
-        # value, so that such a fit would win: its loss is infinite.
+        """Return `_losses` times the number of rows; infinite if a decision is not a number."""
+        # A fit that overflowed has NaN decisions. argmin would select the first NaN as the smallest
+        # value, so the loss of such a fit is set to infinity.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
         losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
         return np.where(usable, losses * decisions.shape[1], np.inf)
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        """Fit all rows, and all rows except group g for every g of the groups >= 0."""
+        """Fit all rows, and all rows except group g for every group g >= 0."""
 
     @abstractmethod
     def _keep(self, path: Path, best: int) -> None:
-        """Set the attributes of the chosen fit."""
+        """Set the attributes of the selected fit."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters cannot be used, without any data."""
+        """Raise MethodError if the parameters are not allowed; no data are needed."""
         super().check_parameters()
         if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
                 f"There are {len(self.grid())} alphas and selection is 'fixed'.",
-                "A fixed one is a single number.",
-                "Give one, or selection: cv5, validation or test.",
+                "'fixed' requires a single value.",
+                "Give one value, or selection: cv5, validation or test.",
             )
         if self.selection == LOO and not self.leaves_one_out:
             raise MethodError(
                 f"{type(self).__name__} has no leave-one-out error in closed form.",
                 "Kernel ridge has one.",
-                "Take selection: cv5.",
+                "Use selection: cv5.",
             )
         if self.positive_alphas and (self.grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
                 "Its C is 1 / alpha.",
-                "Take a small penalty instead of 0.",
+                "Use a small penalty instead of 0.",
             )
 
     def chosen_selection(self) -> str:
-        """Return the selection; if it is None, 'fixed' or 'cv5'."""
+        """Return the selection; None becomes 'fixed' for a single value and 'cv5' otherwise."""
         if self.selection is not None:
             return str(self.selection)
         return "fixed" if len(self.grid()) == 1 else "cv5"
@@ -250,18 +259,18 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             A real target may have several columns, (n, t).
         features : fitted transformer, optional
         features_in_folds : {'nested', 'once'} or function
-            Features that look at the target (`rfbench.samplers.base.uses_target`) are copied
-            and fitted anew without the rows of each fold, or taken as they are, though they have
-            seen the targets of the rows that then choose. A function fits the features of a
-            fold, see `rfbench.solvers.folds.Refit`.
+            'nested': for each fold, a copy of features that use the target
+            (`rfbench.samplers.base.uses_target`) is fitted without the rows of the fold. 'once':
+            the features are used unchanged, although they have seen the targets of the held-out
+            rows. A function fits the features of a fold (`rfbench.solvers.folds.Refit`).
         groups : array of shape (n,), optional
-            The group (subject, patient) of each row: whole groups are held out.
+            The group (subject, patient) of each row; complete groups are held out.
         evaluation : tuple of rows and targets, optional
-            For the selection 'test'.
+            Required by the selection 'test'.
         clock : Clock, optional
-            It measures the parts of the work; fits of features in folds count as training.
+            It measures the parts of the work. Fits of features in folds count as training.
         """
-        # Parameters first: a wrong one is refused before rows are read.
+        # Check parameters first, so that a wrong one is rejected before rows are read.
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -280,27 +289,28 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         self.features_ = features if self.uses_features else None
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
-        # Make folds. Before anything is fitted: features that look at the target must not see the
-        # validation rows, and all samplers of a trial get the same folds, whatever they draw.
+        # Make the folds before anything is fitted: features that use the target must not see the
+        # validation rows, and all samplers of a trial get the same folds, independent of their
+        # draws.
         folds = self._groups(selection, design.n, groups, targets.codes, notes)
         refit = None if folds is None else make_refit(features_in_folds, self.features_)
-        # Fit the whole grid at once: what the penalties have in common, a Gram matrix or an
-        # eigendecomposition, is computed once. Folds with features of their own are fitted by
-        # `_with_nested`; here only all rows are fitted then.
+        # Fit the complete grid at once: a Gram matrix or an eigendecomposition that all penalties
+        # share is computed once. Folds that need their own features are fitted by `_with_nested`;
+        # here only all rows are fitted then.
         fits = self._fits(design, targets, None if refit else folds, clock)
         if refit is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
-        # Each row is judged by a fit that has not been given it. Of a grid of one the losses are
-        # only reported.
+        # Each row is evaluated by a fit that has not seen it. For a grid with one value the losses
+        # are only reported.
         if selection == "test":
             choice = self._choose_by_evaluation(fits, evaluation, clock)
         else:
             choice = self._choose_by_folds(fits, design, targets, folds, clock)
-        # Keep the fit of all rows at the chosen penalty. The others are dropped: a path takes as
-        # many times the memory as there are penalties.
+        # Keep the fit of all rows at the selected penalty. The other fits are dropped, because the
+        # memory of a path is proportional to the number of penalties.
         self._keep(fits.path, choice.best)
-        # Noted in the row: features that have seen the targets of the held-out rows make the losses
-        # of the folds too small, and the penalty too weak.
+        # This is reported in the row: if features have seen the targets of the held-out rows, the
+        # losses of the folds are too small and the penalty too weak.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -314,7 +324,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self
 
     def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
-        """Raise MethodError if a selection has no rows to choose by, or cuts through groups."""
+        """Raise MethodError if a selection has no rows to use, or would split groups."""
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but fit was given no evaluation rows.",
@@ -324,8 +334,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if selection == LOO and groups is not None:
             raise MethodError(
                 "selection is 'loo', and the rows have groups.",
-                "A row that is left out alone leaves the others of its group in.",
-                "Take selection: cv5, whose folds are whole groups.",
+                "Leaving out a single row keeps the other rows of its group.",
+                "Use selection: cv5; its folds are complete groups.",
             )
 
     def _groups(
@@ -336,11 +346,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         codes: NDArray[np.intp] | None = None,
         notes: list[str] | None = None,
     ) -> Groups:
-        """Return the number of the held-out fold of each row, -1 for rows never held out."""
+        """Return the index of the held-out fold of each row, -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
-        # Folds depend on random_state, the rows and their groups, and not on the draws of the
-        # features: methods of one trial are compared on the same folds.
+        # Folds depend on random_state, the rows and their groups, but not on the draws of the
+        # features. Therefore all methods of a trial are compared on the same folds.
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
             state = int(state.randint(2**31 - 1))
@@ -348,13 +358,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         validation = selection == "validation"
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
-            # A subject whose rows are on both sides would be recognised, and not predicted.
+            # With rows of one subject on both sides, the subject would be recognised instead of
+            # predicted.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds: the training rows are of {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
-        # Random, because files are often sorted by the target: folds of adjacent rows would lack a
-        # class.
+        # The order is random, because files are often sorted by the target; folds of adjacent rows
+        # would then lack a class.
         order = generator.permutation(n)
         if validation:
             folds = np.full(n, -1)
@@ -374,14 +385,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         refit: Refit,
         clock: Clock,
     ) -> Fits:
-        """Return the fits of all rows, and one per fold of the others, through its own features.
+        """Return the fits of all rows, and one fit without each fold that uses its own features.
 
-        All time of a fold counts as training.
+        All time spent on a fold counts as training.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # Features that look at the target are fitted without the fold. With the fold's targets
-            # they would fit the fold too well, and the smallest penalty would win.
+            # Features that use the target are fitted without the fold. With the fold's targets they
+            # would fit the fold too well, and the smallest penalty would be selected.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
@@ -392,17 +403,17 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # On a clock of its own: the row's time of features is the time of the fit on all rows.
+        # Folds use a separate clock: the time of features in the row refers to the fit on all rows.
         clock.charge(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
-        """Return the choice by the loss on the evaluation rows, with their decision values.
+        """Return the selection with the smallest loss on the evaluation rows, and their decisions.
 
-        The trial is scored by the same decision values, which are computed once.
+        The trial is scored with the same decision values, so they are computed once.
         """
-        # min over the grid of the loss on the evaluation rows: the papers' choice by test error,
-        # which is optimistic. The column `selection` of the row says so.
+        # The papers select by test error, that is, by the minimum over the grid of the loss on the
+        # evaluation rows. This is optimistic. The column `selection` of the row records it.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.part("test"):
             decisions = fits.path.decisions(design)
@@ -413,29 +424,32 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _choose_by_folds(
         self, fits: Fits, design: Design, targets: Targets, folds: Groups, clock: Clock
     ) -> PenaltyChoice:
-        """Return the choice by the mean loss of all rows held out; the first without such rows.
+        """Return the selection with the smallest mean loss over all held-out rows.
 
-        The grid decreases, and argmin takes the first of equal losses: the strongest penalty.
+        Without held-out rows the first value is selected. The grid is decreasing and argmin returns
+        the first of equal losses, so ties select the strongest penalty.
         """
         sums = fits.held_loss
         if folds is None and sums is None:
             return PenaltyChoice(0)
         if sums is None:
-            # The time of choosing is time of training: without it a large grid would look free.
+            # The time of the selection counts as training; otherwise a large grid would seem to
+            # cost nothing.
             with clock.part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
-        # Sums over rows, and not means of folds: every row counts the same in folds of any size.
+        # Losses are summed over rows, not averaged over folds: every row has the same weight in
+        # folds of any size.
         losses = sums.sum(axis=0)
         best = int(np.argmin(losses))
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
 
     def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Groups) -> Array:
-        """Return the summed loss of each fold by the fit without it, shape (K, a)."""
+        """Return the summed loss of each fold under the fit without it, shape (K, a)."""
         sums = []
         for g, fitted in enumerate(fits.partial):
             rows = np.flatnonzero(folds == g)
-            # All decisions at once would take more memory than the features.
+            # The decisions of all rows at once would need more memory than the features.
             at_once = max(1, DECISIONS // fitted.intercepts.size)
             loss = np.zeros(len(fitted.intercepts))
             for start in range(0, len(rows), at_once):
@@ -451,8 +465,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
-        # A fit that met its own criterion is not taken for converged where the bound, which does
-        # not depend on the criterion, leaves room for a better objective. NaN is no proof either.
+        # A fit that met its own criterion does not count as converged if the bound, which is
+        # independent of the criterion, allows a better objective. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
             notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
@@ -464,7 +478,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return {
             "alpha": float(self.grid()[best]),
             "alpha_absolute": absolute,
-            # alpha / s^2 for features s z gives the fit of alpha for z: only the quotient compares.
+            # Features s z with alpha give the same fit as z with alpha / s^2: only the ratio is
+            # comparable.
             "alpha_scale_free": absolute / fits.row_norm if fits.row_norm > 0 else float("nan"),
             "converged": converged,
             "gap": gap,
@@ -474,15 +489,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         }
 
     def holds_out_rows(self, n: int) -> bool:
-        """Return whether training rows choose by validation or in folds.
+        """Return True if the penalty is selected on a held-out part or in folds of the rows.
 
-        Rows that are left out one by one do not: with them, features that look at the target are
-        refused.
+        Leave-one-out does not hold out rows in this sense; with it, features that use the target
+        are rejected.
         """
         return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
 
     def with_choice(self) -> Solver:
-        """Return an unfitted copy with the penalty that was chosen alone."""
+        """Return an unfitted copy with the selected penalty as its only value."""
         chosen: Solver = clone(self).set_params(alphas=[self.report_.alpha], selection="fixed")
         return chosen
 
@@ -500,9 +515,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
 
 class LinearModel(Solver):
-    """Base of the solvers whose decisions are linear in the features.
+    """Base of the solvers with decisions that are linear in the features.
 
-    Its parameters are those of `Solver`.
+    The parameters are the parameters of `Solver`.
 
     Attributes
     ----------

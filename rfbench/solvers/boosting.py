@@ -1,4 +1,4 @@
-"""Gradient boosting of scikit-learn, its parameters searched: what features are compared with."""
+"""Gradient boosting of scikit-learn with a parameter search, a baseline for features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
 
-# What is drawn from, each value as likely as any other; around scikit-learn's defaults.
+# Values that are drawn with equal probability; they surround scikit-learn's defaults.
 BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
@@ -23,8 +23,8 @@ BOOSTING_GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-# Trees without a smaller loss on the rows held out, after which a fit stops: twice scikit-learn's
-# default, 10, because small learning rates gain little per tree.
+# A fit stops after this number of trees without a smaller loss on the held-out rows. It is twice
+# scikit-learn's default, 10, because small learning rates gain little per tree.
 ROUNDS_WITHOUT_GAIN = 20
 
 
@@ -34,23 +34,24 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_iter : int
-        How many settings are tried; scikit-learn's defaults are the first.
+        Number of settings tried; scikit-learn's defaults are the first.
     cv : int or list of pairs of arrays
-        How many folds choose, or the rows of each that are fitted and held out.
+        Number of folds, or for each fold the indices of the rows that are fitted and held out.
     trees : int
-        The most trees; each fit of a fold stops by the loss on its rows held out, and the final
-        one takes the mean number of the folds. With 0 their number is drawn, as in `BOOSTING_GRID`.
+        Maximum number of trees. Each fit of a fold stops by the loss on its held-out rows, and the
+        final fit uses the mean number over the folds. With 0 the number of trees is drawn from
+        `BOOSTING_GRID`.
     random_state : int
-        Of the settings drawn, the folds and the fits.
+        Seed of the drawn settings, the folds and the fits.
 
     Attributes
     ----------
     best_params_ : dict
-        The setting that was chosen, with its number of trees as ``max_iter``.
+        The selected setting, with its number of trees as ``max_iter``.
     at_edge_ : list of str
-        Those of its values that are the smallest or the largest of those tried.
+        Names of the parameters with the smallest or the largest value tried.
     best_estimator_ : estimator
-        With these, fitted on all rows.
+        An estimator with this setting, fitted on all rows.
     """
 
     boosting: ClassVar[type[Any]]
@@ -102,7 +103,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fitted(self, setting: dict[str, Any], X: Rows, y: Any, X_val: Rows, y_val: Any) -> Any:
-        """Fit a setting on the rows of a fold; where trees stop, by the loss on those held out."""
+        """Fit one setting; with early stopping the held-out rows determine the number of trees."""
         if not self.trees:
             return self._model(setting).fit(X, y)
         stopping = {
@@ -121,14 +122,14 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
 
 
 class SearchedBoostingRegressor(RegressorMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting of regression trees, searched by the squared error; see its base."""
+    """Gradient boosting of regression trees, searched by the squared error."""
 
     boosting = HistGradientBoostingRegressor
     scoring = "neg_mean_squared_error"
 
 
 class SearchedBoostingClassifier(ClassifierMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting of classification trees, searched by the error; see its base."""
+    """Gradient boosting of classification trees, searched by the error."""
 
     boosting = HistGradientBoostingClassifier
     scoring = "accuracy"

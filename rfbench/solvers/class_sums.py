@@ -1,4 +1,4 @@
-"""The class whose training rows are most alike, added up: a classifier without any fit."""
+"""A classifier that predicts the class with the largest sum of kernel values; nothing is fitted."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from sklearn.utils import gen_batches
 
 from rfbench.arrays import Array
 
-# Rows whose kernel's values are in memory at a time. Measured by `python -m scripts.bench.doubled`:
-# halved .94, doubled 1.24 of the CPU time.
+# Number of rows whose kernel values are in memory at once. Measured by `python -m
+# scripts.bench.doubled`: halved .94, doubled 1.24 of the CPU time.
 BATCH_ROWS = 1000
 
 
 class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict the class with the largest sum of k(x, x_i) over its training rows x_i.
+    """Predict the class with the largest sum of k(x, x_i) over its rows x_i in the training set.
 
     Reid, Choromanski, Likhosherstov and Weller, Simplex Random Features, ICML 2023, section 4.3.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Of the Gaussian kernel, which is then exact. By default k is the product of the columns, so
-        that those of random features give its estimate.
+        Bandwidth of the Gaussian kernel, which is computed exactly. By default k is the product of
+        the columns, so that random features give an estimate of k.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:
         self.bandwidth = bandwidth
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Add up the rows of each class, or keep them for the exact kernel."""
+        """Sum the rows of each class, or store them for the exact kernel."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         one_hot = np.eye(len(self.classes_))[codes]
         if self.bandwidth is None:

@@ -1,4 +1,4 @@
-"""How class labels become columns of -1 and +1, and decision values become labels again."""
+"""Coding of class labels as columns of -1 and +1, and decoding of decision values to labels."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ MULTICLASS = (ONE_VS_REST, ONE_VS_ONE)
 class Coding:
     """The decision columns of a classification.
 
-    Two classes take one column, +1 for the second. More take one column per class (one-vs-rest), or
-    one per pair i < j of classes in the order (0, 1), (0, 2), ..., +1 for j (one-vs-one).
+    Two classes have one column, with +1 for the second class. More classes have one column per
+    class (one-vs-rest), or one per pair i < j of classes in the order (0, 1), (0, 2), ..., with +1
+    for j (one-vs-one).
 
     Attributes
     ----------
@@ -35,18 +36,19 @@ class Coding:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The pairs of classes, in the order of their columns."""
+        """Pairs of classes, in the order of their columns."""
         return list(combinations(range(self.k), 2))
 
     @property
     def by_pairs(self) -> bool:
-        """Whether the columns are pairs of several classes."""
+        """Whether each column is a pair of classes."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
     def columns(self, codes: Codes) -> Array:
         """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair.
 
-        Of more than two classes in one byte each: of a hundred they are more than the rows.
+        With more than two classes each value has one byte, because for a hundred classes the
+        columns are larger than the rows.
         """
         if self.k == 2:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -56,19 +58,20 @@ class Coding:
     def decode(self, decisions: Array) -> Codes:
         """Return the class codes of decision values, shape (..., t).
 
-        One column: the second class where the value is positive. One-vs-rest: the largest value.
-        One-vs-one: each pair votes (for j where its value is positive, else for i), the class with
-        most votes wins; among those, the one with the largest sum of the values in its favour;
-        among those, the first.
+        With one column, the second class is predicted if the value is positive. With one-vs-rest,
+        the class with the largest value is predicted. With one-vs-one, each pair votes for j if its
+        value is positive, else for i, and the class with most votes wins. A tie is decided by the
+        largest sum of values in favour of a class, a further tie by the order of the classes.
         """
         if self.k == 2:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
         return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
 
     def scores(self, decisions: Array) -> Array:
-        """Return decision values, with one value per class in place of one per pair.
+        """Return decision values with one value per class; pairs of classes are combined by votes.
 
-        The number of votes, plus the sum of the values in its favour mapped into (-1/3, 1/3).
+        The value is the number of votes plus the sum of the values in favour of the class, mapped
+        into (-1/3, 1/3).
         """
         if not self.by_pairs:
             return decisions
@@ -78,7 +81,7 @@ class Coding:
         return np.asarray(votes + favour / (3 * (np.abs(favour) + 1)))
 
     def _signs(self) -> Array:
-        """Return what each class is in each pair, shape (k, t): -1, +1, or 0."""
+        """Return the sign of each class in each pair, shape (k, t): -1, +1, or 0."""
         first, second = np.array(self.pairs).T
         classes = np.arange(self.k)[:, None]
         return np.asarray((classes == second) * 1.0 - (classes == first) * 1.0)
@@ -86,7 +89,7 @@ class Coding:
 
 @dataclass(frozen=True)
 class Targets:
-    """What is fitted.
+    """The targets of a fit.
 
     Attributes
     ----------
@@ -103,10 +106,10 @@ class Targets:
 
     @property
     def truth(self) -> NDArray[Any]:
-        """What decision values are compared with: the class codes, or the real targets."""
+        """The reference values for decisions: class codes, or real targets."""
         return self.columns if self.codes is None else self.codes
 
     def take(self, rows: NDArray[np.bool_]) -> Targets:
-        """Return the targets of some of the rows."""
+        """Return the targets of the rows selected by a mask."""
         codes = None if self.codes is None else self.codes[rows]
         return Targets(self.columns[rows], codes, self.coding)

@@ -1,4 +1,4 @@
-"""The rows as a solver sees them: through a fitted feature map, block by block."""
+"""The design of a fit: rows with a fitted feature map, processed in blocks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rfbench.errors import MethodError
 from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
 
-# Of a block of features that is multiplied and dropped; half of an L2 cache. Measured by `python -m
-# scripts.bench.doubled`: halved .96, doubled .93 of the CPU time of a ridge fit.
+# Size of a block of features that is multiplied and dropped; half of an L2 cache. Measured by
+# `python -m scripts.bench.doubled`: halved .96, doubled .93 of the CPU time of a ridge fit.
 DESIGN_BLOCK_BYTES = 2**19
 
 
 class Design:
-    """Rows together with the feature map that they go through; the n x p matrix is never needed.
+    """Rows together with their feature map; the full n x p matrix is not required.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Design:
     Attributes
     ----------
     clock : Clock or None
-        Of training rows: where forming their features anew is booked, whatever it is for.
+        For a training set, the clock that is charged when features are computed again.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
@@ -57,16 +57,16 @@ class Design:
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes of one row's features as the method stores them; other people's are numbers."""
+        """Bytes per row of features as stored by the method; otherwise of a dense row."""
         itemsize = int(self.X.dtype.itemsize)
         if self._map is not None:
             return self._map.bytes_per_row(itemsize)
         return self.n_columns * itemsize
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of some rows into `out`, shape (len(rows), n_columns).
+        """Write the features of rows into `out`, shape (len(rows), n_columns).
 
-        MethodError where they are not finite: every solver sees its rows through here.
+        Raise MethodError if they are not finite; every solver computes its features here.
         """
         if self._map is not None:
             self._map.transform_into(rows, out)
@@ -78,7 +78,7 @@ class Design:
         check_finite(out, "The features")
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of some of the rows; it has no clock yet."""
+        """Return the design of the chosen rows, without a clock."""
         return Design(select_rows(self.X, chosen), self.features)
 
     def matrix(self) -> FloatArray:
@@ -92,7 +92,7 @@ class Design:
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, see `gram.accumulate_groups`."""
+        """Return the normal equations of the features. See `gram.accumulate_groups`."""
         return gram.accumulate_groups(
             self.transform_into,
             self.X,
@@ -107,8 +107,9 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # Not in float32: coefficients before a projection can be large, and amplify its rounding.
-        # Nor for few rows: to project the coefficients takes as long as to project so many rows.
+        # Use the inner map only in float64, because coefficients before a projection can be large
+        # and amplify the rounding of float32. Use it only for many rows: projecting the
+        # coefficients costs as much as projecting as many rows.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:
@@ -134,7 +135,7 @@ class Design:
 
 
 class FormedDesign(Design):
-    """A design of features that are columns formed already, picked and rescaled.
+    """A design with features that are selected and rescaled from columns computed before.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ class FormedDesign(Design):
         self._formed = formed
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of some of the rows."""
+        """Return the design of the chosen rows."""
         return FormedDesign(replace(self._formed, columns=self.X[chosen]))
 
     def multiply(self, coefficients: FloatArray) -> Array:
@@ -159,10 +160,10 @@ class FormedDesign(Design):
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features, see `gram.accumulate_groups`.
+        """Return the normal equations of the features. See `gram.accumulate_groups`.
 
-        Where the columns are no more than the features, they are picked and rescaled in the
-        equations. Then nothing is left to form, and the columns are read once.
+        If there are at most as many columns as features, the equations of the columns are computed
+        once and then indexed and rescaled; the feature matrix is not computed.
         """
         if self.X.shape[1] > self.n_columns:
             return super().equations(targets, groups, clock, centre)
@@ -172,22 +173,22 @@ class FormedDesign(Design):
 
 
 def check_finite(values: FloatArray, what: str) -> None:
-    """Raise MethodError where values are NaN or infinite; `what` begins the sentence.
+    """Raise MethodError if values are NaN or infinite; `what` is the start of the message.
 
-    The sum of squares tells, but for an overflow of its own.
+    The sum of squares detects this quickly; a full check follows because the sum may overflow.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         squares = np.vdot(values, values)
     if not np.isfinite(squares) and not np.isfinite(values).all():
         raise MethodError(
             f"{what} are not finite.",
-            "The rows or the sampler have NaN or infinity.",
+            "The rows or the features contain NaN or infinity.",
             "Look for missing values, and scale the data.",
         )
 
 
 def make_design(X: Rows, features: Any) -> Design:
-    """Return the design of rows: the features' own, or of columns that are formed already."""
+    """Return the design of rows; it reuses features that were computed during their fit."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)

@@ -1,4 +1,4 @@
-"""Regression and classification: from targets to columns, from decision values to predictions."""
+"""Base classes for regression and classification: target columns and predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rfbench.solvers.probabilities import calibrate
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
-    """A solver for real targets, one or several columns."""
+    """A solver for real targets with one or several columns."""
 
     numeric_target: ClassVar[bool] = True
 
@@ -32,7 +32,7 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
     def predict(self, X: Rows) -> Array:
-        """Return the predictions of X of shape (n, d), shaped as the y of `fit`."""
+        """Return the predictions for X of shape (n, d), in the shape of the y of `fit`."""
         values = self.decisions(X)
         return values if self._shape else values[:, 0]
 
@@ -44,7 +44,7 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
 
 
 class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
-    """A solver for class labels, see `Coding` for its decision columns.
+    """A solver for class labels. `Coding` describes its decision columns.
 
     Attributes
     ----------
@@ -62,15 +62,15 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         k = len(self.classes_)
         if k < 2:
             raise MethodError(
-                f"The training rows have one class only: {self.classes_[0]}.",
+                f"The training set has only one class: {self.classes_[0]}.",
                 "A classifier needs at least 2 classes; the number of classes has to be greater "
                 "than one; got 1 class.",
             )
         if k > 2 and not self.multi_class:
             raise MethodError(
-                f"{type(self).__name__} is for two classes, there are {k}.",
+                f"{type(self).__name__} supports two classes, but there are {k}.",
                 f"Only binary classification is supported. The type of the target is {k} classes.",
-                "Take the solver svm, say.",
+                "Use for example the solver svm.",
             )
         self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
         return Targets(self.coding_.columns(codes), codes, self.coding_)
@@ -79,7 +79,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
     def _truth(self, y: Any) -> Codes:
-        """Return the codes of labels, -1 for a label that was not among the training rows."""
+        """Return the codes of labels, -1 for a label that is not in the training set."""
         labels = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         return np.where(self.classes_[codes] == labels, codes, -1)
@@ -89,27 +89,27 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return self.coding_.decode(decisions)
 
     def coded(self, labels: Any) -> Array | None:
-        """Return labels as the columns that least squares fitted; None where it fitted others."""
+        """Return labels as the columns of a least-squares fit; None if it fitted other columns."""
         if not self.fits_coded_labels or self.coding_.by_pairs:
             return None
         return self.coding_.columns(self._truth(labels))
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
-        """Return the probabilities of the classes, shape (n, K): decisions that are calibrated.
+        """Return the probabilities of the classes, shape (n, K), from calibrated decisions.
 
-        Scores of least squares are no logits. Each half of the rows is calibrated by the other
-        one, so that no row's own class says something of it.
+        Scores of least squares are not logits. Each half of the rows is calibrated with the other
+        half, so that the class of a row does not affect its own probabilities.
         """
         return calibrate(self.coding_.scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""
-        decisions = self.decisions(X)  # first, since an unfitted solver has no coding
+        decisions = self.decisions(X)  # raises an error for an unfitted solver, which has no coding
         values = self.coding_.scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:
-        """Return the predicted labels, shape (n,), of X of shape (n, d)."""
+        """Return the predicted labels, shape (n,), for X of shape (n, d)."""
         values = self.decisions(X)
         return np.asarray(self.classes_[self.predict_codes(values)])
 

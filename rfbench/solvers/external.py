@@ -1,4 +1,4 @@
-"""An estimator from elsewhere in the place of a solver."""
+"""An adapter that uses any scikit-learn estimator as a solver."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
-# What scikit-learn takes where nothing is said: folds; rows up to which boosting that stops early
-# by itself does not.
+# scikit-learn's defaults: the number of folds, and the number of rows up to which boosting with
+# early_stopping='auto' does not stop early.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
 def holds_out_rows(estimator: Any, n: int) -> bool:
-    """Tell whether an estimator holds out rows of n to choose by: its folds, or to stop early."""
+    """Return True if an estimator holds out rows for the selection, in folds or to stop early."""
     return _has_folds(estimator) or _stops_early(estimator, n)
 
 
 def _has_folds(estimator: Any) -> bool:
-    """Tell whether an estimator of scikit-learn's has folds of its own, that rows can be put in."""
+    """Return True if an estimator of scikit-learn has a parameter `cv` that accepts folds."""
     if not isinstance(estimator, BaseEstimator):
         return False
     cv = estimator.get_params(deep=False).get("cv", "none")
@@ -39,7 +39,7 @@ def _has_folds(estimator: Any) -> bool:
 
 
 def _stops_early(estimator: Any, n: int) -> bool:
-    """Tell whether it stops by the loss on rows held out, and takes these from the caller."""
+    """Return True if it stops early and `fit` accepts the held-out rows."""
     if "X_val" not in inspect.signature(estimator.fit).parameters:
         return False
     asked = getattr(estimator, "early_stopping", False)
@@ -47,7 +47,7 @@ def _stops_early(estimator: Any, n: int) -> bool:
 
 
 class ExternalSolver(FittedModel):
-    """Fits any scikit-learn estimator on the features, all of them in memory at once.
+    """Fits any scikit-learn estimator on the features, which are all in memory at once.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ExternalSolver(FittedModel):
     classification : bool
         Predictions are class codes; otherwise real values.
     random_state : int
-        Of the folds of whole groups.
+        Seed for folds of complete groups.
     """
 
     def __init__(self, estimator: Any, *, classification: bool, random_state: int = 0) -> None:
@@ -64,13 +64,13 @@ class ExternalSolver(FittedModel):
         self._shares: Array | None = None
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit on rows X, shape (n, d), seen through `features`, and y, shape (n,).
+        """Fit on the features of the rows X, shape (n, d), and y, shape (n,).
 
-        An estimator that holds out rows to choose by holds out whole `groups`, shape (n,). One that
-        says `chooses_by_evaluation` is given the rows of `evaluation` as `X_val` and `y_val`, as
-        the solvers' selection 'test' is; its `evaluation_` is what it says of them. What
-        features that look at the target have seen of these rows' targets cannot be taken back
-        here, and is noted.
+        An estimator that holds out rows for the selection holds out complete `groups`, shape (n,).
+        An estimator with the attribute `chooses_by_evaluation` gets the rows of `evaluation` as
+        `X_val` and `y_val`, as in the selection 'test' of the solvers; its `evaluation_` contains
+        its predictions for them. If features use the target, they have already seen the targets of
+        the held-out rows; this is noted.
         """
         clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
         self.features_ = features = given.get("features")
@@ -78,7 +78,7 @@ class ExternalSolver(FittedModel):
         check_fits(
             16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
-            "Take the solver ridge, which streams its rows, or fewer rows or features.",
+            "Use the solver ridge, which streams its rows, or fewer rows or features.",
         )
         notes, in_folds = [], None
         if uses_target(features) and holds_out_rows(self.estimator, design.n):
@@ -108,7 +108,7 @@ class ExternalSolver(FittedModel):
     def _choose_by_evaluation(
         self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
     ) -> dict[str, Any]:
-        """Fit an estimator that chooses by rows that it is given, and return this of the report."""
+        """Fit an estimator that selects on validation rows; return this part of the report."""
         with clock.part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
         said = self.estimator.evaluation_
@@ -121,7 +121,7 @@ class ExternalSolver(FittedModel):
         }
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
-        """Fit the estimator; where it holds out rows and there are groups, whole ones."""
+        """Fit the estimator; if it holds out rows, it holds out complete groups."""
         if groups is None or not holds_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
@@ -152,9 +152,10 @@ class ExternalSolver(FittedModel):
         return values.astype(np.float64).reshape(len(values), -1)
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the probabilities of the classes, shape (n, K); None where it has none.
+        """Return the probabilities of the classes, shape (n, K), or None if it has none.
 
-        Those of the evaluation rows where the estimator chose by them, and X is these.
+        If the estimator was selected on evaluation rows, X are these rows and their stored
+        probabilities are returned.
         """
         if self._shares is not None:
             return self._shares
@@ -167,7 +168,7 @@ class ExternalSolver(FittedModel):
         return decisions[:, 0].astype(np.intp)
 
     def holds_out_rows(self, n: int) -> bool:
-        """Tell whether the estimator holds out rows of n to choose by, see `holds_out_rows`."""
+        """Return True if the estimator holds out some of n rows for the selection."""
         return holds_out_rows(self.estimator, n)
 
     def with_choice(self) -> ExternalSolver:

@@ -1,4 +1,4 @@
-"""The fits of a grid: of all rows, and of all rows but each held-out group."""
+"""The fits of a grid, on all rows and on all rows except each held-out group."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from rfbench.solvers.design import Design, check_finite
 
 Groups = NDArray[np.intp] | None
 
-# Values of the kernel that are formed at a time, 8 MiB. Measured by `python -m
-# scripts.bench.doubled`: halved 1.07, doubled 1.07 of the CPU time of predictions (2,000 training
-# rows), four times as many 1.9.
+# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`:
+# halved 1.07, doubled 1.07 of the CPU time of predictions (2,000 rows in the training set), four
+# times as many 1.9.
 BLOCK_VALUES = 2**20
-# A fit that may be further from its optimum, relative to its objective, did not converge. Chosen
-# without a measurement. Halved, more fits are noted as not converged; the coefficients stay as they
-# are.
+# A fit counts as not converged if its distance from the optimum, relative to the objective, may
+# exceed this value. Chosen without a measurement. Halved, more fits are noted as not converged; the
+# coefficients do not change.
 CERTAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Path(ABC):
-    """The fits of one training set, one a value of the grid.
+    """The solutions on one training set, one per value of the penalty grid.
 
     Attributes
     ----------
     intercepts : array of shape (a, t)
     notes : list of list of str
-        For every value, what a reader should know of its fit (fall-backs, no convergence).
+        For every value, notes for readers of the results (fall-backs, missing convergence).
     converged : array of bool, shape (a,), or None
-        For every value, whether its fit reached the tolerance; None of a closed form.
+        For every value, whether its fit reached the tolerance; None for closed-form solutions.
     gaps : array of shape (a,) or None
-        For every value, how far its fit is from the optimum at most, relative to the objective, of
-        the worst column; None of a closed form.
+        For every value, an upper bound of the distance from the optimum, relative to the objective,
+        for the worst column; None for closed-form solutions.
     """
 
     intercepts: Array
@@ -52,17 +52,17 @@ class Path(ABC):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """For every value, whether its fit converged, and is proven to be near its optimum."""
+        """For every value, whether its fit converged and is proven to be near its optimum."""
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
     def certify(self, i: int, gap: float) -> None:
-        """Record a proven distance to the optimum of the fit of value i; the largest counts."""
+        """Record a proven distance to the optimum for value i; the largest one is kept."""
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
     def stopped(self, i: int, text: str) -> None:
-        """Note that the fit of value i did not reach its tolerance."""
+        """Record that the fit of value i did not reach its tolerance."""
         assert self.converged is not None
         self.converged[i] = False
         if text not in self.notes[i]:
@@ -71,7 +71,7 @@ class Path(ABC):
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of coefficients of a decision column."""
+        """Number of coefficients per decision column."""
 
     @abstractmethod
     def decisions(self, design: Design) -> Array:
@@ -87,7 +87,7 @@ class LinearPath(Path):
     coefficients : array of shape (a, p, t)
         t decision columns: 1 for a binary or real target, else one per class or pair of classes.
     kernel_weights : array of shape (a, p) or None
-        The learned distribution over the features, where there is one.
+        The learned distribution over the features, if there is one.
     """
 
     coefficients: Array
@@ -95,7 +95,7 @@ class LinearPath(Path):
 
     @classmethod
     def blank(cls, a: int, p: int, t: int) -> LinearPath:
-        """Return fits of coefficients zero, to be filled in."""
+        """Return fits with zero coefficients, to be filled in."""
         return cls(
             np.zeros((a, p, t)),
             intercepts=np.zeros((a, t)),
@@ -120,7 +120,7 @@ class LinearPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class KernelPath(Path):
-    """Fits that are combinations of the kernel at the training rows.
+    """Fits that are linear combinations of kernel columns, one per row of the training set.
 
     Attributes
     ----------
@@ -135,11 +135,11 @@ class KernelPath(Path):
 
     @property
     def n_columns(self) -> int:
-        """Number of training rows, each of which has a coefficient."""
+        """Number of rows of the training set, each with one coefficient."""
         return int(self.duals.shape[1])
 
     def decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t); the kernel block by block."""
+        """Return the decision values of the rows, shape (a, n, t), in blocks of kernel values."""
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
         values = np.empty((design.n, a * t))
@@ -155,19 +155,19 @@ class KernelPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """What a solver returns to the selection.
+    """The fits that a solver returns for the selection.
 
     Attributes
     ----------
     path : Path
-        Of all rows.
+        Fits on all rows.
     row_norm : float
-        Mean squared norm of a row of features (of k(x, x), for a kernel).
+        Mean squared norm of a row of features (mean of k(x, x), for a kernel).
     partial : list of Path
-        Of all rows but those of group g, for every g.
+        Fits on all rows except group g, for every g.
     held_loss : array of shape (K, a) or None
-        The loss of the held-out rows, summed over those of a group, or over all of them, each left
-        out by itself (K = 1), where it is known already.
+        The summed loss of the held-out rows of each group, if it is known already. For
+        leave-one-out, K is 1 and the sum is over all rows.
     """
 
     path: Path
@@ -184,12 +184,13 @@ def fit_from_gram(
 ) -> Fits:
     """Fit from normal equations, accumulated in one pass over the rows.
 
-    Folds are sums of the others; their squared error in a regression comes from the equations of
-    the fold. `centre`: with an intercept, see `rfbench.compute.gram.accumulate_groups`.
+    The equations of a fit without a fold are the sum over the other folds. In a regression the
+    squared error of a fold is computed from its own equations. `centre` means that there is an
+    intercept (see `rfbench.compute.gram.accumulate_groups`).
 
-    Pairs of classes are fitted from one Gram matrix per class (and held-out group): the equations
-    of the pair (i, j), +1 for j, are the sum of those of j and of i, the latter with the moments'
-    sign turned. A pair of which no row is left decides 0.
+    Pairs of classes are fitted from one Gram matrix per class (and held-out group). The equations
+    of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
+    the moments of i changed. A pair without rows has the decision value 0.
     """
     coding = targets.coding if targets.coding is not None and targets.coding.by_pairs else None
     k = 1 if coding is None else coding.k
@@ -200,7 +201,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    elif centre and columns.dtype == np.float64:  # coded classes are near zero, and many
+    # coded classes are already near zero, and there may be many
+    elif centre and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
     parts = design.equations(columns, codes, clock, centre)
@@ -213,8 +215,9 @@ def fit_from_gram(
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_groups) if groups is not None else range(0)
-        # Sums: a difference would lose what one large row of the fold hides. The rest of a group
-        # has no name, so that it is gone before the next one's is made.
+        # Use sums, because a difference would lose digits if the fold has one large row. The sum of
+        # the other groups is not assigned to a name, so that it is freed before the next one is
+        # computed.
         partial: list[LinearPath] = [
             fit([_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)])
             for g in held
@@ -243,7 +246,7 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
 
 
 def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
-    """Put paths of one decision column each side by side; None stands for a column of zeros."""
+    """Combine paths with one decision column each; None becomes a column of zeros."""
     first = next(path for path in paths if path is not None)
     a, p, _ = first.coefficients.shape
     coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
@@ -272,18 +275,20 @@ def fit_from_matrix(
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
 ) -> Fits:
-    """Fit from the whole matrix of features, float64, shape (n, p); so many are held at once.
+    """Fit from the complete matrix of features, float64, shape (n, p).
+
+    `matrices` is the number of such matrices held at once.
 
     Raises
     ------
     MethodError
-        The matrix, with its copies, does not fit into memory.
+        If the matrix and its copies do not fit into memory.
     """
     n, p = design.n, design.n_columns
     check_fits(
         8.0 * matrices * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
-        "Take the solver ridge, which streams its rows, or fewer rows or features.",
+        "Use the solver ridge, which streams its rows, or fewer rows or features.",
     )
     with clock.part("features"):
         Z = design.matrix().astype(np.float64, copy=False)

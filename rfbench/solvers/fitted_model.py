@@ -1,4 +1,4 @@
-"""The interface of everything that a trial fits, and the record of one fit."""
+"""The interface of every object that a trial fits, and the record of one fit."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from rfbench.solvers.design import make_design
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitReport:
-    """The facts of one fit, as `Solver` documents them; an adapter gives those that it knows.
+    """The facts of one fit, documented in `Solver`; an adapter fills in the facts that it has.
 
     Attributes
     ----------
     selection : str
-        How the penalty was chosen, 'fixed' where there was one only.
+        How the penalty was selected; 'fixed' for a single value.
     chosen : mapping or None
-        Parameters that an estimator's own search chose, by name; None without a search.
+        Parameters selected by an estimator's own search, by name; None without a search.
     chosen_at_edge : list of str
-        Those of them that are at an edge of the values that were tried.
+        Names of selected parameters that are at an edge of the values tried.
     arrays : mapping of str to array
         Arrays of the fit that are stored with the predictions.
     """
@@ -51,7 +51,7 @@ class FitReport:
 
 
 def reported(name: str) -> Any:
-    """Return the property of a fitted model that reads a field of its report."""
+    """Return a property of a fitted model that reads a field of its report."""
 
     def read(model: FittedModel) -> Any:
         return getattr(model.report_, name)
@@ -60,7 +60,7 @@ def reported(name: str) -> Any:
 
 
 class FitOptions(TypedDict, total=False):
-    """What `fit` can be given besides rows and target; see `Solver.fit`."""
+    """Optional arguments of `fit` in addition to rows and target. See `Solver.fit`."""
 
     features: Any
     features_in_folds: Any
@@ -75,12 +75,12 @@ class FittedModel(ABC):
     Attributes
     ----------
     report_ : FitReport
-        Set by `fit`; the attributes of the same names, with an underscore, read it.
+        Set by `fit`. The attributes of the same names, with an underscore, read it.
     """
 
-    # Whether it is fitted on features; otherwise it is fitted on the rows themselves.
+    # True: the model is fitted on features; False: on the rows themselves.
     uses_features: ClassVar[bool] = True
-    # Whether it has decisions that can be scored.
+    # True: the model has decisions that can be scored.
     predicts: ClassVar[bool] = True
 
     report_: FitReport
@@ -100,19 +100,19 @@ class FittedModel(ABC):
 
     @abstractmethod
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit on rows X, shape (n, d), seen through `features`; see `Solver.fit`."""
+        """Fit on the features of the rows X, shape (n, d). See `Solver.fit`."""
 
     def chosen_selection(self) -> str:
-        """Return how the penalty is chosen, 'fixed' where there is one only, or none."""
+        """Return how the penalty is selected; 'fixed' if there is one penalty or none."""
         return "fixed"
 
     def holds_out_rows(self, n: int) -> bool:
-        """Tell whether `fit` chooses by training rows that it holds out of n."""
+        """Return True if `fit` holds out some of the n rows for the selection."""
         return False
 
     @abstractmethod
     def with_choice(self) -> FittedModel:
-        """Return an unfitted copy whose settings are those that this fit has chosen."""
+        """Return an unfitted copy with the settings that this fit has selected."""
 
     @abstractmethod
     def decisions(self, X: Rows) -> Array:
@@ -123,26 +123,26 @@ class FittedModel(ABC):
         raise MethodError(f"{type(self).__name__} is not fitted on classes.")
 
     def coded(self, labels: Any) -> Array | None:
-        """Return labels as the columns that least squares fitted; None where it fitted others."""
+        """Return labels as the columns of a least-squares fit; None if it fitted other columns."""
         return None
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the probabilities of the classes of rows that were not fitted, shape (n, K).
+        """Return the probabilities of the classes for rows that were not fitted, shape (n, K).
 
-        None of a model that tells classes alone.
+        Return None if the model predicts only classes.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
         codes : array of shape (n,)
-            Their class codes, by which scores that are no probabilities are calibrated.
+            Their class codes, used to calibrate scores that are not probabilities.
         decisions : array of shape (n, t)
             Their decision values.
         """
         raise MethodError(f"{type(self).__name__} is not fitted on classes.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved model; one of an earlier version has attributes in place of a report."""
+        """Restore a saved model; models of earlier versions have attributes instead of a report."""
         state = dict(state)
         names = [each.name for each in fields(FitReport)]
         saved = {name: state.pop(f"{name}_") for name in names if f"{name}_" in state}
@@ -152,12 +152,12 @@ class FittedModel(ABC):
 
 
 class NoSolver(FittedModel):
-    """The solver 'none': the features of the training rows are computed, and nothing is fitted."""
+    """The solver 'none': the features of the training set are computed, but nothing is fitted."""
 
     predicts: ClassVar[bool] = False
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Compute the features of rows X, shape (n, d): their time is that of the features."""
+        """Compute the features of rows X, shape (n, d); the time counts as time of features."""
         design = make_design(X, given.get("features"))
         with (given.get("clock") or Clock()).part("features"):
             design.matrix()
@@ -165,9 +165,9 @@ class NoSolver(FittedModel):
         return self
 
     def with_choice(self) -> FittedModel:
-        """Return another one."""
+        """Return a new `NoSolver`."""
         return NoSolver()
 
     def decisions(self, X: Rows) -> Array:
         """Raise MethodError: nothing is fitted."""
-        raise MethodError("There is no solver, and so there are no decisions.")
+        raise MethodError("The solver 'none' has no decisions.")

@@ -1,4 +1,4 @@
-"""Which rows choose, and what is fitted without them."""
+"""Folds for the selection of a penalty, and features fitted without a fold."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers.base import uses_target
 
-# Features that look at the target are fitted without the rows of the fold that then chooses, or
-# once, on all rows.
+# Features that use the target are fitted without the held-out fold ('nested'), or once on all rows.
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 
-# From the rows outside a fold and their targets to features fitted on them; the clock is charged.
+# Fits features on the rows outside a fold and their targets, and charges the clock.
 Refit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
 def make_refit(asked: str | Refit, features: Any) -> Refit | None:
-    """Return how features are fitted in folds; None: they are the same in all of them.
+    """Return the function that fits features in folds, or None if all folds share the features.
 
-    Nested, a copy of theirs, with their own parameters, is fitted on the rest of the rows.
-    MethodError where `asked` is none of `FEATURES_IN_FOLDS`, nor a function.
+    With 'nested', a copy of the features with the same parameters is fitted on the rows outside the
+    fold. Raise MethodError if `asked` is neither one of `FEATURES_IN_FOLDS` nor a function.
     """
     if callable(asked):
         return asked
@@ -51,22 +50,22 @@ def make_refit(asked: str | Refit, features: Any) -> Refit | None:
 def assign_group_folds(
     groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
 ) -> NDArray[np.intp]:
-    """Return the number of the fold of each row, shape (n,); a group is in one fold.
+    """Return the fold index of each row, shape (n,); all rows of a group are in one fold.
 
     Parameters
     ----------
     groups : array of shape (n,)
-        Which group (subject, patient) each row is of.
+        The group (subject, patient) of each row.
     codes : array of shape (n,) or None
-        Class codes: every fold gets about its share of each class. None: of a regression, whose
-        folds get about as many rows.
+        Class codes: every fold gets about its share of each class. None for a regression: folds get
+        about the same number of rows.
     count : int
-        Number of folds; of fewer groups, as many as these.
+        Number of folds. If there are fewer groups, each group is a fold.
 
     Raises
     ------
     MethodError
-        All rows are of one group.
+        If all rows are in one group.
     """
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
@@ -74,16 +73,17 @@ def assign_group_folds(
     count = min(count, int(numbers.max(initial=0)) + 1)
     if count < 2:
         raise MethodError(
-            "All training rows are of one group, and a fold is made of whole groups.",
-            "Nothing would be left to fit.",
-            "Fix the penalty (selection: fixed), split otherwise, or leave out `groups`.",
+            "The training set has only one group, and a fold consists of complete groups.",
+            "There would be no rows to fit.",
+            "Fix the penalty (selection: fixed), use a different split, or remove `groups`.",
         )
     by_class = codes is not None and bool(np.bincount(codes).max() >= count)
     kind = StratifiedGroupKFold if by_class else GroupKFold
     splitter = kind(count, shuffle=True, random_state=seed)
     folds = np.empty(len(numbers), dtype=np.intp)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+        # a warning about classes with fewer rows than folds
+        warnings.simplefilter("ignore", UserWarning)
         split = splitter.split(numbers[:, None], codes if by_class else numbers, numbers)
         for fold, (_, held) in enumerate(split):
             folds[held] = fold

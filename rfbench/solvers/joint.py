@@ -1,4 +1,4 @@
-"""The kernel and its support vector machine optimised together, by an interior-point method."""
+"""Joint optimisation of a kernel and its support vector machine by an interior-point method."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
-# Share of the longest step that is taken. Measured on 300 rows in four columns, for C from .1 to
-# 1,000: 17 to 30 steps with 200 features and 19 to 46 with 600; halved, 42 to 76 and 33 to 69; at
-# .99, 17 to 29 and 21 to 47.
+# Share of the longest feasible step. Measured on 300 rows in four columns, for C from .1 to 1,000:
+# 17 to 30 steps with 200 features and 19 to 46 with 600; halved, 42 to 76 and 33 to 69; at .99, 17
+# to 29 and 21 to 47.
 TO_THE_BOUNDARY = 0.95
-POSITIVE = ("q", "a", "z", "over", "under", "mu")  # parts of a `_Point`
-# Of a solution on the side of the features, which cancels digits. Measured with the same rows, 200
-# features and C = 1,000: the smallest relative gap is 5e-5; halved 2e-4, doubled 5e-5, and without
-# any 9e-3.
+# attributes of `_Point` that have to stay positive
+POSITIVE = ("q", "a", "z", "over", "under", "mu")
+# Refinement steps of a solution on the side of the features, which loses digits to cancellation.
+# Measured with the same rows, 200 features and C = 1,000: the smallest relative gap is 5e-5; halved
+# 2e-4, doubled 5e-5, and without refinement 9e-3.
 REFINEMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Saddle:
-    """An approximate saddle point and the two bounds that prove it.
+    """An approximate saddle point and two bounds that prove its quality.
 
     Attributes
     ----------
@@ -58,23 +59,24 @@ class Saddle:
 
     @property
     def relative_gap(self) -> float:
-        """The duality gap over the upper bound."""
+        """Duality gap divided by the upper bound."""
         return (self.upper - self.lower) / abs(self.upper) if self.upper else 0.0
 
 
 def lower_bound(A: Array, a: Array, rho: float) -> float:
     """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
-    # For a fixed a the best response of the minimising player maximises q'v over the ball, in
-    # closed form. Any other q would give a number above the bound, and a gap that is no proof.
+    # For a fixed a, the best response of the minimising player maximises q'v over the ball; it is
+    # available in closed form. Any other q would give a number above the bound, so the gap would
+    # prove nothing.
     v = (A.T @ a) ** 2
     return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
 
 
 def best_constant(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimises sum_i max(0, 1 - y_i (values_i + b))."""
-    # The loss is piecewise linear in b with a kink at y_i - values_i; its slope is (negatives that
-    # are active) - (positives that are active). It is 0 between the two kinks around the number of
-    # positives.
+    # The loss is piecewise linear in b with a kink at y_i - values_i. Its slope is the number of
+    # active negatives minus the number of active positives. It is 0 between the two kinks around
+    # the number of positives.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -87,17 +89,17 @@ def solve_saddle(
 ) -> Saddle:
     """Find the saddle point of `JointClassifier`.
 
-    The Karush-Kuhn-Tucker conditions of both players, with the products of slacks and multipliers
-    driven to zero with Mehrotra's rule for their aim, without his second-order correction. Every
-    step solves one n x n system (A W A' + D) with diagonal W and D, see `_System`; q and the
-    multipliers are eliminated.
+    The method solves the Karush-Kuhn-Tucker conditions of both players. It drives the products of
+    slacks and multipliers to zero with Mehrotra's rule for their target, without his second-order
+    correction. Every step solves one n x n system (A W A' + D) with diagonal W and D (see
+    `_System`); q and the multipliers are eliminated.
 
     Parameters
     ----------
     A : array of shape (n, N)
         Features times labels.
     y : array of shape (n,)
-        Labels -1 and +1, both there.
+        Labels -1 and +1; both occur.
     C : float
     rho : float
         Radius, above 0.
@@ -124,18 +126,18 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return the better primal and the better dual side of two points."""
-    # Primal side, problem 9 at this q with w_m = q_m g_m: w_m^2 / (2 q_m) summed is q'g^2 / 2, and
-    # b is chosen anew, because the multiplier b of an unfinished point is not optimal.
+    """Return the better primal and the better dual part of the previous best and a new point."""
+    # Primal side, problem 9 at this q with w_m = q_m g_m: the sum of w_m^2 / (2 q_m) is q'g^2 / 2.
+    # b is recomputed, because the multiplier b is not optimal before convergence.
     weights = point.q * point.g
     values = point.y * point.margins
     b = best_constant(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float(point.g @ weights / 2 + point.C * hinge)
-    # Dual side: a has to satisfy y'a = 0 exactly, or its value bounds nothing.
+    # Dual side: a has to satisfy y'a = 0 exactly, otherwise its value is not a bound.
     a = point.feasible()
     lower = lower_bound(point.A, a, point.rho)
-    # Both bounds are of their own points: each keeps the best so far, since neither falls steadily.
+    # The two bounds do not decrease monotonically, so the best of each is kept.
     q = point.q
     if best is not None and best.upper < upper:
         q, weights, b, upper = best.q, best.weights, best.b, best.upper
@@ -144,16 +146,17 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     return Saddle(q, a, weights, b, upper, lower, iteration)
 
 
-# What is added to each part of a `_Point`, by its name.
+# Increments of the attributes of a `_Point`, by name.
 Step = dict[str, Any]
 
 
 class _System:
-    """B B' + D with a positive diagonal D, factorised on the side of the shorter axis of B.
+    """B B' + D with a positive diagonal D, factorised on the shorter side of B.
 
-    Where B of shape (n, N) has fewer columns, its inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B'
-    D^-1 (Woodbury), for n N^2 operations and not n^2 N. The entries of D differ by many orders of
-    magnitude near the solution, so that the difference loses digits: refined, they come back.
+    If B of shape (n, N) has fewer columns than rows, the inverse is D^-1 - D^-1 B (I + B' D^-1
+    B)^-1 B' D^-1 (Woodbury), for n N^2 instead of n^2 N operations. Near the solution the entries
+    of D differ by many orders of magnitude, so that the difference loses digits; iterative
+    refinement restores them.
     """
 
     def __init__(self, B: Array, D: Array) -> None:
@@ -189,7 +192,8 @@ class _System:
 class _Point:
     """Both players, q and a, and the multipliers of their constraints.
 
-    z, mu and tau of q >= 0, the ball and 1'q = 1; over, under and b of a <= C, a >= 0 and y'a = 0.
+    z, mu and tau belong to q >= 0, the ball and 1'q = 1. over, under and b belong to a <= C, a >= 0
+    and y'a = 0.
     """
 
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
@@ -208,7 +212,7 @@ class _Point:
         self.room = 1.0 + self.rho - len(self.q) * float(self.q @ self.q)
 
     def feasible(self) -> Array:
-        """Return a with the larger of the two classes scaled down, so that y'a = 0."""
+        """Return a with the class of the larger sum scaled down, so that y'a = 0."""
         if not self.intercept:
             return self.a
         positive = self.y > 0
@@ -217,32 +221,32 @@ class _Point:
         return self.a * np.where(positive, least / sides[0], least / sides[1])
 
     def _complementarity(self, step: Step, t: float) -> float:
-        """Return the mean product of slack and multiplier after t of a step."""
+        """Return the mean product of slack and multiplier after a fraction t of a step."""
         q, a, z, over, under, mu = (getattr(self, name) + t * step[name] for name in POSITIVE)
         room = 1.0 + self.rho - len(q) * float(q @ q)
         total = float(z @ q + over @ (self.C - a) + under @ a) + mu * room
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
-        """Take one predictor-corrector step; return False if the step is too short to help."""
-        # The conditions, with slacks s: stationarity in q, g_m^2 / 2 - tau - 2 N mu q_m + z_m = 0;
-        # in a, 1 - y_i f_i - y_i b - over_i + under_i = 0; and each product multiplier * slack =
-        # aim. Newton's equations for them: eliminating z gives q's curvature 2 N mu + z / q,
-        # eliminating over and under the diagonal D, eliminating q the matrix A W A' + D with W = q
-        # + g^2 / curvature.
-        curvature = 2 * len(self.q) * self.mu + self.z / self.q  # of q's side
+        """Make one predictor-corrector step; return False if it is too short to be useful."""
+        # The conditions, with slacks s, are stationarity in q, g_m^2 / 2 - tau - 2 N mu q_m + z_m =
+        # 0; stationarity in a, 1 - y_i f_i - y_i b - over_i + under_i = 0; and multiplier * slack =
+        # aim for each product. In Newton's equations, eliminating z gives the curvature 2 N mu + z
+        # / q of q. Eliminating over and under gives the diagonal D. Eliminating q gives the matrix
+        # A W A' + D with W = q + g^2 / curvature.
+        curvature = 2 * len(self.q) * self.mu + self.z / self.q  # of q
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
-        # Mehrotra 1992: the step for aim 0 (the solution at once) tells how far one can go. What it
-        # would leave of the products sets the aim, (after / now)^3 now: small where the predictor
-        # does well, and near the present mean where it runs into a bound. With aim 0 alone,
-        # iterates stick to the boundary.
+        # Mehrotra 1992: the predictor, the step for aim 0 (the solution at once), shows how far a
+        # step can go. The products after it determine the aim, (after / now)^3 now. The aim is
+        # small if the predictor makes good progress, and close to the current mean if the predictor
+        # hits a bound. With aim 0 only, iterates would get stuck at the boundary.
         predictor = self._direction(factor, 0.0)
         now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
         step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
-        # Short of the boundary: a slack of 0 would make the next system singular.
+        # Stop before the boundary: a slack of 0 would make the next system singular.
         t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
         for name, change in step.items():
             setattr(self, name, getattr(self, name) + t * change)
@@ -254,30 +258,30 @@ class _Point:
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
-        # What the products multiplier * slack lack of the aim.
+        # Differences between the aim and the products multiplier * slack.
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
         of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
-        # Right-hand sides: the residuals of stationarity in q and in a, with z, over and under
-        # eliminated by their complementarity.
+        # Right-hand sides: the residuals of stationarity in q and in a. z, over and under are
+        # eliminated with the complementarity conditions.
         side_q = g * g / 2 - 2 * N * self.mu * q - self.tau + self.z + of_z / q
         gradient = 1.0 - self.margins - y * self.b
         side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
         balance = y if self.intercept else np.zeros_like(y)
-        # dq = along_0 + along_1 dmu + along_2 dtau + g A'da / curvature: q's equation solved for
-        # dq, where the derivative of g^2 / 2 is g A'da.
+        # dq = along_0 + along_1 dmu + along_2 dtau + g A'da / curvature: the equation of q solved
+        # for dq, with g A'da as the derivative of g^2 / 2.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = A @ (g[:, None] * along)
-        # Put into a's equation: (A W A' + D) da = side_a - A g along_0 - y db - ... : four
-        # right-hand sides for one factor, because b, mu and tau are not known yet.
+        # Inserted into the equation of a: (A W A' + D) da = side_a - A g along_0 - y db - ... The
+        # system has four right-hand sides for one factor, because b, mu and tau are still unknown.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
         images = g[:, None] * (A.T @ solved) / curvature[:, None]
-        # da and dq are linear in (db, dmu, dtau): the base, and a column for each.
+        # da and dq are linear in (db, dmu, dtau): a constant part, and one column for each unknown.
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
         by_q[:, 1:] += along[:, 1:]
-        # Three equations for these three: y'(a + da) = 0, the product of mu with the room of the
-        # ball, and 1'(q + dq) = 1.
+        # Three equations for these three unknowns: y'(a + da) = 0, the product of mu with the slack
+        # of the ball, and 1'(q + dq) = 1.
         small = np.stack([balance @ by_a, -2 * N * self.mu * (q @ by_q), by_q.sum(axis=0)])
         small[1, 1] += self.room
         right = np.array(
@@ -287,7 +291,7 @@ class _Point:
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
-        if not self.intercept:  # without y'a = 0 there is no b: 1 db = 0 in its place
+        if not self.intercept:  # without the constraint y'a = 0 the equation is 1 db = 0
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])
@@ -313,8 +317,9 @@ class _Point:
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
-        # The ball: N |q + t dq|^2 <= 1 + rho is a quadratic in t, square t^2 + linear t - room <=
-        # 0. Its positive root; the slack is not linear, so that the rule above does not cover it.
+        # The ball: N |q + t dq|^2 <= 1 + rho is a quadratic inequality in t, square t^2 + linear t
+        # - room <= 0. The limit is its positive root. Its slack is not linear in t, so the rule
+        # above does not apply.
         N = len(self.q)
         square, linear = N * float(step["q"] @ step["q"]), 2 * N * float(self.q @ step["q"])
         if square > 0:
@@ -330,45 +335,50 @@ class JointClassifier(Classifier, LinearModel):
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},
 
-    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. For a given q that is
-    :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
-    features are the pool: N of them, not weighted (the sampler rks with M = N, say). The decision
-    is :math:`\sum_m q_m g_m \phi_m(x) + b`, b from the optimality of the hinge losses. Binary
-    only. The features z carry a factor 1/sqrt(N), as in the samplers, and
-    :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the features as they come.
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. For a given q the
+    objective is :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2
+    q_m)`. The features are the pool: N of them, without weights (for example the sampler rks with M
+    = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the optimality of the
+    hinge losses. Only binary targets are supported. The features z have a factor 1/sqrt(N), as in
+    the samplers, and :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the unweighted
+    features.
 
-    Solved by an interior-point method until the relative duality gap is below `tol`; the gap that
-    was reached is noted, and is proven by a primal and a dual feasible point. With m the
-    smaller of n and N, a step costs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to
-    the features; 20 to 60 steps are usual, and 110 where rows differ in length a thousandfold.
+    An interior-point method runs until the relative duality gap is below `tol`. The final gap is
+    noted; it is proven by a primal and a dual feasible point. With m the smaller of n and N, a step
+    needs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to the features. 20 to 60 steps
+    are usual, and 110 if the norms of rows differ by a factor of a thousand.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     rho : float, default=10.0
         Radius of the chi-square ball, above 0.
     tol : float, default=0.0001
-        The relative duality gap to reach.
+        Target of the relative duality gap.
     max_iter : int, default=200
-        Steps per penalty.
+        Maximum number of steps per penalty.
 
     Attributes
     ----------

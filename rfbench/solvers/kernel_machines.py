@@ -1,6 +1,6 @@
 """The exact kernel solvers: ridge regression and the support vector machine on a kernel matrix.
 
-They take no features, but the kernel matrix of the training rows.
+They ignore features and use the kernel matrix of the training set.
 """
 
 from __future__ import annotations
@@ -37,28 +37,32 @@ class KernelModel(Solver):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
 
     Attributes
     ----------
@@ -75,14 +79,14 @@ class KernelModel(Solver):
 
     @abstractmethod
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
-        """Fit from the kernel matrix of the rows for every value of the grid."""
+        """Fit every value of the grid from the kernel matrix of the rows."""
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         n = design.n
         check_fits(
             8.0 * self.matrices * n * n,
             f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
-            "Take fewer rows (the key rows), or random features.",
+            "Use fewer rows (the key rows), or random features.",
         )
         with clock.part("pp"):
             generator = streams(self.random_state).bandwidth
@@ -103,7 +107,7 @@ class KernelModel(Solver):
             return Fits(path, norm, partial, loss)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        """Return the fits of all rows, and their `Fits.held_loss` where that chooses."""
+        """Return the fits of all rows, and their `Fits.held_loss` if the selection uses it."""
         return self._path(K, rows, targets), None
 
     def _keep(self, path: Path, best: int) -> None:
@@ -144,7 +148,7 @@ class _KernelRidge(KernelModel):
 
 
 def _noise(K: Array) -> float:
-    """Return the rounding error: K is made in float64 also of rows in float32."""
+    """Return the rounding error of K, which is computed in float64 also for rows in float32."""
     return len(K) * float(np.finfo(np.float64).eps)
 
 
@@ -152,35 +156,39 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    What ridge regression on features of the kernel approximates. The penalties are solved as
-    `rfbench.compute.ridge.solve_shifted` says; with the selection 'loo' by one eigendecomposition.
-    Memory 8 * 4 n^2 bytes.
+    Ridge regression on features of the kernel approximates this model.
+    `rfbench.compute.ridge.solve_shifted` solves for all penalties; with the selection 'loo' a
+    single eigendecomposition does. It needs 8 * 4 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
 
     Examples
     --------
@@ -197,33 +205,38 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
-    Two classes: the sign. More: one column per class, the largest wins.
+    Two classes have one column, and its sign is predicted. More classes have one column each, and
+    the largest value is predicted.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     """
 
     fits_coded_labels: ClassVar[bool] = True
@@ -233,33 +246,38 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
-    f is in the RKHS, b is not penalised. It is scikit-learn's SVC, whose C is 1/alpha, on the
-    precomputed kernel matrix; of several classes one column per pair, and a vote (one-vs-one), see
-    `rfbench.solvers.coding.Coding`. Memory 8 * 3 n^2 bytes.
+    f is in the RKHS, and b is not penalised. The solver is scikit-learn's SVC on the precomputed
+    kernel matrix, with C = 1/alpha. Several classes have one column per pair and a vote
+    (one-vs-one; see `rfbench.solvers.coding.Coding`). It needs 8 * 3 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Under per-sample n is the number of rows of all classes.
+        With 'per-sample', n is the number of rows of all classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
-        True: libsvm always fits the constant.
+        Has to be True, because libsvm always fits the constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     kernel : str, default='gaussian'
-        Name of the kernel, see `rfbench.registry.KERNELS`.
+        Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that finds it on the rows of `fit`.
+        Length scale of the kernel, or the rule that computes it from the training set.
     tol : float, default=1e-06
-        libsvm's tolerance, of a row's margin.
+        libsvm's tolerance for the margin of a row.
 
     References
     ----------
@@ -281,13 +299,13 @@ class KernelSVMClassifier(Classifier, KernelModel):
     tol: float = parameter(1e-6, number(above=0))
 
     def check_parameters(self) -> None:
-        """Check that a constant is asked for as well."""
+        """Check the parameters and require the constant."""
         super().check_parameters()
         if not self.intercept:
             raise MethodError(
-                "kernel-svm cannot leave the constant out.",
+                "kernel-svm cannot omit the constant.",
                 "libsvm always fits it.",
-                "Write intercept: true, or take the solver svm on features.",
+                "Write intercept: true, or use the solver svm on features.",
             )
 
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
@@ -304,12 +322,12 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # A pair of which only one class has rows (in a fold) decides for that class.
+        # If only one class of a pair has rows (in a fold), the pair always decides for that class.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
             return path
-        # libsvm's pairs decide for the first class where they are positive, but a single one.
+        # Positive values of libsvm's pairs mean the first class, except if there is a single pair.
         sign = 1.0 if len(present) == 2 else -1.0
         columns = {pair: column for column, pair in enumerate(coding.pairs)}
         for i, alpha in enumerate(alphas):
@@ -319,7 +337,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # A row has one coefficient per other class, in the order of these.
+                # A row has one coefficient per other class, in the order of the classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

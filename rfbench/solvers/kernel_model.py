@@ -1,7 +1,7 @@
-"""Ridge regression on a kernel's features, as a model of rows that were scaled.
+"""Ridge regression on a kernel's features, as a model of scaled rows.
 
-Metric, bandwidth, penalty and probabilities may be chosen by rows that it is given beside those
-that it is fitted on; then all is a parameter, so that it is fitted again on other rows.
+Metric, bandwidth, penalty and probabilities can be selected on a validation set. All selected
+values are parameters, so that the model can be fitted again on other rows.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Rows whose features are formed at a time. Measured by `python -m scripts.bench.doubled`: halved
-# 1.17, doubled 1.09 of the CPU time (300 landmarks).
+# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`:
+# halved 1.17, doubled 1.09 of the CPU time (300 landmarks).
 ROWS_AT_ONCE = 4096
 # Added to the diagonal of the landmarks' kernel matrix, relative to its mean, so that it has a
-# Cholesky factor: its rounding is about 1e-16 times the number of landmarks, up to 20,000. Chosen
-# without a measurement; doubled, directions with an eigenvalue below it are penalised twice as
+# Cholesky factor. Its rounding error is about 1e-16 times the number of landmarks, up to 20,000.
+# Chosen without a measurement; doubled, directions with a smaller eigenvalue are penalised twice as
 # much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# Of the metric. On pumadyn32nm three rounds find no column and five do (measured). Of METRIC_ROWS a
-# fifth is held out. Twice the rows take twice the time; chosen without a measurement.
+# Settings of the metric. On pumadyn32nm three rounds find no relevant column and five do
+# (measured). A fifth of METRIC_ROWS is held out. Twice the rows need twice the time; chosen without
+# a measurement.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
-    r"""Base of both models.
+    r"""Base of `KernelRegressor` and `KernelClassifier`.
 
-    With features Z of n rows it minimises :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
-    Of landmarks S the kernel itself is taken: :math:`Z = K_{nS}` with the penalty
-    :math:`n\alpha\,\theta^\top K_{SS}\theta`, the same model without the root of :math:`K_{SS}`,
-    so that a prediction costs one block of the kernel. The rows are streamed.
+    With features Z of n rows it minimises :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
+    landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
+    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This is the same model without the root of
+    :math:`K_{SS}`, so that a prediction costs one block of the kernel. The rows are streamed.
 
     Parameters
     ----------
     features : str
-        How landmarks are found (see `Nystroem`); ``frequencies`` hold no rows.
+        How landmarks are found (see `Nystroem`). ``frequencies`` uses random Fourier features,
+        which do not store rows.
     n_components : int
     kernel : str
     factors : sequence of float
@@ -58,22 +60,22 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     alphas : sequence of float
         Penalties, in the convention n alpha.
     metric : {'none', 'diagonal', 'full'}
-        A metric learnt from the rows of the fit, see `LearnedMetric`.
+        A metric learnt from the rows of the fit (see `LearnedMetric`).
     metric_landmarks : int
-        That it is learnt with.
+        Number of landmarks for learning the metric.
     link : pair of float
-        Of classes, see `rfbench.solvers.probabilities.apply_link`.
+        Parameters of class probabilities (see `rfbench.solvers.probabilities.apply_link`).
     random_state : int
 
     Attributes
     ----------
     factor_, alpha_, link_ : float, float and pair of float
-        What was chosen by the rows ``X_val`` of `fit`, in whose place there may be one of each.
-        Bandwidths are tried in ascending order, until one has a larger loss than that before.
+        The values selected on the rows ``X_val`` of `fit`. Without such rows, a single value of
+        each is required. Bandwidths are tried in ascending order, until the loss increases.
     evaluation_ : array of shape (n, 1) or (n, K)
-        What it says of these rows: numbers, or probabilities; ``evaluation_loss_`` their loss.
+        Predictions for these rows: numbers, or probabilities; ``evaluation_loss_`` is their loss.
     arrays_ : dict of str to array
-        What is chosen and learnt, to be stored: ``chosen`` and, of a metric, its ``root``; and the
+        Arrays to be stored: ``chosen``, the selected values; the ``root`` of a metric; and the
         ``seconds`` of the last fit with one bandwidth.
     """
 
@@ -97,17 +99,17 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.link, self.random_state = link, random_state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is said of the validation rows: it is no part of the model."""
+        """Return the state without results on a validation set, which is not part of the model."""
         beside = ("evaluation_", "arrays_")
         return {key: v for key, v in super().__getstate__().items() if key not in beside}
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """Whether there are several bandwidths or penalties, and `fit` needs rows to choose by."""
+        """Whether there are several bandwidths or penalties and `fit` needs a validation set."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
-        """Fit target columns Y, shape (n, k); choose by rows held out with their columns."""
+        """Fit target columns Y, shape (n, k); select on held-out rows with their columns."""
         self.arrays_, self.root_ = {}, None
         if self.metric != "none":
             metric = LearnedMetric(
@@ -124,7 +126,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = Y.mean(axis=0)
         if held is None:
             if self.chooses_by_evaluation:
-                raise MethodError("There are several to choose from, and no rows X_val to do it.")
+                raise MethodError("There are several values to select from, but no rows X_val.")
             self.factor_, self.alpha_, self.link_ = self.factors[0], self.alphas[0], self.link
             self.map_, path = self._path(X, Y, self.factor_)
             self.coef_ = path[0]
@@ -204,14 +206,14 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
 
 class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
-    """Numbers by ridge regression on a kernel's features, see `_KernelModel`.
+    """Regression by ridge regression on a kernel's features. See `_KernelModel`.
 
-    Predictions are clipped to the range of the training target: beyond the rows that it has seen
-    the model knows nothing.
+    Predictions are clipped to the range of the training target, because the model cannot
+    extrapolate.
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and a target of shape (n,); choose by other rows."""
+        """Fit rows of shape (n, d) and a target of shape (n,); a validation set selects values."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -226,10 +228,10 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
 
 
 class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
-    """Classes by ridge regression of columns of -1 and 1, see `_KernelModel`."""
+    """Classification by ridge regression on columns of -1 and 1. See `_KernelModel`."""
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and labels of shape (n,); choose by other rows."""
+        """Fit rows of shape (n, d) and labels of shape (n,); a validation set selects values."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None
@@ -251,9 +253,10 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
 
 
 def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
-    """Return the scores, of shape (a, n, k), with the smallest squared error.
+    """Return the index of the scores, of shape (a, n, k), with the smallest squared error.
 
-    Of classes among those whose misclassification is within half a standard error of the least.
+    For classes, only scores with a misclassification within half a standard error of the smallest
+    one are candidates.
     """
     squares = ((scores - targets) ** 2).mean(axis=(1, 2))
     if codes is None:

@@ -22,38 +22,43 @@ from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClass
 class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    Two classes: :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More: the multinomial loss
-    :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`, one column of coefficients per class, all of them
-    penalised. b is not penalised. Fitted by Newton's method, see `rfbench.solvers.newton`, from the
-    strongest penalty to the weakest, each from the solution of the one before. It needs the whole
-    matrix of features in memory.
+    Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More classes
+    have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` and one column of
+    coefficients per class, all of them penalised. b is not penalised. Newton's method
+    (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest; each fit starts
+    at the previous solution. It needs the complete matrix of features in memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     max_iter : int, default=200
-        Newton steps per penalty; a fit that stops there is noted.
+        Maximum number of Newton steps per penalty; a fit that reaches it is noted.
     tol : float, default=1e-08
-        Largest entry of the gradient, relative to that of the gradient at zero, at which the steps
-        stop. Above 1e-5 the proven distance to the optimum may be as large, up to 1e-4.
+        The steps stop when the largest entry of the gradient, relative to the gradient at zero, is
+        at most this value. Above 1e-5 the proven distance to the optimum may be as large, up to
+        1e-4.
 
     Examples
     --------
@@ -85,9 +90,9 @@ class LogisticClassifier(Classifier, LinearModel):
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
     ) -> tuple[LinearPath, Array | None]:
-        """Fit every penalty; begin with the path and the Hessian of all rows where they are known.
+        """Fit every penalty; start at the path and the Hessian of all rows if they are known.
 
-        The optimum is the only one: where a fit begins changes its time, not its end.
+        The optimum is unique, so the start changes the time, not the result.
         """
         newton = Newton(
             Z,
@@ -128,8 +133,8 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"A part of the training rows has no row of {missing} of the classes.",
-                "It is from the folds of the penalty's selection.",
-                "Take fewer folds, or more rows.",
+                f"A part of the training set has no rows of {missing} of the classes.",
+                "The folds for the selection of the penalty define this part.",
+                "Use fewer folds, or more rows.",
             )
         return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)

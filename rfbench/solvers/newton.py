@@ -1,9 +1,9 @@
-"""Newton's method for smooth losses with a penalty, its steps by conjugate gradients.
+"""Newton's method for smooth losses with a penalty; conjugate gradients compute its steps.
 
-The system of a step is solved by conjugate gradients, preconditioned with the Cholesky factor of an
-earlier Hessian. With a new factor the first iterate is Newton's own step (two classes). An older
-one serves while it takes few products, because a Hessian costs as much as many of them: it is
-handed from step to step, from penalty to penalty and from fold to fold.
+Conjugate gradients solve the system of a step, preconditioned with the Cholesky factor of an
+earlier Hessian. With a new factor the first iterate is Newton's own step (two classes). A Hessian
+costs as much as many products, so an older factor is used as long as it needs few products. It is
+reused across steps, penalties and folds.
 """
 
 from __future__ import annotations
@@ -21,29 +21,30 @@ from rfbench.compute import gram
 
 Linear = Callable[[Array], Array]
 
-# Products with the Hessian after which a new factor pays. Measured by `python -m
+# Number of products with the Hessian above which a new factor is computed. Measured by `python -m
 # scripts.bench.doubled`, 5,000 rows and 400 features: two classes halved .66 and doubled .95 of the
-# CPU time, but six classes halved 1.3 (3,000 rows, 200 features). MOST_PRODUCTS end a step that
-# does not converge for rounding: doubled, such a fit takes twice as long.
+# CPU time, but six classes halved 1.3 (3,000 rows, 200 features). MOST_PRODUCTS stops a step that
+# does not converge because of rounding; doubled, such a fit takes twice as long.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
 # Armijo's condition with the usual factor (Nocedal and Wright, Numerical Optimization, 2006,
-# section 3.1), and the rounding of an objective that is a sum over rows, relative. Doubled, neither
-# changes a fit that converges; without ROUNDING the last steps would be refused.
+# section 3.1), and the relative rounding of an objective that is a sum over rows. Doubled, neither
+# changes a fit that converges; without ROUNDING the last steps would be rejected.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# The step before the last may have promised this share of the objective; Newton's steps square it,
-# to 1e-14. Doubled, it is 4e-14, still below ROUNDING.
+# Share of the objective that the step before the last may promise. Newton's steps square it, to
+# 1e-14. Doubled, it is 4e-14, still below ROUNDING.
 PROMISED = 1e-7
-# Newton's steps of the constants alone, of which a few suffice, since they square the error; more
-# would only run where rounding moves the value to and fro. Doubled, nothing changes.
+# Newton's steps for the constants only. A few are enough, since they square the error; further
+# steps would only follow the rounding of the value. Doubled, nothing changes.
 CONSTANT_STEPS = 20
-# See `Newton._factor`, by definition: halved, an indefinite Hessian of any size may be given up.
+# Number of attempts in `Newton._factor`, by definition; halved, some indefinite Hessians would be
+# rejected.
 MOST_LIFTS = 25
 
 
 class Minimum(NamedTuple):
-    """Coefficients, whether converged, largest entry of the gradient over that at zero, and gap."""
+    """Coefficients, convergence flag, largest gradient entry relative to that at zero, and gap."""
 
     theta: Array
     converged: bool
@@ -60,7 +61,7 @@ class Slope(NamedTuple):
     curvature : callable
         Multiplies an array of shape (n, t) by the second derivative.
     weights : array of shape (n,)
-        One number per row that stands for its second derivative; exact where t is 1.
+        One number per row that approximates its second derivative; exact if t is 1.
     """
 
     gradient: Array
@@ -75,11 +76,11 @@ class TwoClasses:
         self.signs = signs
 
     def value(self, decisions: Array) -> float:
-        """Return the sum."""
+        """Return the sum of the losses."""
         return -float(log_expit(self.signs * decisions).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return its derivatives."""
+        """Return the derivatives of the loss."""
         wrong = expit(-self.signs * decisions)
         weights = wrong * expit(self.signs * decisions)
         return Slope(-self.signs * wrong, lambda v: weights * v, weights[:, 0])
@@ -92,12 +93,12 @@ class Multinomial:
         self.rows, self.codes = np.arange(len(codes)), codes
 
     def value(self, decisions: Array) -> float:
-        """Return the sum."""
+        """Return the sum of the losses."""
         own = decisions[self.rows, self.codes]
         return float((logsumexp(decisions, axis=1) - own).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return its derivatives; a row's weight is its mean curvature."""
+        """Return the derivatives of the loss; the weight of a row is its mean curvature."""
         chances = softmax(decisions, axis=1)
         gradient = chances.copy()
         gradient[self.rows, self.codes] -= 1.0
@@ -117,11 +118,11 @@ class SquaredHinge:
         self.signs = signs
 
     def value(self, decisions: Array) -> float:
-        """Return the sum."""
+        """Return the sum of the losses."""
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return its derivatives, of the second the one that rows at the corner have inside."""
+        """Return the derivatives; at the corner, the second one is 0, as for larger margins."""
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
         return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
@@ -132,7 +133,7 @@ Loss = TwoClasses | Multinomial | SquaredHinge
 
 
 class Newton:
-    r"""Minimises :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for one alpha after the other.
+    r"""Minimises :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for a sequence of penalties alpha.
 
     Parameters
     ----------
@@ -141,12 +142,12 @@ class Newton:
     intercept : bool
         Fit the constants b, which are not penalised.
     hessian : array of shape (q, q), optional
-        Of a similar problem, to begin with.
+        Hessian of a similar problem for the first preconditioner.
 
     Attributes
     ----------
     hessian : array of shape (q, q) or None
-        The latest, without the penalty; q is p and one for the constant.
+        The latest Hessian, without the penalty; q is p plus 1 with a constant.
     """
 
     def __init__(
@@ -165,11 +166,11 @@ class Newton:
         max_iter: int,
         promise: float = PROMISED,
     ) -> Minimum:
-        """Minimise from `start`, shape (q, t); the last row is the constants, where fitted.
+        """Minimise from `start`, shape (q, t); its last row contains the constants, if fitted.
 
-        Converged is a fit whose gradient is at most `tol`, whose relative distance to the optimum
-        is proven to be at most `gap`, and whose last step promised at most `promise` of the
-        objective: a small gradient alone says little where the penalty is small.
+        A fit has converged if its gradient is at most `tol`, its relative distance to the optimum
+        is proven to be at most `gap`, and its last step promised at most `promise` of the
+        objective. A small gradient is not sufficient if the penalty is small.
         """
         theta, decisions = start.copy(), self._decisions(start)
         current = self._value(decisions, theta, alpha)
@@ -207,10 +208,10 @@ class Newton:
         return Minimum(theta, False, size, self.relative_gap(alpha, theta))
 
     def relative_gap(self, alpha: float, theta: Array) -> float:
-        r"""Return the largest possible distance to the optimum over the objective.
+        r"""Return an upper bound of the distance to the optimum, divided by the objective.
 
-        With the constants at their best the objective is strongly convex in the coefficients, and
-        so at most :math:`|g|^2 / (2 \alpha)` above its minimum, g its gradient.
+        With optimal constants the objective is strongly convex in the coefficients. It is therefore
+        at most :math:`|g|^2 / (2 \alpha)` above its minimum, with g its gradient.
         """
         p, here = self.Z.shape[1], self._decisions(theta)
         value = self._value(here, theta, alpha)
@@ -232,7 +233,8 @@ class Newton:
         return above / value if value > 0 else float(above > 0)
 
     def _decisions(self, theta: Array) -> Array:
-        # A few columns times many rows is up to twice as fast with the long side last.
+        # The product of a few columns with many rows is up to twice as fast if the long axis is
+        # last.
         p = self.Z.shape[1]
         return np.asarray((theta[:p].T @ self.Z.T).T + theta[p:].sum(axis=0))
 
@@ -241,7 +243,7 @@ class Newton:
         return self.loss.value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
 
     def _back(self, rows: Array, theta: Array, alpha: float) -> Array:
-        """Return [Z 1]' rows, and alpha theta where theta is penalised."""
+        """Return [Z 1]' rows, plus alpha theta for the penalised part of theta."""
         p = self.Z.shape[1]
         result = np.empty_like(theta)
         result[:p] = (rows.T @ self.Z).T + alpha * theta[:p]
@@ -251,9 +253,9 @@ class Newton:
     def _step(
         self, slope: Slope, gradient: Array, alpha: float, precondition: Linear, share: float
     ) -> tuple[Array, int]:
-        """Return the step, and how many products with the Hessian it took.
+        """Return the step and the number of products with the Hessian.
 
-        The residual is reduced to `share`, in the norm of the preconditioner.
+        The residual is reduced by the factor `share`, in the norm of the preconditioner.
         """
         step, residual = np.zeros_like(gradient), -gradient
         direction = precondition(residual)
@@ -280,11 +282,11 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Factorise the Hessian with the penalty; lift its diagonal as far as needed."""
+        """Factorise the Hessian with the penalty; increase its diagonal until this succeeds."""
         assert self.hessian is not None
         lift = 0.0
-        # A finite matrix is positive definite once the lift exceeds p times its largest entry.
-        # From 1e-14 of that entry, 25 factors of ten exceed every p that fits in memory.
+        # A finite matrix is positive definite if the increase exceeds p times its largest entry.
+        # From 1e-14 of that entry, 25 factors of ten exceed every p that fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

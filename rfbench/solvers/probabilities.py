@@ -1,4 +1,4 @@
-"""Probabilities of classes from the scores of least squares, which are no logits."""
+"""Class probabilities from scores of least squares, which are not logits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Link = tuple[float, float]
 def apply_link(scores: Array, link: Link) -> Array:
     """Return probabilities, shape (n, K), in proportion to softplus(c score)^a of each class.
 
-    The scores, shape (n, K) or of two classes (n, 1), are of targets coded as -1 and 1; the link is
-    the scale c and the power a.
+    The scores, shape (n, K), or (n, 1) for two classes, belong to targets coded as -1 and 1. The
+    link consists of the scale c and the power a.
     """
     if scores.shape[1] == 1:
         scores = np.hstack([-scores, scores])
     scale, power = link
-    # In logarithms: the softplus of a very negative score is 0 in doubles.
+    # Use logarithms, because the softplus of a very negative score is 0 in double precision.
     z = scale * scores
     logs = power * np.where(z < -30, z, np.log(np.logaddexp(0.0, np.maximum(z, -30))))
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -31,7 +31,7 @@ def apply_link(scores: Array, link: Link) -> Array:
 def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
     """Return the scale and power with the smallest log-loss on rows that were not fitted.
 
-    With a scale near 0 the link is the logistic function, whose slope is the product of the two.
+    With a scale near 0 the link is the logistic function, and its slope is scale times power.
     """
     rows = np.arange(len(codes))
 
@@ -51,7 +51,7 @@ def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
 
 
 def calibrate(scores: Array, codes: NDArray[np.int64]) -> Array:
-    """Return probabilities, shape (n, K): each half of the rows by the link of the other one."""
+    """Return probabilities, shape (n, K); each half of the rows uses the link of the other half."""
     made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
     for part in (slice(0, n, 2), slice(1, n, 2)):
         rest = slice(1 - (part.start or 0), n, 2) if n > 1 else part

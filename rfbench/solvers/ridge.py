@@ -21,46 +21,23 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
 
-# The products of the rows, those of a fold, their factor or eigenvectors and what these take, by
-# definition: one, one, one and two n x n matrices. Halved, a fit that is let begin may not fit into
-# memory.
+# Number of n x n matrices needed, by definition: the products of the rows, the products of a fold,
+# their factor or eigenvectors (one each), and two for the work space. Halved, a fit could start
+# that does not fit into memory.
 ROW_SIDE_MATRICES = 5
-# Groups left out in turn from which on one eigendecomposition takes less time than a fit for each.
-# Measured with five: 4.1 ms of 6.0, 23 of 39, 333 of 348, at (rows, columns) (100, 400), (300,
-# 2,000), (1,000, 4,000). Doubled, five folds would be fitted one by one.
+# From this number of groups on, one eigendecomposition is faster than one fit per group. Measured
+# with five: 4.1 ms instead of 6.0, 23 instead of 39, 333 instead of 348, at (rows, columns) (100,
+# 400), (300, 2,000), (1,000, 4,000). Doubled, five folds would be fitted separately.
 FEWEST_GROUPS = 3
 
 
 @estimator
 class _Ridge(LinearModel):
-    """Base of the two.
+    """Base of the ridge regressor and the ridge classifier.
 
-    Where there are at least as many columns as rows, the n x n system of the rows is solved, from
-    the whole matrix of features; else the p x p system of the columns, from streamed rows.
-
-    Other parameters: those of `Solver`.
-
-    Parameters
-    ----------
-    alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
-    alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
-    selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
-    intercept : bool, default=True
-        Fit a constant.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+    If there are at least as many columns as rows, the n x n system of the rows is solved, from the
+    whole matrix of features. Otherwise the p x p system of the columns is solved, from streamed
+    rows.
     """
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
@@ -76,21 +53,21 @@ class _Ridge(LinearModel):
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
     ) -> Fits:
-        """Fit from the products of the rows with each other: of a fold, some of them."""
+        """Fit from the products of the rows with each other; a fold uses a subset of them."""
         n, p = design.n, design.n_columns
         check_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
             f"The matrix of {p} features of {n} rows, with the products of the rows,",
-            "Take fewer features, or fewer rows.",
+            "Use fewer features, or fewer rows.",
         )
         with clock.part("features"):
             Z = design.matrix()
         with clock.part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
-            wide = Z.astype(np.float64, copy=False)  # products are added up in float64
+            wide = Z.astype(np.float64, copy=False)  # products are accumulated in float64
             K = wide @ wide.T
-            row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
+            row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean of the rows
             loss, dual = None, None
             if groups is not None:
                 loss, dual = self._group_loss(K, targets, groups, noise)
@@ -107,9 +84,9 @@ class _Ridge(LinearModel):
     def _group_loss(
         self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
     ) -> tuple[Array, RidgePath | None]:
-        """Return the losses of the rows of each group by the fit without it, summed; (K, a).
+        """Return the summed losses of each group under the fit without it, shape (K, a).
 
-        With the fit of all rows, where one eigendecomposition gives all of them.
+        If one eigendecomposition serves all groups, also return the fit of all rows; else None.
         """
         losses = []
         centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
@@ -130,14 +107,14 @@ class _Ridge(LinearModel):
                 decisions = K[np.ix_(held, rest)] @ fitted.coef + fitted.intercept[:, None]
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # As little as the equations of a fold can tell: of two such losses none is less.
+                # The equations of a fold cannot resolve smaller losses, so these count as equal.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.path(self._absolute(len(K)))
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
-        """Fit some of the rows, a pair of classes those of the two; where none is left, it is 0."""
+        """Fit a subset of the rows; a pair of classes uses only its rows, and is 0 without rows."""
 
         def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
             part = K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)]
@@ -163,31 +140,36 @@ class _Ridge(LinearModel):
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    All penalties and folds come from sums and differences of Gram matrices accumulated in one pass
-    over the rows; the error of a fold comes from its Gram matrix too. Where there are at least as
-    many columns as rows, they come from the products of the rows with each other.
+    All penalties and folds are computed from sums and differences of Gram matrices, which are
+    accumulated in one pass over the rows. The error of a fold is computed from its Gram matrix,
+    too. If there are at least as many columns as rows, the products of the rows with each other are
+    used instead.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
 
     Examples
     --------
@@ -203,37 +185,42 @@ class RidgeRegressor(Regressor, _Ridge):
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    Two classes: the sign. More: one column per class, the largest wins (one-vs-rest); or one column
-    per pair of classes, fitted on the rows of the two, and a vote (one-vs-one), all from one Gram
-    matrix per class and fold.
+    Two classes have one column, and its sign is predicted. With one-vs-rest, more classes have one
+    column each, and the largest value is predicted. With one-vs-one, there is one column per pair
+    of classes, fitted on the rows of both, and a vote. All are computed from one Gram matrix per
+    class and fold.
 
-    Every selection counts wrong labels; scikit-learn's RidgeClassifierCV takes the squared error of
-    the coded labels where it leaves one row out.
+    Every selection counts wrong labels. scikit-learn's RidgeClassifierCV uses the squared error of
+    the coded labels for its leave-one-out selection.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty beside it has the factor alpha, as the
-        solver's own formula says: alpha |theta|^2 for ridge and kernel ridge, alpha |theta|^2 / 2
-        for the logistic loss and the support vector machines. 'per-sample': n alpha takes the
-        place of alpha; n is the number of rows of the fit: fewer in a fold, and in a pair of
-        classes.
+        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
+        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
+        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
+        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
-        See `rfbench.solvers.coding.Coding` for the vote and its ties. Under the per-sample
-        convention n is the number of rows of the pair.
+        `rfbench.solvers.coding.Coding` describes the vote and its ties. With 'per-sample', n is the
+        number of rows of the pair.
 
     Examples
     --------

@@ -24,35 +24,40 @@ SQUARED_HINGE = "squared-hinge"
 class SVMClassifier(Classifier, LinearModel):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
-    :math:`\ell(m) = \max(0, 1 - m)^2`: the objective of liblinear and scikit-learn's LinearSVC,
-    whose C is 1/alpha, and which penalises the constant b as well. Fitted by Newton's method, see
-    `rfbench.solvers.newton`, until the distance to the optimum is proven to be small. It needs the
-    whole matrix of features in memory.
+    The loss is :math:`\ell(m) = \max(0, 1 - m)^2`. This is the objective of liblinear and
+    scikit-learn's LinearSVC with C = 1/alpha, which also penalises the constant b. Newton's method
+    (`rfbench.solvers.newton`) fits it until the distance to the optimum is proven to be small. It
+    needs the complete matrix of features in memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; one number is a grid of one.
+        The grid of penalties; a single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Under per-sample n is the number of rows of the column: those of a pair.
+        With 'per-sample', n is the number of rows of the column, that is, of its pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value is taken from the grid: there is only one; the smallest error on the
-        evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
-        of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
-        fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
-        at the target are fitted without the validation rows, see `fit`.
+        How one value of the grid is selected.
+        'fixed': the grid has a single value.
+        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
+        are the test set.
+        'validation': smallest error on a random fifth of the training set.
+        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
+        'loo': leave-one-out error in closed form (kernel ridge only).
+        None: 'fixed' for a single value, else 'cv5'.
+        After the selection all rows are fitted. If several values are equally good, the strongest
+        (the largest penalty) is selected. Features that use the target are fitted without the
+        validation set (see `fit`).
     intercept : bool, default=True
         Fit a constant.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the folds.
+        Seed or generator for the folds.
     loss : {'squared-hinge'}, default='squared-hinge'
-        The hinge itself is that of scikit-learn's LinearSVC and of the solver kernel-svm.
+        scikit-learn's LinearSVC and the solver kernel-svm have the hinge loss itself.
     multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
-        See `rfbench.solvers.coding.Coding`. A column of which only one side has rows (in a fold)
-        decides for that side.
+        See `rfbench.solvers.coding.Coding`. If only one side of a column has rows (in a fold), the
+        column always decides for that side.
     max_iter : int, default=200
-        Steps per penalty; a fit that stops there is noted.
+        Maximum number of steps per penalty; a fit that reaches it is noted.
     tol : float, default=1e-06
         Relative distance to the optimum at which the steps stop.
 
@@ -96,12 +101,13 @@ class SVMClassifier(Classifier, LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        if self.intercept:  # a column whose coefficient, b, is penalised as the others are
+        # the coefficient of a constant column is b; it is penalised like the others
+        if self.intercept:
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
-        if Z.shape[1] > len(Z):  # the coefficients are combinations of the rows: n of them do
+        if Z.shape[1] > len(Z):  # the coefficients are combinations of the n rows
             back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-            Z = np.ascontiguousarray(r.T)  # the rows in a basis of their own
+            Z = np.ascontiguousarray(r.T)  # the rows in an orthonormal basis of their span
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))

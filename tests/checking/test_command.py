@@ -110,11 +110,11 @@ def test_promises_that_are_broken_and_what_is_not_measured_are_said():
 
 def test_what_is_no_map_or_has_no_permission_is_refused():
     assert "--allow-imports" in call("test", "mine.py:Good", code=2)
-    assert "no map" in said("Neither", code=2)
+    assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
     assert "is not NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
     assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern", code=2)
-    assert "cannot serve the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
+    assert "does not support the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
     with pytest.raises(MethodError):
         check(3)
 

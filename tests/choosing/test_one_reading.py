@@ -186,7 +186,7 @@ class TestMissing:
 
     def test_markers_among_words_of_features_are_counted(self, tmp_path):
         found = seen(written(frame(w=np.where(LETTERS == "p", "NA", LETTERS)), tmp_path / "a.csv"))
-        assert "These words count as missing: w (NA 24)." in found.said
+        assert "These strings count as missing: w (NA 24)." in found.said
 
 
 class TestRowNumbers:
@@ -293,7 +293,7 @@ class TestNumbers:
     def test_another_unit_in_a_new_file_is_a_gap(self, tmp_path):
         table = frame(a=[f"{i}.5 kg" for i in range(N)])
         found = seen(written(table, tmp_path / "a.csv"))
-        assert "Numbers with a unit, which is left out: a (kg)." in found.said
+        assert "Numbers with a unit, which is removed: a (kg)." in found.said
         assert dict(found.model.reading_.units) == {"a": "kg"}
         new = table.assign(a=["3 lb", "4.5 kg", "x"] * (N // 3))
         rows, notes = read_new_rows(written(new, tmp_path / "b.csv"), found.model)

@@ -64,31 +64,31 @@ def lines(form, head="a;y"):
 TAKEN = {
     "dates": (
         frame(DAYS.strftime("%d.%m.%Y")),
-        "Target y: dates, the day first, taken as a quantity in days since 2000-01-01 (--task c",
+        "Target y: dates, the day first, read as a quantity in days since 2000-01-01 (--task c",
         0,
         N,
     ),
     "dates and a word": (
         frame(np.where(TENTH, "soon", DAYS.strftime("%Y-%m-%d"))),
-        "Target y: dates, taken as a quantity in days since 2000-01-01 (--task classification",
+        "Target y: dates, read as a quantity in days since 2000-01-01 (--task classification",
         0,
         N - 2,
     ),
     "a few words among numbers": (
         frame(np.where(TENTH, "late", (A > 0).astype(int).astype(str))),
-        "Target y: 46 numbers and 2 words, taken as numbers and gaps (--task classification for",
+        "Target y: 46 numbers and 2 words, read as numbers and gaps (--task classification for",
         2,
         N - 2,
     ),
     "words among a quantity": (
         frame(np.where(THIRD, "late", Q.astype(str))),
-        "Target y: 32 numbers and 16 words, taken as numbers and gaps (--task classification for",
+        "Target y: 32 numbers and 16 words, read as numbers and gaps (--task classification for",
         0,
         N - 16,
     ),
     "words among codes": (
         frame(np.where(THIRD, "late", (A > 0).astype(int).astype(str))),
-        "Target y: 32 numbers and 16 words, taken as classes (--task regression leaves out the wor",
+        "Target y: 32 numbers and 16 words, read as classes (--task regression leaves out the wor",
         3,
         N,
     ),
@@ -96,7 +96,7 @@ TAKEN = {
     "n/a among numbers": (frame(np.where(TENTH, "n/a", Q.astype(str))), "", 0, N - 2),
     "a word among numbers with a unit": (
         frame([f"{q} kg" if q != Q[5] else "heavy" for q in Q]),
-        "Target y: 47 numbers and 1 words, taken as numbers and gaps (--task classification for",
+        "Target y: 47 numbers and 1 words, read as numbers and gaps (--task classification for",
         0,
         N - 1,
     ),
@@ -126,19 +126,19 @@ TAKEN = {
     ),
     "marks of unknown meaning, with smaller numbers": (
         lines("{i};{a}").replace(";1", ";1,"),
-        "Numbers like 1,234, taken as 1234 (--decimal ',' for 1.234).",
+        "Numbers like 1,234, read as 1234 (--decimal ',' for 1.234).",
         0,
         N,
     ),
     "marks of unknown meaning": (
         lines("5,{i:03};{a}"),
-        "Numbers like 1,234, taken as 1.234 (--decimal '.' for 1234).",
+        "Numbers like 1,234, read as 1.234 (--decimal '.' for 1234).",
         0,
         N,
     ),
     "no names": (
         frame(Q).partition("\n")[2],
-        "The first line, which holds numbers, taken as a row (--header for names).",
+        "The first line, which contains numbers, read as a row (--header for names).",
         0,
         N,
     ),
@@ -197,26 +197,26 @@ ERRORS = {
         "choosing/table.py: {} has {} rows with a target.",  # of a regression
         "choosing/table.py: {}: fewer than two classes have rows on both sides of every",
         "datasets/columns.py: {} is constant.",
-        "datasets/preparation.py: No column is left to learn from.",
+        "datasets/preparation.py: No column remains to learn from.",
         "datasets/values.py: {} has two columns '{}': columns {} and {}.",
     ],
     "no table": [
-        "datasets/archives.py: It holds {} files, and one is looked for",
+        "datasets/archives.py: It contains {} files instead of one",
         "datasets/archives.py: {} cannot be read.",
         "datasets/archives.py: '{}'",  # is larger than what may be unpacked
         "datasets/arff.py: Attribute {} has the type {}, which is not supported",
         "datasets/arff.py: It has no line @attribute, or no line @data",
         "datasets/arff.py: Line {} has {} values, and there are {} attributes",
         "datasets/arff.py: Line {} is sparse, {0 1.5, ...}, which is not supported",
-        "datasets/arff.py: Line {} names no attribute with a type: {}",
+        "datasets/arff.py: Line {} does not name an attribute with a type: {}",
         "datasets/arff.py: Line {} of its header is not understood: {}",
         "datasets/arff.py: {} has the value {}, which is not one of its values",
         "datasets/columns.py: X of {} has the shape {} and the type {}.",
         "datasets/columns.py: y of {} has the shape {}, and X has {} rows.",
-        "datasets/files.py: A column has the number 0, and the first one is 1",
-        "datasets/files.py: It holds the arrays {}, and X and y are looked for",
+        "datasets/files.py: A column has the number 0, but columns are numbered from 1",
+        "datasets/files.py: Its arrays are {}, but X and y are required",
         "datasets/files.py: {} cannot be read.",
-        "datasets/files.py: {} has one column only, {}.",
+        "datasets/files.py: {} has only one column, {}.",
         "datasets/files.py: {} is empty.",
     ],
     "an option, or a file to predict, that does not fit": [
@@ -228,16 +228,16 @@ ERRORS = {
         "choosing/table.py: {} has no rows.",
         "choosing/table.py: {} has none of the columns of the model.",
         "datasets/columns.py: The target of {} is not named.",
-        "datasets/columns.py: The target of {} stands apart from its columns, and target is",
+        "datasets/columns.py: The target of {} is separate from its columns, but target is",
         "datasets/columns.py: The {} and the {} of {} are both '{}'.",
         "datasets/columns.py: {} has no column '{}'.{}",
-        "datasets/columns.py: {} holds words, such as {}.",  # --task regression
+        "datasets/columns.py: {} contains strings, such as {}.",  # --task regression
         "datasets/columns.py: {} is sparse, without names.",  # drop, groups
-        "datasets/files.py: The first line of {} holds names, and the file that it is read like",
+        "datasets/files.py: The first line of {} contains names, but the training file",
         "datasets/files.py: There is no file {}.{}",
         "datasets/files.py: {} has {} columns.",
         "datasets/files.py: {} is a folder.",
-        "datasets/values.py: '{}' holds neither dates nor numbers, such as {}.",  # --time
+        "datasets/values.py: '{}' has neither dates nor numbers, such as {}.",  # --time
     ],
     "no model within the budget, with the messages of all candidates": [
         "choosing/choice.py: No model could be fitted on all rows.",
@@ -249,11 +249,11 @@ ERRORS = {
         "choosing/workplace.py: {} is not a folder.",
     ],
     "a run alone: it does not guess, and tables for `choose` are never sparse": [
-        "datasets/archives.py: {} holds {} files named '{}', not {}.",
+        "datasets/archives.py: {} contains {} files named '{}', not {}.",
         "datasets/columns.py: All columns of {} are constant.",
-        "datasets/columns.py: Column '{}' of {} does not say which rows train and which test.",
+        "datasets/columns.py: Column '{}' of {} does not define the training and the test rows.",
         "datasets/columns.py: {} has values that are not finite.",
-        "datasets/columns.py: {} has {} rows and {} columns beside the target.",
+        "datasets/columns.py: {} has {} rows and {} feature columns.",
         "datasets/columns.py: {}: {}",
     ],
 }
@@ -322,7 +322,7 @@ def test_a_table_of_each_kind_gets_a_model(kind, short, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "n_classes", "line"),
     [
-        ((), 4, "Target y: 4 different whole numbers, taken as classes (--task regression for a"),
+        ((), 4, "Target y: 4 different whole numbers, read as classes (--task regression for a"),
         (("--task", "regression"), 0, "0 s: the mean"),
         (("--task", "classification"), 4, "0 s: the majority class"),
     ],
@@ -342,7 +342,7 @@ def test_whole_numbers_are_taken_as_classes_and_the_first_line_says_so(
     first = re.sub(r"^\d+ s:", "0 s:", output)
     assert first.startswith(line)
     assert bool(card["assumed"]) == (not words)
-    assert " ".join(output.split()).count("taken as classes") == 2 * (not words)
+    assert " ".join(output.split()).count("read as classes") == 2 * (not words)
 
 
 def table(n=150):

@@ -131,7 +131,7 @@ def frozen(a):
     ],
 )
 def test_other_outputs_are_refused(out):
-    with pytest.raises(ValueError, match="no writeable, C-contiguous float64 array of shape"):
+    with pytest.raises(ValueError, match="not a writeable, C-contiguous float64 array of shape"):
         waves.cos_sin(np.zeros((3, 4)), 1.0, out)
 
 

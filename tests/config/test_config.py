@@ -47,7 +47,7 @@ def test_every_trial_is_timed_alone(tmp_path):
     """The key of earlier versions may say so."""
     experiment = read(tmp_path, GOOD)
     assert read(tmp_path, f"{GOOD}timing: isolated\n") == experiment
-    with pytest.raises(ConfigError, match="every trial is timed alone: take the key `timing` out"):
+    with pytest.raises(ConfigError, match="every trial is timed alone: remove the key `timing`"):
         read(tmp_path, f"{GOOD}timing: shared\n")
 
 
@@ -93,15 +93,15 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
     [
         ("M", "is not `key.path=value`"),
         ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
-        ("samplers.eerf=5", "replace a whole entry"),
+        ("samplers.eerf=5", "replace a complete entry"),
         ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
         ("samplers.eerf.pool_size=5", r"--set samplers\.eerf\.pool_size: M = 10 features"),
         ("samplers.eerf.pool_sise=5", r"--set samplers\.eerf\.pool_sise: eerf has no parameter"),
         ("samplers=rsk", "--set samplers: There is no sampler 'rsk'"),
         ("kernel=gausian", "--set kernel: kernel is 'gausian'"),
         ("solver.selection=cv", "--set solver.selection: selection is 'cv'"),
-        ("kernel_error_draws=2", "--set kernel_error_draws: .* is for kernel_error_rows"),
-        ("kernel_error_repeats=2", "--set kernel_error_repeats: .* is for kernel_error_rows"),
+        ("kernel_error_draws=2", "--set kernel_error_draws: .* requires kernel_error_rows"),
+        ("kernel_error_repeats=2", "--set kernel_error_repeats: .* requires kernel_error_rows"),
         ("kept_features=true", "no sampler decides which features it keeps"),
     ],
 )
@@ -151,8 +151,8 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nintercept: true", "It belongs under `solver:`"),
         ("M: 10:30:10", "M: 5\nmetric: eror", "Did you mean 'error'"),
         ("M: 10:30:10", "M: 5\ntrials: ten", "line 4: trials is 'ten'"),
-        ("M: 10:30:10", "M: 5\nname: x", "the name is the file's own"),
-        ("- rks", "- rks\n  - rks", "two samplers carry the label 'rks'"),
+        ("M: 10:30:10", "M: 5\nname: x", "the name of a run is the name of its file"),
+        ("- rks", "- rks\n  - rks", "two samplers have the label 'rks'"),
         ("- rks", "- {rks: {}, orf: {}}", "line 5: .*write `- eerf`"),
         ("split: {test_size: 0.3}", "split: given", "line 2: digits has no given split"),
         ("split: {test_size: 0.3}", "split: {test: 0.3}", "line 2: split is"),
@@ -184,7 +184,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("log:1e-2:1e2:5", "[true, 1]", "line 8: solver.alphas.0 is True"),
         ("pool_size: 100", "pool_size: 100, label: 0", "line 6: samplers.1.label is 0"),
         ("pool_size: 100", "pool_size: 100, label: ''", "line 6: samplers.1.label is ''"),
-        ("dataset: digits", "dataset: {digits: {d: 3}}", "line 1: digits takes no parameters"),
+        ("dataset: digits", "dataset: {digits: {d: 3}}", "line 1: digits has no parameters"),
         ("dataset: digits", "dataset: {file: a.csv, separator: ab}", "separator is 'ab'"),
         ("dataset: digits", "dataset: {file: a.csv, name: ''}", "name is ''"),
         ("dataset: digits", "dataset: {name: x, parameters: {file: 3}}", "file is 3"),
@@ -193,7 +193,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
             "dataset: {eeg: {file: a.csv}}",
             "'eeg' is a data set of the catalogue",
         ),
-        ("dataset: digits", "dataset: {sklearn: null}", "`sklearn` names nothing"),
+        ("dataset: digits", "dataset: {sklearn: null}", "`sklearn` has no value"),
         *(
             ("M: 10:30:10", f"M: 5\nchecks:\n- {{column: error, {rest}}}", f"line 5: .*{sentence}")
             for rest, sentence in (
@@ -202,7 +202,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
                 ("below: 3, at_each: dd", "there is no column 'dd'"),
             )
         ),
-        ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "which has no numbers"),
+        ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "has no numbers"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(tmp_path, line, new, sentence):
@@ -220,7 +220,7 @@ def test_foreign_classes_need_leave(tmp_path):
     text = changed("- rks", "- {class: 'os.path.exists'}")
     with pytest.raises(ConfigError, match="not imported.*--allow-imports"):
         read(tmp_path, text)
-    with pytest.raises(ConfigError, match="exists is no map"):
+    with pytest.raises(ConfigError, match="exists is not a feature map"):
         read(tmp_path, text, allow_imports=True)
     nystroem = "- {class: sklearn.kernel_approximation.Nystroem, n_components: M}"
     assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"

@@ -133,5 +133,5 @@ def test_a_mistake_is_told_with_its_own_line(write, old, new, line):
     ["datasets: [a, b]", "datasets: {}", "datasets:", "protocols: {printed: 1}", "exceptions: a"],
 )
 def test_an_axis_is_a_mapping_of_names_to_mappings(write, text):
-    with pytest.raises(ConfigError, match="line 2: .*is no mapping"):
+    with pytest.raises(ConfigError, match="line 2: .*is not a mapping"):
         config.read_all(write(f"M: 4\n{text}\n"))

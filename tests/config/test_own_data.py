@@ -66,8 +66,8 @@ def test_paths_start_at_the_configuration(mine):
         ("{file: prices.csv, target: prise}", "line 1.*Did you mean 'price'"),
         ("{file: price.csv, target: price}", "Did you mean 'prices.csv'"),
         ("{file: prices.csv, traget: price}", "Did you mean 'target'"),
-        ("{file: prices.csv, load: mine.py:rows}", "beside it"),
-        ("{sklearn: wine, header: false}", "no key 'header'"),
+        ("{file: prices.csv, load: mine.py:rows}", "cannot have a key"),
+        ("{sklearn: wine, header: false}", "cannot have a key 'header'"),
         ("{file: prices.csv, target: price, header: 1}", "header is 1"),
         ("{file: prices.csv, target: price, name: eeg}", "of the catalogue"),
         ("{openml: abc}", "openml is 'abc'"),
@@ -93,7 +93,7 @@ def test_a_column_says_which_rows_test(mine):
     np.testing.assert_array_equal(first.X_test, second.X_test)
     again = type(experiment).model_validate(experiment.model_dump(mode="json"))
     assert again.dataset[0].parameters["part"] == "part"
-    with pytest.raises(ConfigError, match="data of your own"):
+    with pytest.raises(ConfigError, match="your own data"):
         mine("eeg", "{column: part}")
 
 

@@ -72,5 +72,5 @@ def test_nothing_is_imported_without_permission(changes):
 
 def test_what_is_no_kernel_is_refused_in_a_sentence():
     Path("mine.py").write_text("class Mine:\n    pass\n")
-    with pytest.raises(ConfigError, match="cannot serve the kernel"):
+    with pytest.raises(ConfigError, match="does not support the kernel"):
         read_config(OURS | {"kernel": CLASS}, allow_imports=True)

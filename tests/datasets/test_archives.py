@@ -51,8 +51,8 @@ def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("x.zip", zipped([("one/a.txt", b"1"), ("two/a.txt", b"2")]), "holds 2 files"),
-        ("x.zip", zipped([("b.txt", b"12")]), "holds 0 files"),
+        ("x.zip", zipped([("one/a.txt", b"1"), ("two/a.txt", b"2")]), "contains 2 files"),
+        ("x.zip", zipped([("b.txt", b"12")]), "contains 0 files"),
         ("x.zip", zipped([("a.txt", b"12")])[:-30], "cannot be read"),
         ("x.zip", b"", "cannot be read"),
         ("a.txt.gz", gzip.compress(b"12")[:-5], "cannot be read"),

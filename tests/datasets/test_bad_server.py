@@ -97,10 +97,10 @@ WAYS = {
     cut_in_the_middle: "ChunkedEncodingError",
     redirect_to_an_error_page: "download failed",
     not_found: "the server answered 404",
-    without_end: "holds more than 100,000 bytes",
-    too_much: "holds more than 100,000 bytes",
+    without_end: "has more than 100,000 bytes",
+    too_much: "has more than 100,000 bytes",
     other_content: "cannot be read",
-    an_archive_without_it: "holds 0 files",
+    an_archive_without_it: "contains 0 files",
 }
 
 

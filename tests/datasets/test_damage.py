@@ -58,7 +58,9 @@ class TestPacked:
             with pytest.raises(DataError, match="do not fit together"):
                 datasets.load("d", parameters={"path": str(folder)})
         (folder / name).unlink()
-        with pytest.raises(DataError, match="holds no rows|do not fit together.*No such file"):
+        with pytest.raises(
+            DataError, match="does not contain rows|do not fit together.*No such file"
+        ):
             datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy", stored.FACTS_FILE])

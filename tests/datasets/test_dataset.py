@@ -54,5 +54,5 @@ def test_a_changed_file_is_read_anew(letters):
 def test_a_file_that_changed_since_the_trials_were_planned_is_refused(letters):
     planned = datasets.hash_data("letter")
     assert datasets.load("letter", sha256=planned).sha256 == planned
-    with pytest.raises(DataError, match="others than"):
+    with pytest.raises(DataError, match="have changed during the run"):
         datasets.load("letter", sha256="0" * 64)

@@ -116,8 +116,8 @@ class TestColumns:
             ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "Dates became.*odd"),
             ([f"12:{i:02}" for i in range(N)], "Dates became.*odd"),
             ([f"{i},5" for i in range(N)], ""),
-            ([f"{i}" for i in range(N - 1)] + ["n/k"], r"no number.*odd \(1\)"),
-            (["inf", *range(N - 1)], r"no number.*odd \(1\)"),
+            ([f"{i}" for i in range(N - 1)] + ["n/k"], r"other than numbers.*odd \(1\)"),
+            (["inf", *range(N - 1)], r"other than numbers.*odd \(1\)"),
             ([f"w{i}" for i in range(N)], "name the rows: odd"),
             ([None, *range(N - 1)], r"Missing values.*odd \(1\)"),
         ],
@@ -211,25 +211,25 @@ class TestTarget:
             taken, other = "a quantity", "classification for classes"
         assert about["task"] == task
         assert about["note"].startswith(
-            f"Target grade: {different} different whole numbers, taken as {taken} (--task {other})."
+            f"Target grade: {different} different whole numbers, read as {taken} (--task {other})."
         )
 
     def test_nothing_is_assumed_if_the_task_is_given_or_the_target_tells_it(self):
         X = pd.DataFrame({"a": np.arange(120) % 13})
         for task in ("classification", "regression"):
             note = columns.parse_columns("d", X, X["a"] % 5, task=task).about["note"]
-            assert "taken as" not in note
+            assert "read as" not in note
         for y in (X["a"] % 2, X["a"] % 5 / 2, pd.Series(range(120))):
-            assert "taken as" not in columns.parse_columns("d", X, y).about["note"]
+            assert "read as" not in columns.parse_columns("d", X, y).about["note"]
 
     @pytest.mark.parametrize(
         ("values", "task", "match"),
         [
             ([f"id{i}" for i in range(N)], None, "40 different labels"),
             (list(range(N)), "classification", "40 different labels"),
-            (["a", "b"] * (N // 2), "regression", "holds words"),
+            (["a", "b"] * (N // 2), "regression", "contains strings"),
             ([7] * N, None, "constant"),
-            ([*["a"] * 8, *range(N - 8)], None, "8 words, taken as numbers.*run does not guess"),
+            ([*["a"] * 8, *range(N - 8)], None, "8 words, read as numbers.*run does not guess"),
             (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*run does not guess"),
         ],
     )
@@ -325,8 +325,8 @@ class TestFiles:
     def test_a_target_beside_one_that_stands_apart_is_refused(self, put):
         stream = io.BytesIO()
         np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
-        refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="stands apart")
-        refused(put, stream.getvalue(), "a.npz", target="z", match="stands apart")
+        refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is separate from")
+        refused(put, stream.getvalue(), "a.npz", target="z", match="is separate from")
 
     @pytest.mark.parametrize(
         ("content", "name", "match"),
@@ -356,7 +356,7 @@ class TestFiles:
         put(frame(), target="price")
         with pytest.raises(DataError, match=r"Did you mean 'prices\.csv'"):
             files.find("price.csv", tmp_path / "mine")
-        with pytest.raises(DataError, match="from this folder"):
+        with pytest.raises(DataError, match="at this folder"):
             files.find("nothing.csv", None)
         with pytest.raises(DataError, match="mine is a folder"):
             files.find("mine", tmp_path)
@@ -463,7 +463,7 @@ class TestFunctions:
             ({"kind": "list"}, "returns list"),
             ({"kind": "long"}, "one target per row"),
             ({"wrong": 1}, "wrong"),
-            ({"target": "y"}, "stands apart"),
+            ({"target": "y"}, "is separate from"),
             ({"function": "broken"}, "SystemExit"),
             ({"function": "nothing"}, "cannot be imported"),
         ],

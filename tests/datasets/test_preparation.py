@@ -132,7 +132,7 @@ class TestColumns:
         assert (len(X), X["w=other"].sum()) == (255, 46 * 20)
 
     def test_nothing_to_learn_from_is_an_error_that_says_why(self):
-        with pytest.raises(DataError, match="No column is left.*constant: a"):
+        with pytest.raises(DataError, match="No column remains.*constant: a"):
             Preparation().fit(pd.DataFrame({"a": [1, 1]}))
         with pytest.raises(DataError, match="two columns 'a'"):
             Preparation().fit(pd.DataFrame([[1, 2]], columns=["a", " a"]))

@@ -235,7 +235,7 @@ class TestTarget:
     def test_a_target_that_is_not_finite_is_refused(self, place):
         y = np.arange(5.0)
         y[place] = np.nan
-        with pytest.raises(DataError, match="target of d holds NaN"):
+        with pytest.raises(DataError, match="target of d has NaN"):
             given_split(regression(y))
 
     @pytest.mark.parametrize(
@@ -244,7 +244,9 @@ class TestTarget:
     )
     def test_a_class_without_training_row_is_refused(self, y, classes, missing):
         task = "binary" if len(classes) == 2 else "multiclass"
-        with pytest.raises(DataError, match=f"Class '{missing}' of d has no training row"):
+        with pytest.raises(
+            DataError, match=f"Class '{missing}' of d has no rows in the training set"
+        ):
             given_split(dataset(y=y, task=task, classes=classes))
 
 

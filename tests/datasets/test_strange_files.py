@@ -168,7 +168,7 @@ class TestLike:
         how = files.read(tmp_path / "a.npz").how
         rows, target, *_ = files.read(tmp_path / "b.npz", like=how)
         assert (rows.to_numpy().tolist(), target) == (X.tolist(), None)
-        with pytest.raises(DataError, match="X and y are looked for"):
+        with pytest.raises(DataError, match="X and y are required"):
             files.read(tmp_path / "b.npz")
 
     def test_another_format_is_read_by_its_own_signs(self, tmp_path):

@@ -157,7 +157,7 @@ def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
         (["solver.name=none", "kernel_error_rows=50"], "no solver"),
         (["kernel=arc-cosine-1"], "has none"),
         (["M={kept_by: rks}"], "kept_by"),
-        (["samplers.rks.bandwidth=2"], "rks has one of its own"),
+        (["samplers.rks.bandwidth=2"], "rks has its own bandwidth"),
         (["bandwidth={cv: []}"], "list"),
         (["bandwidth={cv: [1, -1]}"], "at least 1e-150"),
         (["bandwidth={cv: [mean]}"], "median"),

@@ -181,10 +181,10 @@ def test_a_trial_that_is_too_long_is_no_crash(run, trials):
     assert statuses[guilty] == "timeout"
     assert run.order().count(guilty) == 1
     assert run.rows[guilty]["traceback"] == "where it was"
-    assert "longer than it may: 0.5 s" in run.rows[guilty]["message"]
+    assert "exceeded its time limit: 0.5 s" in run.rows[guilty]["message"]
 
 
-NO_ROW = "no row of its trial"
+NO_ROW = "did not return a row of its trial"
 NO_ROWS = {
     "row = 'ok'": NO_ROW,
     "row = {**row, 'status': 'fine'}": NO_ROW,

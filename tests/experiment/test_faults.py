@@ -73,7 +73,7 @@ def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_o
     work = plan_run([experiment], tmp_path / "r")
     assert runner.run(work, limits=Limits(timeout=0.5)).failed == 1
     (row,) = rows_of(work.folder)
-    assert (row["status"], "longer than it may" in row["message"]) == ("timeout", True)
+    assert (row["status"], "exceeded its time limit" in row["message"]) == ("timeout", True)
     assert (work.folder / "failures" / f"{row['trial_id']}.txt").exists()
 
 

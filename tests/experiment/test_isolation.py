@@ -86,4 +86,4 @@ def test_a_row_of_code_with_global_state_depends_on_the_trials_before_it(rows_of
     assert first.keys() == again.keys()
     assert first != again
     readme = Path(fanout.__file__).with_name("README.md").read_text()
-    assert "does not hold for code of yours that changes global state" in " ".join(readme.split())
+    assert "does not hold for user code that changes global state" in " ".join(readme.split())

@@ -236,12 +236,12 @@ def test_features_that_depend_on_other_rows_are_a_failed_trial(experiment_of):
     )
     for row in measured(experiment):
         assert row["status"] == "failed"
-        assert "depend on the rows that go through with it" in row["message"]
+        assert "depend on the other rows of the block" in row["message"]
 
 
 def test_what_is_no_map_is_told_how_it_becomes_one(experiment_of):
     for entry, sentence in (
-        (by_path("Net"), r"no map.*mine = adapted"),
+        (by_path("Net"), r"not a feature map.*mine = adapted"),
         (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
         (by_path("Transformer", gama=1.0), r"no parameter 'gama'. Did you mean 'gamma'"),
     ):
@@ -288,9 +288,9 @@ def no_effect(X, M, seed, gamma=1.0):
     [
         (dot_products, 1.0, "depends on where the rows are"),
         (no_effect, 1.0, "no power of s would fit"),
-        (kinds.Transformer, "scale", "no number above 0"),
-        (kinds.Transformer, [1.0, 2.0], "no number above 0"),
-        (kinds.Transformer, True, "no number above 0"),
+        (kinds.Transformer, "scale", "not a number above 0"),
+        (kinds.Transformer, [1.0, 2.0], "not a number above 0"),
+        (kinds.Transformer, True, "not a number above 0"),
     ],
 )
 def test_what_is_not_measured_is_asked_for(thing, value, why):

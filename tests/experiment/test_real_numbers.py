@@ -46,7 +46,7 @@ REAL = SMALL.replace("M: [4, 8]", "M: 3").replace("trials: 2", "trials: 1")
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Scattered", "A transformer made features of the type complex128"),
+        ("Scattered", "A transformer returned features of the type complex128"),
         ("OwnMap", "discards the imaginary part"),
     ],
 )

@@ -57,7 +57,7 @@ def test_replay_finds_a_changed_number(first):
 
 
 def test_replay_of_no_row(first):
-    assert "no rows that '99' names" in call("replay", first, 99, code=2)
+    assert "no rows that match '99'" in call("replay", first, 99, code=2)
     manifest = manifests.read(first)
     manifest["config"]["seed"] = 5
     manifests.write(first, manifest)

@@ -29,10 +29,10 @@ def test_workers_share_alike(text, share):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("150%", "no amount of memory for 2 workers"),
+        ("150%", "not a valid amount for 2 workers"),
         ("17", "has 16.0 GiB"),
-        ("lots", "no amount"),
-        ("-5%", "no amount"),
+        ("lots", "not a valid amount"),
+        ("-5%", "not a valid amount"),
         ("0.5", "each worker needs 400 MiB"),
     ],
 )

@@ -53,7 +53,7 @@ def test_merge_refuses_itself_and_another_experiment(tmp_path):
 def test_merge_compares_the_data_of_every_name_and_parameters(tmp_path, sphere):
     target = folder_of(tmp_path / "t", row("a"))
     other = folder_of(tmp_path / "o", row("b"), data=SPHERES | {sphere: "f" * 64})
-    with pytest.raises(ResultsError, match="other data"):
+    with pytest.raises(ResultsError, match="different data"):
         merge(target, [other])
     assert len(read_whole_rows(target)) == 1
 
@@ -62,7 +62,7 @@ def test_merge_leaves_a_damaged_row_of_the_other_folder(tmp_path):
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
     csv.write_bytes(csv.read_bytes().replace(b",10.0,", b",10.1,", 1) + b"torn")
-    with pytest.raises(ResultsError, match="holds no trials"):
+    with pytest.raises(ResultsError, match="does not contain trials"):
         merge(target, [other])
     assert len(read(target).rows) == 1
 
@@ -96,8 +96,8 @@ def test_merge_compares_what_is_in_both(tmp_path):
     ("change", "why"),
     [
         ({"version": "0.0.9"}, "version 0.0.9"),
-        ({"data_hash": "f" * 64}, "another hash"),
-        ({"trial_id": "z"}, "in no plan"),
+        ({"data_hash": "f" * 64}, "a different hash"),
+        ({"trial_id": "z"}, "not in a plan"),
     ],
 )
 def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why):
@@ -151,15 +151,15 @@ def test_merge_writes_and_reads_nothing_that_an_identity_names(tmp_path, path):
         folder.mkdir()
         (folder / "x.npz").write_bytes(b"theirs")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ResultsError, match="holds no trials"):
+    with pytest.raises(ResultsError, match="does not contain trials"):
         merge(target, [other])
     assert [file for file in sorted(tmp_path.rglob("*")) if file not in before] == [
         tmp_path / "t" / ".lock"
     ]
-    assert f"Column trial_id holds '{path}'" in read(other).notes[0]
+    assert f"Column trial_id has the value '{path}'" in read(other).notes[0]
 
 
 def test_merge_of_a_folder_without_rows(tmp_path):
     (tmp_path / "empty").mkdir()
     target = folder_of(tmp_path / "t", row("a"))
-    assert "holds no results" in call("merge", target, tmp_path / "empty", code=2)
+    assert "does not contain results" in call("merge", target, tmp_path / "empty", code=2)

@@ -56,7 +56,7 @@ def test_a_changed_manifest_is_noticed(tmp_path):
     file.write_text(json.dumps(json.loads(text)))  # its layout plays no part
     assert manifest.read(folder) == GOOD
     file.write_text(text.replace('"s"', '"z"'))
-    with pytest.raises(ResultsError, match="does not fit its checksum"):
+    with pytest.raises(ResultsError, match="does not match its checksum"):
         manifest.read(folder)
     assert "checksum" in read(folder).notes[0]
 

@@ -42,7 +42,7 @@ def test_find_names_folders_at_any_depth_once_and_sorted(tmp_path):
 def test_find_says_what_is_missing(tmp_path):
     with pytest.raises(ResultsError, match=r"There is no .*nowhere"):
         find([tmp_path / "nowhere"])
-    with pytest.raises(ResultsError, match=r"holds no results\. .*trials\.csv"):
+    with pytest.raises(ResultsError, match=r"does not contain results\. .*trials\.csv"):
         find([tmp_path])
 
 
@@ -148,7 +148,7 @@ def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     results = read(with_cell_in_second_row(folder, old, new))
     assert list(results.rows["trial"]) == [0, 2]
-    assert f"line 3: Column {column} holds" in results.notes[0]
+    assert f"line 3: Column {column} has the value" in results.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -207,4 +207,4 @@ def test_rows_wider_than_the_header_are_named(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
     assert results.rows.empty
-    assert "cells, the header" in results.notes[0]
+    assert "cells, but the header" in results.notes[0]

@@ -200,7 +200,7 @@ def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
 def test_a_folder_is_held_by_one_run_until_that_ends_however_it_ends(tmp_path):
     with Store(tmp_path).lock():
         assert f"process {os.getpid()}, since" in (tmp_path / ".owner").read_text()
-        with pytest.raises(ResultsError, match="Another run is at work"), Store(tmp_path).lock():
+        with pytest.raises(ResultsError, match="Another run is using"), Store(tmp_path).lock():
             raise AssertionError
     with pytest.raises(KeyError), Store(tmp_path).lock():
         raise KeyError

@@ -238,7 +238,7 @@ def a_single_class_is_refused(subject: SolverSubject) -> None:
     """One class only is refused, by name."""
     if not is_classifier(subject.thing()):
         return
-    with pytest.raises(MethodError, match="one class only: 7"):
+    with pytest.raises(MethodError, match="only one class: 7"):
         subject.fitted(y=np.full(len(ROWS), 7))
 
 

@@ -180,7 +180,7 @@ def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
     solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
     assert len(solver.fold_losses_) == 3
     assert "3 folds: the training rows are of 3 groups" in solver.notes_
-    with pytest.raises(MethodError, match="of one group"):
+    with pytest.raises(MethodError, match="only one group"):
         RidgeClassifier(ALPHAS, selection="cv5").fit(X, y, groups=np.zeros(len(y)))
     RidgeClassifier(1.0).fit(X, y, groups=np.zeros(len(y)))  # nothing is chosen
 

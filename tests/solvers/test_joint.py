@@ -110,7 +110,7 @@ def test_the_classifier_learns_the_kernel_of_the_labels():
 
 
 def test_what_it_cannot_do_is_a_sentence(several, binary, monkeypatch):
-    with pytest.raises(MethodError, match="for two classes, there are 4"):
+    with pytest.raises(MethodError, match="two classes, but there are 4"):
         JointClassifier().fit(*several)
     monkeypatch.setattr(memory, "count_free_bytes", lambda: 1e4)
     with pytest.raises(MethodError, match="The matrix of 4 features of 80 rows"):

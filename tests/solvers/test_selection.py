@@ -65,5 +65,5 @@ def test_a_configuration_that_names_no_penalty_takes_the_constructor_defaults(na
 
 def test_a_logistic_fold_without_a_class_is_a_sentence(rng):
     X, y = rng.standard_normal((20, 2)), np.array([0] * 19 + [1])
-    with pytest.raises(MethodError, match="no row of 1 of the classes"):
+    with pytest.raises(MethodError, match="no rows of 1 of the classes"):
         make("logistic", alphas=[1.0, 2.0], random_state=0).fit(X, y)
