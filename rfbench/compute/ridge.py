@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array, FloatArray
+from rfbench.compute.products import matmul, multiply_row
 from rfbench.errors import MethodError
 
 # Penalties, and columns per target, from which on one decomposition for all penalties is faster.
@@ -108,8 +109,8 @@ class NormalEquations:
 
     def intercepts(self, coef: Array) -> Array:
         """Return the best intercepts of coefficients, (..., p, t): the means of the residuals."""
-        fitted = self.column_sums @ coef
-        best: Array = (self.target_sums - fitted) / self.n - self.shift @ coef
+        fitted, shifted = multiply_row(self.column_sums, coef), multiply_row(self.shift, coef)
+        best: Array = (self.target_sums - fitted) / self.n - shifted
         return best
 
     def mean_squared_norm(self) -> float:
@@ -257,7 +258,7 @@ def solve_shifted(
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
-        solved[i] = basis @ ((basis.T @ sides) / shifted[kept, None])
+        solved[i] = matmul(basis, matmul(basis.T, sides) / shifted[kept, None])
         notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
     return solved, notes
 
@@ -378,10 +379,10 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)
-    product = (equations.gram @ flat).reshape(p, a, t).transpose(1, 0, 2)
+    product = matmul(equations.gram, flat).reshape(p, a, t).transpose(1, 0, 2)
     quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
-    fitted = equations.column_sums @ coef
-    offset = intercept + equations.shift @ coef
+    fitted = multiply_row(equations.column_sums, coef)
+    offset = intercept + multiply_row(equations.shift, coef)
     cross = offset * (2 * (fitted - equations.target_sums) + equations.n * offset)
     total = equations.target_squares + quadratic + cross
     least = 10 * estimate_rounding(equations) * equations.target_squares

@@ -17,6 +17,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
+from rfbench.compute.products import matmul, multiply_row
 from rfbench.compute.ridge import RidgePath, solve_shifted
 
 
@@ -46,7 +47,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     duals, notes = solve_shifted(load, Y - means, alphas, noise, largest)
     if intercept:
         duals -= duals.mean(axis=1, keepdims=True)
-    return RidgePath(duals, means - column_means @ duals, notes)
+    return RidgePath(duals, means - multiply_row(column_means, duals), notes)
 
 
 class RowSpectrum:
@@ -67,7 +68,7 @@ class RowSpectrum:
             work, overwrite_a=True, check_finite=False, driver="evd"
         )
         np.maximum(self.values, 0.0, out=self.values)
-        self.sides = self.vectors.T @ (Y - self.means)
+        self.sides = matmul(self.vectors.T, np.asarray(Y - self.means))
 
     def path(self, alphas: Array) -> RidgePath:
         """Return the fits of all rows."""
@@ -79,7 +80,7 @@ class RowSpectrum:
         notes = [
             [f"eigendecomposition, {n - k} of {n} directions kept"] if k else [] for k in dropped
         ]
-        return RidgePath(duals, self.means - self.column_means @ duals, notes)
+        return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
 
     def serves(self, alphas: Array) -> bool:
         """Whether no penalty is as small as the rounding of K: then no direction is dropped."""
@@ -115,7 +116,7 @@ class RowSpectrum:
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
-        own = (self.vectors**2) @ rest.T
+        own = matmul(self.vectors**2, rest.T)
         own -= constant * self.intercept / n
         missed = _combined(self.vectors, rest, self.sides)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,7 +128,8 @@ def _combined(vectors: Array, weights: Array, sides: Array) -> Array:
     """Return vectors @ (w[:, None] * sides) for every row w of the weights, in one product."""
     a, k = weights.shape
     flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
-    return np.asarray((vectors @ flat).reshape(len(vectors), a, -1).transpose(1, 0, 2))
+    product = matmul(vectors, flat)
+    return np.asarray(product.reshape(len(vectors), a, -1).transpose(1, 0, 2))
 
 
 def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:

@@ -5,7 +5,6 @@ A trial is timed, and its row is a function of its `Trial` alone.
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import signal
@@ -18,11 +17,11 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
-from threadpoolctl import ThreadpoolController
 
 from rfbench import platforms
 from rfbench.clock import CLOCK_PARTS, Clock
 from rfbench.compute import waves
+from rfbench.compute.threads import find_thread_pools
 from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment.bandwidth_search import search_bandwidth
 from rfbench.experiment.context import Context
@@ -48,16 +47,6 @@ def refuse_complex_numbers() -> None:
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
     if refusal not in warnings.filters:  # setting it makes warnings that were shown be shown again
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
-
-
-@functools.lru_cache(maxsize=1)
-def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the libraries with threads; to find them takes milliseconds.
-
-    So they are looked for again only once `modules` have become more: an import may have loaded
-    another one.
-    """
-    return ThreadpoolController()
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:

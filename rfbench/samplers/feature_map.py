@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.kernels import Feature, to_dense
 
@@ -322,7 +323,7 @@ class FeatureMap(FittedMap):
         # speed and of another type than `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
-            return np.matmul(rows, frequencies, out=out)
+            return cast(FloatArray, matmul(rows, frequencies, out=out))
         # scipy multiplies sparse rows into an array of its own, which is copied then.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
+from rfbench.compute.threads import one_thread
 from rfbench.errors import MethodError
 from rfbench.parameters import (
     BOOLEAN,
@@ -49,6 +50,9 @@ FLOATS = [np.float64, np.float32]
 # Decisions that are held at once where the rows of a fold choose, 16 MiB. Measured: 300,000 rows of
 # 100 classes take 71 MB where all at once took 1.8 GB. Doubled, they take 16 MB more.
 DECISIONS = 2**21
+# The side of the systems up to which one thread fits faster than two, since these wait for each
+# other between short pieces of work. Measured
+SMALL_SIDE = 500
 
 
 def _is_folds(value: Any) -> bool:
@@ -287,7 +291,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Fit the whole grid at once: what the penalties have in common, a Gram matrix or an
         # eigendecomposition, is computed once. Folds with features of their own are fitted by
         # `_with_nested`; here only all rows are fitted then.
-        fits = self._fits(design, targets, None if refit else folds, clock)
+        with one_thread(self._is_small(design)):
+            fits = self._fits(design, targets, None if refit else folds, clock)
         if refit is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
         # Each row is judged by a fit that has not been given it. Of a grid of one the losses are
@@ -387,7 +392,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             features = refit(rows, y[rest], spent)
             part = make_design(rows, features)
             part.clock = spent
-            fitted = self._fits(part, targets.take(folds != g), None, spent).path
+            with one_thread(self._is_small(part)):
+                fitted = self._fits(part, targets.take(folds != g), None, spent).path
             with spent.part("train"):
                 decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
@@ -445,6 +451,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 loss += self._summed_losses(fitted.decisions(part), targets.truth[few])
             sums.append(loss)
         return np.array(sums)
+
+    def _is_small(self, design: Design) -> bool:
+        """Tell whether one thread fits faster than two."""
+        return False
 
     def _facts(self, fits: Fits, best: int, n: int, notes: list[str]) -> dict[str, Any]:
         """Return the part of the report that follows from the fits: penalty, convergence, gaps."""
@@ -510,6 +520,9 @@ class LinearModel(Solver):
     """
 
     features_: Any
+
+    def _is_small(self, design: Design) -> bool:
+        return min(design.n, design.n_columns) <= SMALL_SIDE
 
     def _keep(self, path: Path, best: int) -> None:
         assert isinstance(path, LinearPath)

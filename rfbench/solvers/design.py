@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.products import matmul, sum_squares
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.rows import select_rows
@@ -126,7 +127,7 @@ class Design:
             out = buffer[: rows.shape[0]]
             with Clock.part_of(self.clock, "features"):
                 self.transform_into(rows, out)
-            result[start : start + step] = out @ coefficients
+            result[start : start + step] = matmul(out, coefficients)
         return result
 
     def _block_rows(self) -> int:
@@ -154,7 +155,7 @@ class FormedDesign(Design):
         check_columns(self.n_columns, coefficients.shape[0])
         gradient = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
         np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
-        return np.asarray(self.X @ gradient, dtype=np.float64)
+        return np.asarray(matmul(self.X, gradient), dtype=np.float64)
 
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
@@ -177,7 +178,7 @@ def check_finite(values: FloatArray, what: str) -> None:
     The sum of squares tells, but for an overflow of its own.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        squares = np.vdot(values, values)
+        squares = sum_squares(values)
     if not np.isfinite(squares) and not np.isfinite(values).all():
         raise MethodError(
             f"{what} are not finite.",

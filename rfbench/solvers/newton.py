@@ -18,6 +18,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 
 from rfbench.arrays import Array
 from rfbench.compute import gram
+from rfbench.compute.products import matmul
 
 Linear = Callable[[Array], Array]
 
@@ -227,14 +228,14 @@ class Newton:
             here, least, slope = moved, reached, self.loss.slope(moved)
             if done:
                 break
-        gradient = self.Z.T @ slope.gradient + alpha * theta[:p]
+        gradient = matmul(slope.gradient.T, self.Z).T + alpha * theta[:p]
         above = value - least + float(np.vdot(gradient, gradient)) / (2 * alpha)
         return above / value if value > 0 else float(above > 0)
 
     def _decisions(self, theta: Array) -> Array:
         # A few columns times many rows is up to twice as fast with the long side last.
         p = self.Z.shape[1]
-        return np.asarray((theta[:p].T @ self.Z.T).T + theta[p:].sum(axis=0))
+        return np.asarray(matmul(theta[:p].T, self.Z.T).T + theta[p:].sum(axis=0))
 
     def _value(self, decisions: Array, theta: Array, alpha: float) -> float:
         penalised = theta[: self.Z.shape[1]]
@@ -244,7 +245,7 @@ class Newton:
         """Return [Z 1]' rows, and alpha theta where theta is penalised."""
         p = self.Z.shape[1]
         result = np.empty_like(theta)
-        result[:p] = (rows.T @ self.Z).T + alpha * theta[:p]
+        result[:p] = matmul(rows.T, self.Z).T + alpha * theta[:p]
         result[p:] = rows.sum(axis=0)
         return result
 

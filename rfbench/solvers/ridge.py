@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row
 from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.memory import check_fits
@@ -89,7 +90,7 @@ class _Ridge(LinearModel):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are added up in float64
-            K = wide @ wide.T
+            K = np.asarray(multiply_by_transpose(wide), np.float64)
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
             loss, dual = None, None
             if groups is not None:
@@ -98,9 +99,9 @@ class _Ridge(LinearModel):
                 dual = self._dual(K, targets, np.arange(n), noise)
             a, _, t = dual.coef.shape
             flat = dual.coef.transpose(0, 2, 1).reshape(a * t, n)
-            flat = (flat.astype(Z.dtype, copy=False) @ Z).astype(np.float64, copy=False)
+            flat = matmul(flat.astype(Z.dtype, copy=False), Z).astype(np.float64, copy=False)
             coef = flat.reshape(a, t, p).transpose(0, 2, 1)
-            intercepts = dual.intercept - shift @ coef
+            intercepts = dual.intercept - multiply_row(shift.astype(np.float64, copy=False), coef)
             path = LinearPath(coef, intercepts=intercepts, notes=dual.notes)
         return Fits(path, row_norm, held_loss=loss)
 
@@ -127,7 +128,7 @@ class _Ridge(LinearModel):
             else:
                 rest = np.flatnonzero(groups != g)
                 fitted = self._dual(K, targets, rest, noise)
-                decisions = K[np.ix_(held, rest)] @ fitted.coef + fitted.intercept[:, None]
+                decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
                 # As little as the equations of a fold can tell: of two such losses none is less.
@@ -157,6 +158,14 @@ class _Ridge(LinearModel):
                 both = zip(joined.notes, pair.notes, strict=True)
                 joined = replace(joined, notes=[new or old for old, new in both])
         return replace(joined, coef=joined.coef[:, rows])
+
+
+def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
+    """Return the decisions of a path of duals, shape (a, n, t); the rows are those of K."""
+    a, _, t = fitted.coef.shape
+    flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
+    values = matmul(rows, flat).reshape(len(rows), a, t).transpose(1, 0, 2)
+    return np.asarray(values + fitted.intercept[:, None])
 
 
 @estimator
