@@ -166,13 +166,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
-    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
-    if not all(np.isfinite(part).all() for part in parts):
-        raise MethodError(
-            "The normal equations are not finite.",
-            "The features or the targets contain NaN or infinity, or overflow when squared.",
-            "Look for missing values, and scale the data.",
-        )
+    check_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
     # Centred with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
@@ -190,6 +184,17 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     coef, notes = solve_shifted(load, moment, penalties, estimate_rounding(equations), largest)
     offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, notes)
+
+
+def check_equations(equations: NormalEquations) -> None:
+    """Raise MethodError if normal equations are not finite."""
+    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
+    if not all(np.isfinite(part).all() for part in parts):
+        raise MethodError(
+            "The normal equations are not finite.",
+            "The features or the targets contain NaN or infinity, or overflow when squared.",
+            "Look for missing values, and scale the data.",
+        )
 
 
 def solve_shifted(

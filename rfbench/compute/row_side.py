@@ -72,8 +72,8 @@ class RowSpectrum:
 
     def path(self, alphas: Array) -> RidgePath:
         """Return the fits of all rows."""
-        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
-        duals = _combined(self.vectors, inverse, self.sides)
+        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
+        duals = combine(self.vectors, inverse, self.sides)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         n = len(self.Y)
@@ -93,7 +93,7 @@ class RowSpectrum:
         """
         own = np.ascontiguousarray(self.vectors[rows])
         weights = alphas[:, None] / (self.values + alphas[:, None])  # of I - S
-        missed = _combined(own, weights, self.sides)
+        missed = combine(own, weights, self.sides)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
         for i, roots in enumerate(np.sqrt(weights)):
@@ -109,7 +109,7 @@ class RowSpectrum:
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
-        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
+        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
             # Of I - S, over alpha where that is not zero or nothing was left out: the quotient of
             # the two sides is the same, and with alpha = 0 it stays defined.
@@ -118,13 +118,13 @@ class RowSpectrum:
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
         own = matmul(self.vectors**2, rest.T)
         own -= constant * self.intercept / n
-        missed = _combined(self.vectors, rest, self.sides)
+        missed = combine(self.vectors, rest, self.sides)
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
         return np.asarray(self.Y - errors)
 
 
-def _combined(vectors: Array, weights: Array, sides: Array) -> Array:
+def combine(vectors: Array, weights: Array, sides: Array) -> Array:
     """Return vectors @ (w[:, None] * sides) for every row w of the weights, in one product."""
     a, k = weights.shape
     flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
@@ -138,7 +138,9 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
     return Y.mean(axis=0), K.mean(axis=0), float(K.mean())
 
 
-def _inverse(values: Array, alphas: Array, noise: float, largest: float) -> tuple[Array, list[int]]:
+def invert_shifted(
+    values: Array, alphas: Array, noise: float, largest: float
+) -> tuple[Array, list[int]]:
     """Return 1 / (values + alpha), shape (a, p), 0 where that is rounding, and how often it is."""
     shifted = values + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)

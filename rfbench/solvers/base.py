@@ -109,7 +109,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        left out by itself, in closed form (loo: ridge, kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
     intercept : bool, default=True
@@ -218,7 +218,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if self.selection == LOO and not self.leaves_one_out:
             raise MethodError(
                 f"{type(self).__name__} has no leave-one-out error in closed form.",
-                "Kernel ridge has one.",
+                "Ridge and kernel ridge have one.",
                 "Take selection: cv5.",
             )
         if self.positive_alphas and (self.grid() == 0).any():
@@ -279,9 +279,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         )
         selection = self.chosen_selection()
         notes: list[str] = []
+        self.features_ = features if self.uses_features else None
         self._check_selection(selection, groups, evaluation)
         targets = self._targets(y)
-        self.features_ = features if self.uses_features else None
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
         # Make folds. Before anything is fitted: features that look at the target must not see the
@@ -331,6 +331,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 "selection is 'loo', and the rows have groups.",
                 "A row that is left out alone leaves the others of its group in.",
                 "Take selection: cv5, whose folds are whole groups.",
+            )
+        if selection == LOO and self.features_ is not None and uses_target(self.features_):
+            raise MethodError(
+                "selection is 'loo', and the features look at the target.",
+                "They have seen the target of each row that is left out.",
+                "Take selection: cv5, which fits the features again in each fold.",
             )
 
     def _groups(

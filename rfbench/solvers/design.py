@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
 from rfbench.compute.products import matmul, sum_squares
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
@@ -89,6 +91,18 @@ class Design:
         for start in range(0, self.n, step):
             self.transform_into(self.X[start : start + step], out[start : start + step])
         return out
+
+    def iterate_blocks(self, clock: Clock) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield the numbers and the features of consecutive rows; a block replaces the last."""
+        step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
+        buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
+        for _, rows in iterate_blocks(self.n, None, step):
+            assert isinstance(rows, slice)
+            with clock.part("features"):
+                block = read_rows(self.X, rows, self.X.dtype)
+                features = buffer[: block.shape[0]]
+                self.transform_into(block, features)
+            yield rows, features
 
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool

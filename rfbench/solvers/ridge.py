@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.left_out import ColumnSpectrum
 from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row
 from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.compute.row_side import RowSpectrum, solve_dual
+from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
-from rfbench.solvers.base import LinearModel
+from rfbench.solvers.base import LOO, LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -55,7 +57,7 @@ class _Ridge(LinearModel):
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        left out by itself, in closed form (loo: ridge, kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
     intercept : bool, default=True
@@ -64,15 +66,37 @@ class _Ridge(LinearModel):
         Seed or generator of the folds.
     """
 
+    leaves_one_out: ClassVar[bool] = True
+
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
+        if self.chosen_selection() == LOO:
+            return self._left_out_fits(design, targets, clock)
         return fit_from_gram(design, targets, groups, clock, self._solve, self.intercept)
 
     def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
         solved = solve_ridge(equations, alphas, intercept=self.intercept)
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
+
+    def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
+        """Fit all rows, and leave each out in a second pass over the blocks of rows."""
+        none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
+        means = columns.mean(axis=0) * self.intercept
+        columns -= means
+        equations = design.equations(columns, none, clock, self.intercept)[0]
+        with clock.part("train"):
+            spectrum = ColumnSpectrum(equations, intercept=self.intercept)
+            solved = spectrum.path(self._absolute(design.n))
+            alphas = self._absolute(design.n - 1)
+            losses = np.zeros(len(alphas))
+        for rows, features in design.iterate_blocks(clock):
+            with clock.part("train"):
+                decisions = spectrum.left_out(features, columns[rows], alphas) + means
+                losses += self._summed_losses(decisions, targets.truth[rows])
+        path = LinearPath(solved.coef, intercepts=solved.intercept + means, notes=solved.notes)
+        return Fits(path, equations.mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -93,7 +117,12 @@ class _Ridge(LinearModel):
             K = np.asarray(multiply_by_transpose(wide), np.float64)
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean
             loss, dual = None, None
-            if groups is not None:
+            if self.chosen_selection() == LOO:
+                spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
+                decisions = spectrum.left_out(self._absolute(n - 1))
+                loss = self._summed_losses(decisions, targets.truth)[None]
+                dual = spectrum.path(self._absolute(n))
+            elif groups is not None:
                 loss, dual = self._group_loss(K, targets, groups, noise)
             if dual is None:
                 dual = self._dual(K, targets, np.arange(n), noise)
@@ -190,7 +219,7 @@ class RidgeRegressor(Regressor, _Ridge):
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        left out by itself, in closed form (loo: ridge, kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
     intercept : bool, default=True
@@ -233,7 +262,7 @@ class RidgeClassifier(Classifier, _Ridge):
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        left out by itself, in closed form (loo: ridge, kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
     intercept : bool, default=True
@@ -257,3 +286,13 @@ class RidgeClassifier(Classifier, _Ridge):
     fits_coded_labels: ClassVar[bool] = True
 
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
+
+    def check_parameters(self) -> None:
+        """Raise MethodError if the parameters cannot be used, without any data."""
+        super().check_parameters()
+        if self.selection == LOO and self.multiclass != ONE_VS_REST:
+            raise MethodError(
+                "selection is 'loo', and a column is fitted per pair of classes.",
+                "The closed form is of columns that all rows are fitted in.",
+                "Take selection: cv5, or multiclass: one-vs-rest.",
+            )

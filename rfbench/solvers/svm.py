@@ -39,7 +39,7 @@ class SVMClassifier(Classifier, LinearModel):
         How one value is taken from the grid: there is only one; the smallest error on the
         evaluation rows given to `fit` (optimistic when they are the test rows); on a random fifth
         of the training rows; by five-fold (cvK: K-fold) cross-validation; by the error of each row
-        left out by itself, in closed form (loo: kernel ridge). After the choice all rows are
+        left out by itself, in closed form (loo: ridge, kernel ridge). After the choice all rows are
         fitted. Of equally good values the strongest (the largest penalty) wins. Features that look
         at the target are fitted without the validation rows, see `fit`.
     intercept : bool, default=True
