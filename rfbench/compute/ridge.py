@@ -30,6 +30,12 @@ from rfbench.errors import MethodError
 # halved 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
+# Equations up to which that decomposition is in float64, and equations per target of these from
+# which on. Measured, CPU ms of 11 penalties in float64, in float32 and by Cholesky: .25, 1.0, .57
+# with 100 equations, 4.6, 6.6, 10 with 400, 54, 62, 131 with 1,000, but 198, 145, 393 with 1,500.
+# Of ten targets float64 takes .88 of Cholesky's time with 30 equations and .70 with 100.
+MOST_TRIDIAGONAL = 1000
+TRIDIAGONAL_PER_SIDE = 3
 
 # Of solutions, relative; the penalty over the norm of K below which float32 is no preconditioner;
 # and steps. Measured on RKS features (M = 1,000, penalties 1e-3 to 1e4): of 15 penalties 14 are
@@ -202,11 +208,11 @@ def solve_shifted(
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one decomposition for all.
 
-    Many penalties of a system that is large enough share one tridiagonal form in single precision,
-    see `_solve_together`. What it leaves is solved by Cholesky. An eigendecomposition serves where
-    that fails, or its smallest squared pivot is at most `noise` times the largest or `largest`;
-    without the directions where eigenvalue + alpha is as small. Where it served once, Cholesky is
-    tried for larger penalties only.
+    Many penalties share one tridiagonal form, see `_solve_tridiagonal`; of a large system in single
+    precision, see `_solve_together`. What it leaves is solved by Cholesky. An eigendecomposition
+    serves where that fails, or its smallest squared pivot is at most `noise` times the largest or
+    `largest`; without the directions where eigenvalue + alpha is as small. Where it served once,
+    Cholesky is tried for larger penalties only.
 
     Parameters
     ----------
@@ -230,11 +236,18 @@ def solve_shifted(
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, a Cholesky factor each takes less time.
-    if left.size >= FEWEST_TOGETHER and p >= COLUMNS_PER_SIDE * t:
+    small = p <= MOST_TRIDIAGONAL
+    if (
+        left.size >= FEWEST_TOGETHER
+        and p >= (TRIDIAGONAL_PER_SIDE if small else COLUMNS_PER_SIDE) * t
+    ):
         load(work)
         # Cholesky would accept these: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
+        if small:
+            together = _solve_tridiagonal(work, sides, penalties[sure])
+        else:
+            together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
         solved[sure] = together
         left = np.setdiff1d(left, sure[done])
@@ -266,6 +279,31 @@ def solve_shifted(
         solved[i] = matmul(basis, matmul(basis.T, sides) / shifted[kept, None])
         notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
     return solved, notes
+
+
+def _solve_tridiagonal(K: Array, sides: Array, penalties: Array) -> Array:
+    """Solve (K + alpha I) A = sides for every alpha by one tridiagonal form, in float64.
+
+    K = Q T Q' (Householder), and each T + alpha I is solved in O(p): p^3 operations once, and not
+    per penalty. As accurate as a Cholesky factor each. K is overwritten.
+
+    Returns
+    -------
+    ndarray, shape (a, p, t)
+        NaN for penalties with which T is not positive definite.
+    """
+    p, t = sides.shape
+    form, diagonal, beside, tau, _ = lapack.dsytrd(K, lower=1, lwork=64 * p, overwrite_a=1)
+    reflectors = np.asfortranarray(form[1:, :-1])
+    turned = np.array(sides, order="F")
+    turned[1:] = lapack.dormqr("L", "T", reflectors, tau, turned[1:], 64 * p)[0]
+    solved = np.full((p, penalties.size * t), np.nan, order="F")
+    for i, alpha in enumerate(penalties):
+        *factor, info = lapack.dpttrf(diagonal + alpha, beside)
+        if info == 0:
+            solved[:, i * t : (i + 1) * t] = lapack.dpttrs(*factor, turned)[0]
+    solved[1:] = lapack.dormqr("L", "N", reflectors, tau, solved[1:], 64 * p)[0]
+    return np.asarray(solved.reshape(p, -1, t).transpose(1, 0, 2))
 
 
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
