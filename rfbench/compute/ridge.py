@@ -30,10 +30,10 @@ from rfbench.errors import MethodError
 # halved 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# Equations up to which that decomposition is in float64, and equations per target of these from
-# which on. Measured, CPU ms of 11 penalties in float64, in float32 and by Cholesky: .25, 1.0, .57
-# with 100 equations, 4.6, 6.6, 10 with 400, 54, 62, 131 with 1,000, but 198, 145, 393 with 1,500.
-# Of ten targets float64 takes .88 of Cholesky's time with 30 equations and .70 with 100.
+# Equations up to which that decomposition is in float64, and TRIDIAGONAL_PER_SIDE, its equations
+# per target from which on. Measured, CPU ms of 11 penalties in float64, in float32 and by Cholesky:
+# .25, 1.0, .57 with 100 equations, 4.6, 6.6, 10 with 400, 54, 62, 131 with 1,000, but 198, 145, 393
+# with 1,500. Of ten targets float64 takes .88 of Cholesky's time with 30 equations, .70 with 100.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 

@@ -51,7 +51,8 @@ FLOATS = [np.float64, np.float32]
 # 100 classes take 71 MB where all at once took 1.8 GB. Doubled, they take 16 MB more.
 DECISIONS = 2**21
 # The side of the systems up to which one thread fits faster than two, since these wait for each
-# other between short pieces of work. Measured
+# other between short pieces of work. Measured, seconds with one and two of them: .087 and .121 with
+# 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
 SMALL_SIDE = 500
 
 
