@@ -24,4 +24,6 @@ def one_thread(wanted: bool) -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread, if that is wanted."""
     if not wanted:
         return nullcontext()
-    return find_thread_pools(len(sys.modules)).limit(limits=1, user_api="blas")
+    pools = find_thread_pools(len(sys.modules))
+    limit: AbstractContextManager[Any] = pools.limit(limits=1, user_api="blas")
+    return limit
