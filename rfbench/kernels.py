@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
+from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 
@@ -84,6 +85,10 @@ def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
     return (Y, Y) if same else (X, Y)
 
 
+def _is_dense(rows: Any) -> bool:
+    return isinstance(rows, np.ndarray) and rows.dtype == np.float64
+
+
 def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     """Return the squared Euclidean distances between rows.
 
@@ -102,7 +107,18 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils.extmath import row_norms
 
-    squares: NDArray[np.float64] = euclidean_distances(X, Y, squared=True)
+    squares: NDArray[np.float64]
+    if _is_dense(X) and _is_dense(Y):
+        # The formula of scikit-learn, with the BLAS library of all other products.
+        squares = matmul(X, Y.T)
+        squares *= -2.0
+        squares += row_norms(X, squared=True)[:, None]
+        squares += row_norms(Y, squared=True)
+        np.maximum(squares, 0.0, out=squares)
+        if X is Y:
+            np.fill_diagonal(squares, 0.0)
+    else:
+        squares = euclidean_distances(X, Y, squared=True)
     rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # bound for |y| close to |x|
     squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
     return squares
@@ -351,7 +367,7 @@ class ArcCosine(GaussianMeasure):
         """Return the kernel matrix in closed form (Cho & Saul 2009, equations 3 to 6)."""
         x, y = _dense(X), _dense(Y)
         norms = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
-        cosine = np.clip((x @ y.T) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
+        cosine = np.clip(matmul(x, y.T) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
         angle = np.arccos(cosine)
         sine = np.sqrt(1.0 - cosine**2)
         if self.order == 0:
@@ -416,7 +432,7 @@ class Linear(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        product = to_float64(X) @ to_float64(Y).T
+        product = matmul(to_float64(X), to_float64(Y).T)
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
@@ -428,8 +444,8 @@ def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
     """Return sum_j factors[i, j] coef[j, k] (x_i - y_j), shape (k, n, d)."""
     X, Y = (_dense(rows) for rows in shift_by_mean(_dense(X), _dense(Y)))
     (m, d), k = Y.shape, coef.shape[1]
-    pulled = factors @ (coef[:, :, None] * Y[:, None, :]).reshape(m, k * d)
-    gradients = (factors @ coef)[:, :, None] * X[:, None, :] - pulled.reshape(-1, k, d)
+    pulled = matmul(factors, (coef[:, :, None] * Y[:, None, :]).reshape(m, k * d))
+    gradients = matmul(factors, coef)[:, :, None] * X[:, None, :] - pulled.reshape(-1, k, d)
     return np.asarray(gradients.transpose(1, 0, 2))
 
 

@@ -34,7 +34,8 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "yamlfile",
     ),
     ("grids", "memory", "permissions", "registry"),
-    ("compute", "kernels"),
+    ("compute",),
+    ("kernels",),
     ("bandwidths",),
 )
 FLOORS: tuple[tuple[str, ...], ...] = (

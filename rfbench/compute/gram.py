@@ -18,6 +18,7 @@ from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
+from rfbench.compute.products import matmul, mirror
 from rfbench.compute.ridge import NormalEquations
 from rfbench.memory import check_fits
 
@@ -151,7 +152,7 @@ class _Sums:
         if roots is not None:
             sides *= roots[:, None]
             features *= roots.astype(features.dtype)[:, None]
-        self.sums += sides[:, -1] @ sides
+        self.sums += matmul(sides[:, -1:].T, sides)[0]
         self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
@@ -172,7 +173,7 @@ class _Sums:
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
     def finish(self, shift: Array, eps: float) -> NormalEquations:
-        _mirror(self.gram)
+        mirror(self.gram)
         return NormalEquations(
             self.gram,
             self.moments[:-1].T,
@@ -204,15 +205,6 @@ def subtract_mean(features: FloatArray) -> FloatArray:
         rest = features.mean(axis=0, dtype=np.float64).astype(features.dtype)
         features -= rest
     return np.asarray(first + rest)
-
-
-def _mirror(square: Array, step: int = 256) -> None:
-    """Copy the upper triangle to the lower one, in tiles."""
-    for j in range(0, square.shape[0], step):
-        end = j + step
-        square[end:, j:end] = square[j:end, end:].T
-        tile = square[j:end, j:end]
-        tile[:] = np.triu(tile) + np.triu(tile, 1).T
 
 
 def _add_moments(features: Any, sides: Any, out: Any) -> None:

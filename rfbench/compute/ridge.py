@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array, FloatArray
+from rfbench.compute.products import matmul, multiply_row
 from rfbench.errors import MethodError
 
 # Number of penalties, and of columns per target, from which on one decomposition for all penalties
@@ -29,6 +30,12 @@ from rfbench.errors import MethodError
 # 200 halved 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
+# Equations up to which that decomposition is in float64, and TRIDIAGONAL_PER_SIDE, its equations
+# per target from which on. Measured, CPU ms of 11 penalties in float64, in float32 and by Cholesky:
+# .25, 1.0, .57 with 100 equations, 4.6, 6.6, 10 with 400, 54, 62, 131 with 1,000, but 198, 145, 393
+# with 1,500. Of ten targets float64 takes .88 of Cholesky's time with 30 equations, .70 with 100.
+MOST_TRIDIAGONAL = 1000
+TRIDIAGONAL_PER_SIDE = 3
 
 # Relative accuracy of solutions; the ratio of penalty and norm of K below which float32 cannot be
 # used as a preconditioner; and the maximum number of steps. Measured on RKS features (M = 1,000,
@@ -110,8 +117,8 @@ class NormalEquations:
 
     def intercepts(self, coef: Array) -> Array:
         """Return the optimal intercepts for coefficients, (..., p, t): mean residuals."""
-        fitted = self.column_sums @ coef
-        best: Array = (self.target_sums - fitted) / self.n - self.shift @ coef
+        fitted, shifted = multiply_row(self.column_sums, coef), multiply_row(self.shift, coef)
+        best: Array = (self.target_sums - fitted) / self.n - shifted
         return best
 
     def mean_squared_norm(self) -> float:
@@ -168,13 +175,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
-    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
-    if not all(np.isfinite(part).all() for part in parts):
-        raise MethodError(
-            "The normal equations are not finite.",
-            "The features or the targets contain NaN or infinity, or overflow when squared.",
-            "Look for missing values, and scale the data.",
-        )
+    check_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
     # Centre with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
@@ -194,16 +195,28 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     return RidgePath(coef, offset, notes)
 
 
+def check_equations(equations: NormalEquations) -> None:
+    """Raise MethodError if normal equations are not finite."""
+    parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
+    if not all(np.isfinite(part).all() for part in parts):
+        raise MethodError(
+            "The normal equations are not finite.",
+            "The features or the targets contain NaN or infinity, or overflow when squared.",
+            "Look for missing values, and scale the data.",
+        )
+
+
 def solve_shifted(
     load: Callable[[Array], None], sides: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = sides for every alpha: by Cholesky, or one decomposition for all.
 
-    If there are many penalties and the system is large enough, they share one tridiagonal form in
-    single precision (see `_solve_together`). Cholesky solves the remaining penalties. An
-    eigendecomposition is used if Cholesky fails, or if its smallest squared pivot is at most
-    `noise` times the largest pivot or `largest`. It leaves out directions in which eigenvalue +
-    alpha is that small. Once it was used, Cholesky is tried only for larger penalties.
+    If there are many penalties, they share one tridiagonal form (see `_solve_tridiagonal`), for a
+    large system in single precision (see `_solve_together`). Cholesky solves the remaining
+    penalties. An eigendecomposition is used if Cholesky fails, or if its smallest squared pivot is
+    at most `noise` times the largest pivot or `largest`. It leaves out directions in which
+    eigenvalue + alpha is that small. Once it was used, Cholesky is tried only for larger
+    penalties.
 
     Parameters
     ----------
@@ -227,11 +240,18 @@ def solve_shifted(
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, one Cholesky factor per penalty is faster.
-    if left.size >= FEWEST_TOGETHER and p >= COLUMNS_PER_SIDE * t:
+    small = p <= MOST_TRIDIAGONAL
+    if (
+        left.size >= FEWEST_TOGETHER
+        and p >= (TRIDIAGONAL_PER_SIDE if small else COLUMNS_PER_SIDE) * t
+    ):
         load(work)
         # Cholesky would succeed for these penalties: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
+        if small:
+            together = _solve_tridiagonal(work, sides, penalties[sure])
+        else:
+            together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
         solved[sure] = together
         left = np.setdiff1d(left, sure[done])
@@ -261,9 +281,34 @@ def solve_shifted(
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
-        solved[i] = basis @ ((basis.T @ sides) / shifted[kept, None])
+        solved[i] = matmul(basis, matmul(basis.T, sides) / shifted[kept, None])
         notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
     return solved, notes
+
+
+def _solve_tridiagonal(K: Array, sides: Array, penalties: Array) -> Array:
+    """Solve (K + alpha I) A = sides for every alpha by one tridiagonal form, in float64.
+
+    K = Q T Q' (Householder), and each T + alpha I is solved in O(p): p^3 operations once, and not
+    per penalty. As accurate as a Cholesky factor each. K is overwritten.
+
+    Returns
+    -------
+    ndarray, shape (a, p, t)
+        NaN for penalties with which T is not positive definite.
+    """
+    p, t = sides.shape
+    form, diagonal, beside, tau, _ = lapack.dsytrd(K, lower=1, lwork=64 * p, overwrite_a=1)
+    reflectors = np.asfortranarray(form[1:, :-1])
+    turned = np.array(sides, order="F")
+    turned[1:] = lapack.dormqr("L", "T", reflectors, tau, turned[1:], 64 * p)[0]
+    solved = np.full((p, penalties.size * t), np.nan, order="F")
+    for i, alpha in enumerate(penalties):
+        *factor, info = lapack.dpttrf(diagonal + alpha, beside)
+        if info == 0:
+            solved[:, i * t : (i + 1) * t] = lapack.dpttrs(*factor, turned)[0]
+    solved[1:] = lapack.dormqr("L", "N", reflectors, tau, solved[1:], 64 * p)[0]
+    return np.asarray(solved.reshape(p, -1, t).transpose(1, 0, 2))
 
 
 def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
@@ -386,10 +431,10 @@ def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: 
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)
-    product = (equations.gram @ flat).reshape(p, a, t).transpose(1, 0, 2)
+    product = matmul(equations.gram, flat).reshape(p, a, t).transpose(1, 0, 2)
     quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
-    fitted = equations.column_sums @ coef
-    offset = intercept + equations.shift @ coef
+    fitted = multiply_row(equations.column_sums, coef)
+    offset = intercept + multiply_row(equations.shift, coef)
     cross = offset * (2 * (fitted - equations.target_sums) + equations.n * offset)
     total = equations.target_squares + quadratic + cross
     least = 10 * estimate_rounding(equations) * equations.target_squares

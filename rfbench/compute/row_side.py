@@ -17,6 +17,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
+from rfbench.compute.products import matmul, multiply_row
 from rfbench.compute.ridge import RidgePath, solve_shifted
 
 
@@ -46,7 +47,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     duals, notes = solve_shifted(load, Y - means, alphas, noise, largest)
     if intercept:
         duals -= duals.mean(axis=1, keepdims=True)
-    return RidgePath(duals, means - column_means @ duals, notes)
+    return RidgePath(duals, means - multiply_row(column_means, duals), notes)
 
 
 class RowSpectrum:
@@ -68,19 +69,19 @@ class RowSpectrum:
             work, overwrite_a=True, check_finite=False, driver="evd"
         )
         np.maximum(self.values, 0.0, out=self.values)
-        self.sides = self.vectors.T @ (Y - self.means)
+        self.sides = matmul(self.vectors.T, np.asarray(Y - self.means))
 
     def path(self, alphas: Array) -> RidgePath:
         """Return the fits of all rows."""
-        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
-        duals = _combined(self.vectors, inverse, self.sides)
+        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
+        duals = combine(self.vectors, inverse, self.sides)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         n = len(self.Y)
         notes = [
             [f"eigendecomposition, {n - k} of {n} directions kept"] if k else [] for k in dropped
         ]
-        return RidgePath(duals, self.means - self.column_means @ duals, notes)
+        return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
 
     def serves(self, alphas: Array) -> bool:
         """Return True if all penalties exceed the rounding of K; then no direction is left out."""
@@ -93,7 +94,7 @@ class RowSpectrum:
         """
         own = np.ascontiguousarray(self.vectors[rows])
         weights = alphas[:, None] / (self.values + alphas[:, None])  # eigenvalues of I - S
-        missed = _combined(own, weights, self.sides)
+        missed = combine(own, weights, self.sides)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
         for i, roots in enumerate(np.sqrt(weights)):
@@ -109,26 +110,27 @@ class RowSpectrum:
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
-        inverse, dropped = _inverse(self.values, alphas, self.noise, self.largest)
+        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
             # I - S, divided by alpha unless alpha is zero and no direction was left out. The
             # quotient of the two sides does not change, and it stays defined for alpha = 0.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
-        own = (self.vectors**2) @ rest.T
+        own = matmul(self.vectors**2, rest.T)
         own -= constant * self.intercept / n
-        missed = _combined(self.vectors, rest, self.sides)
+        missed = combine(self.vectors, rest, self.sides)
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
         return np.asarray(self.Y - errors)
 
 
-def _combined(vectors: Array, weights: Array, sides: Array) -> Array:
+def combine(vectors: Array, weights: Array, sides: Array) -> Array:
     """Return vectors @ (w[:, None] * sides) for every row w of the weights, as one product."""
     a, k = weights.shape
     flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
-    return np.asarray((vectors @ flat).reshape(len(vectors), a, -1).transpose(1, 0, 2))
+    product = matmul(vectors, flat)
+    return np.asarray(product.reshape(len(vectors), a, -1).transpose(1, 0, 2))
 
 
 def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
@@ -137,7 +139,9 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
     return Y.mean(axis=0), K.mean(axis=0), float(K.mean())
 
 
-def _inverse(values: Array, alphas: Array, noise: float, largest: float) -> tuple[Array, list[int]]:
+def invert_shifted(
+    values: Array, alphas: Array, noise: float, largest: float
+) -> tuple[Array, list[int]]:
     """Return 1 / (values + alpha), shape (a, p), 0 if that is rounding, and the count of zeros."""
     shifted = values + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)

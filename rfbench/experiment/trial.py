@@ -5,7 +5,6 @@ A trial is timed. Apart from times, its row depends only on its `Trial`.
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import signal
@@ -18,11 +17,11 @@ from typing import Any
 import joblib
 import numpy as np
 import sklearn
-from threadpoolctl import ThreadpoolController
 
 from rfbench import platforms
 from rfbench.clock import CLOCK_PARTS, Clock
 from rfbench.compute import waves
+from rfbench.compute.threads import find_thread_pools
 from rfbench.errors import MemoryLimit, RfbenchError
 from rfbench.experiment.bandwidth_search import search_bandwidth
 from rfbench.experiment.context import Context
@@ -49,16 +48,6 @@ def refuse_complex_numbers() -> None:
     # setting the filter again would repeat warnings that were shown
     if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
-
-
-@functools.lru_cache(maxsize=1)
-def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the loaded libraries with thread pools.
-
-    The look-up takes milliseconds, so the result is cached until the number of `modules` changes:
-    an import may have loaded another library.
-    """
-    return ThreadpoolController()
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:

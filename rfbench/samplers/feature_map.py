@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.kernels import Feature, to_dense
 
@@ -321,7 +322,7 @@ class FeatureMap(FittedMap):
         # speed and in a dtype that differs from `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
-            return np.matmul(rows, frequencies, out=out)
+            return cast(FloatArray, matmul(rows, frequencies, out=out))
         # scipy returns the product of sparse rows as a new array, which is copied into `out`.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.products import matmul
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams
@@ -82,7 +83,7 @@ class NystroemMap(KernelColumns):
         return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
 
     def _columns(self, rows: Rows) -> Array:
-        return super()._columns(rows) @ self.matrix
+        return np.asarray(matmul(super()._columns(rows), self.matrix))
 
 
 @sampler(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -51,7 +52,7 @@ def target_moments(
             count = piece.n_frequencies
             columns = unit.columns_of(np.arange(first, first + count))
             first += count
-            total[columns] += features.T @ coded[picked]
+            total[columns] += matmul(features.T, coded[picked])
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.parameters import NONE, estimator, parameter, whole
 from rfbench.registry import KERNELS
@@ -52,13 +51,13 @@ class ProjectedMap(FittedMap):
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return the inner map and its coefficients. See `FittedMap.unprojected`."""
-        return self.inner, self.matrix @ coefficients
+        return self.inner, matmul(self.matrix, coefficients)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
         matrix = self.matrix.astype(rows.dtype, copy=False)
         for block in iterate_row_blocks(rows.shape[0], self.inner.n_columns):
-            np.matmul(self.inner.transform(rows[block]), matrix, out=out[block])
+            matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
     def as_torch(self) -> Any:
         """Return the features as a `torch.nn.Module`. See `FittedMap.as_torch`."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from rfbench.arrays import Array, Rows
+from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
@@ -163,9 +164,9 @@ def make_pair_equations(
         if unit.layout == PAIRED:
             products = products[:, :m] + products[:, m:]
         wanted = np.diag(kernel(first, second))
-        gram += products.T @ products
-        moment += products.T @ wanted
-        square += float(wanted @ wanted)
+        gram += multiply_by_transpose(products.T)
+        moment += matmul(products.T, wanted[:, None])[:, 0]
+        square += sum_squares(wanted)
     return PairEquations(gram, moment, square)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from rfbench.arrays import Array, Rows
+from rfbench.compute.products import matmul
 from rfbench.memory import check_fits
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import Streams
@@ -86,7 +87,7 @@ class TEFMG(ProjectedFeatures):
         for block in iterate_row_blocks(X.shape[0], base.n_columns):
             features = base.transform(X[block])
             theta = random.selection.standard_normal((len(features), self.n_components))
-            sketch += features.T @ theta.astype(X.dtype, copy=False)
+            sketch += matmul(features.T, theta.astype(X.dtype, copy=False))
         return np.asarray(np.linalg.qr(sketch).Q)
 
 

@@ -10,6 +10,7 @@ from scipy import optimize
 
 from rfbench.arrays import Array, Rows
 from rfbench.compute.gram import accumulate
+from rfbench.compute.products import matmul
 from rfbench.compute.ridge import solve_ridge
 from rfbench.kernels import to_float64
 from rfbench.parameters import number, parameter, whole
@@ -172,7 +173,7 @@ def held_out_loss(
     """Return the mean squared residual."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
-        fitted = features.transform(to_float64(rows[block])) @ coef + intercept
+        fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept
         total += float(np.sum((targets[block] - fitted) ** 2))
     return total / len(targets)
 
@@ -189,9 +190,9 @@ def reduced_loss(
     for block in iterate_row_blocks(n, apart.n_columns):
         X = to_float64(rows[block])
         columns, moved = apart.with_slopes(X)
-        residual = targets[block] - columns @ coef - intercept
-        moved *= residual @ coef.T
-        by_W -= X.T @ moved / n
+        residual = targets[block] - matmul(columns, coef) - intercept
+        moved *= matmul(residual, coef.T)
+        by_W -= matmul(X.T, moved) / n
         by_b -= moved.sum(axis=0) / n
         squares += float(np.sum(residual**2))
     if features.layout == PAIRED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
+from rfbench.compute.products import matmul, sum_squares
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.rows import select_rows
@@ -89,6 +92,18 @@ class Design:
             self.transform_into(self.X[start : start + step], out[start : start + step])
         return out
 
+    def iterate_blocks(self, clock: Clock) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield the numbers and the features of consecutive rows; a block replaces the last."""
+        step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
+        buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
+        for _, rows in iterate_blocks(self.n, None, step):
+            assert isinstance(rows, slice)
+            with clock.part("features"):
+                block = read_rows(self.X, rows, self.X.dtype)
+                features = buffer[: block.shape[0]]
+                self.transform_into(block, features)
+            yield rows, features
+
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
     ) -> list[NormalEquations]:
@@ -127,7 +142,7 @@ class Design:
             out = buffer[: rows.shape[0]]
             with Clock.part_of(self.clock, "features"):
                 self.transform_into(rows, out)
-            result[start : start + step] = out @ coefficients
+            result[start : start + step] = matmul(out, coefficients)
         return result
 
     def _block_rows(self) -> int:
@@ -155,7 +170,7 @@ class FormedDesign(Design):
         check_columns(self.n_columns, coefficients.shape[0])
         gradient = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
         np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
-        return np.asarray(self.X @ gradient, dtype=np.float64)
+        return np.asarray(matmul(self.X, gradient), dtype=np.float64)
 
     def equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
@@ -178,7 +193,7 @@ def check_finite(values: FloatArray, what: str) -> None:
     The sum of squares detects this quickly; a full check follows because the sum may overflow.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        squares = np.vdot(values, values)
+        squares = sum_squares(values)
     if not np.isfinite(squares) and not np.isfinite(values).all():
         raise MethodError(
             f"{what} are not finite.",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
+from rfbench.compute.products import matmul
 from rfbench.compute.ridge import NormalEquations, residual_sum_of_squares
 from rfbench.kernels import Kernel
 from rfbench.memory import check_fits
@@ -146,7 +147,7 @@ class KernelPath(Path):
         step = max(1, BLOCK_VALUES // n_train)
         for start in range(0, design.n, step):
             block = design.X[start : start + step]
-            values[start : start + step] = self.kernel(block, self.rows) @ flat
+            values[start : start + step] = matmul(self.kernel(block, self.rows), flat)
             check_finite(values[start : start + step], "The decision values")
         shaped = values.reshape(design.n, a, t)
         shaped += self.intercepts

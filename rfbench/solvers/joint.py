@@ -364,7 +364,7 @@ class JointClassifier(Classifier, LinearModel):
         are the test set.
         'validation': smallest error on a random fifth of the training set.
         'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (kernel ridge only).
+        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
         None: 'fixed' for a single value, else 'cv5'.
         After the selection all rows are fitted. If several values are equally good, the strongest
         (the largest penalty) is selected. Features that use the target are fitted without the

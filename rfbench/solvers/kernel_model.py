@@ -18,6 +18,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
+from rfbench.compute.products import matmul, multiply_by_transpose
 from rfbench.compute.ridge import solve_shifted
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
@@ -159,8 +160,8 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         moments: Any = 0.0
         for rows in gen_batches(n, ROWS_AT_ONCE):
             columns = _columns(map_, X[rows])
-            gram = gram + columns.T @ columns
-            moments = moments + columns.T @ (Y[rows] - self.intercept_)
+            gram = gram + multiply_by_transpose(columns.T)
+            moments = moments + matmul(columns.T, Y[rows] - self.intercept_)
         root = None
         if (landmarks := getattr(map_, "landmarks", None)) is not None:
             K = map_.kernel(landmarks, landmarks)
@@ -195,7 +196,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         a, p, k = path.shape
         flat = path.transpose(1, 0, 2).reshape(p, a * k)
         scores = np.vstack(
-            [_columns(map_, X[rows]) @ flat for rows in gen_batches(len(X), ROWS_AT_ONCE)]
+            [matmul(_columns(map_, X[rows]), flat) for rows in gen_batches(len(X), ROWS_AT_ONCE)]
         )
         return np.asarray(scores.reshape(len(X), a, k).transpose(1, 0, 2) + self.intercept_)
 

@@ -44,7 +44,7 @@ class LogisticClassifier(Classifier, LinearModel):
         are the test set.
         'validation': smallest error on a random fifth of the training set.
         'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (kernel ridge only).
+        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
         None: 'fixed' for a single value, else 'cv5'.
         After the selection all rows are fitted. If several values are equally good, the strongest
         (the largest penalty) is selected. Features that use the target are fitted without the
@@ -57,8 +57,8 @@ class LogisticClassifier(Classifier, LinearModel):
         Maximum number of Newton steps per penalty; a fit that reaches it is noted.
     tol : float, default=1e-08
         The steps stop when the largest entry of the gradient, relative to the gradient at zero, is
-        at most this value. Above 1e-5 the proven distance to the optimum may be as large, up to
-        1e-4.
+        at most this value. If `tol` is at most 1e-5, they also continue until the proven distance
+        to the optimum is at most 1e-5 of the objective. Otherwise `gap_` reports the distance.
 
     Examples
     --------
@@ -104,7 +104,9 @@ class LogisticClassifier(Classifier, LinearModel):
         theta = np.zeros((p + self.intercept, t))
         alphas = self._absolute(len(Z))
         path = LinearPath.blank(len(alphas), p, t)
-        gap = min(max(CERTAIN / 10, self.tol), CERTAIN)
+        # With a looser tolerance the gradient alone ends the steps, and the gap is reported.
+        loose = self.tol > CERTAIN / 10
+        gap = np.inf if loose else CERTAIN / 10
         for i, alpha in enumerate(alphas):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
@@ -115,7 +117,8 @@ class LogisticClassifier(Classifier, LinearModel):
                 tol=self.tol,
                 gap=gap,
                 max_iter=self.max_iter,
-                promise=max(PROMISED, self.tol),
+                promise=np.inf if loose else PROMISED,
+                sample=loose,
             )
             theta = result.theta
             path.certify(i, result.gap)

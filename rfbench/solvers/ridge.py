@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
+from rfbench.compute.left_out import ColumnSpectrum
+from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row
 from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.compute.row_side import RowSpectrum, solve_dual
+from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
-from rfbench.solvers.base import LinearModel
+from rfbench.solvers.base import LOO, LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
@@ -40,15 +43,37 @@ class _Ridge(LinearModel):
     rows.
     """
 
+    leaves_one_out: ClassVar[bool] = True
+
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
+        if self.chosen_selection() == LOO:
+            return self._left_out_fits(design, targets, clock)
         return fit_from_gram(design, targets, groups, clock, self._solve, self.intercept)
 
     def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
         solved = solve_ridge(equations, alphas, intercept=self.intercept)
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
+
+    def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
+        """Fit all rows, and leave each out in a second pass over the blocks of rows."""
+        none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
+        means = columns.mean(axis=0) * self.intercept
+        columns -= means
+        equations = design.equations(columns, none, clock, self.intercept)[0]
+        with clock.part("train"):
+            spectrum = ColumnSpectrum(equations, intercept=self.intercept)
+            solved = spectrum.path(self._absolute(design.n))
+            alphas = self._absolute(design.n - 1)
+            losses = np.zeros(len(alphas))
+        for rows, features in design.iterate_blocks(clock):
+            with clock.part("train"):
+                decisions = spectrum.left_out(features, columns[rows], alphas) + means
+                losses += self._summed_losses(decisions, targets.truth[rows])
+        path = LinearPath(solved.coef, intercepts=solved.intercept + means, notes=solved.notes)
+        return Fits(path, equations.mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -66,18 +91,23 @@ class _Ridge(LinearModel):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are accumulated in float64
-            K = wide @ wide.T
+            K = np.asarray(multiply_by_transpose(wide), np.float64)
             row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean of the rows
             loss, dual = None, None
-            if groups is not None:
+            if self.chosen_selection() == LOO:
+                spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
+                decisions = spectrum.left_out(self._absolute(n - 1))
+                loss = self._summed_losses(decisions, targets.truth)[None]
+                dual = spectrum.path(self._absolute(n))
+            elif groups is not None:
                 loss, dual = self._group_loss(K, targets, groups, noise)
             if dual is None:
                 dual = self._dual(K, targets, np.arange(n), noise)
             a, _, t = dual.coef.shape
             flat = dual.coef.transpose(0, 2, 1).reshape(a * t, n)
-            flat = (flat.astype(Z.dtype, copy=False) @ Z).astype(np.float64, copy=False)
+            flat = matmul(flat.astype(Z.dtype, copy=False), Z).astype(np.float64, copy=False)
             coef = flat.reshape(a, t, p).transpose(0, 2, 1)
-            intercepts = dual.intercept - shift @ coef
+            intercepts = dual.intercept - multiply_row(shift.astype(np.float64, copy=False), coef)
             path = LinearPath(coef, intercepts=intercepts, notes=dual.notes)
         return Fits(path, row_norm, held_loss=loss)
 
@@ -104,7 +134,7 @@ class _Ridge(LinearModel):
             else:
                 rest = np.flatnonzero(groups != g)
                 fitted = self._dual(K, targets, rest, noise)
-                decisions = K[np.ix_(held, rest)] @ fitted.coef + fitted.intercept[:, None]
+                decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
                 # The equations of a fold cannot resolve smaller losses, so these count as equal.
@@ -136,6 +166,14 @@ class _Ridge(LinearModel):
         return replace(joined, coef=joined.coef[:, rows])
 
 
+def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
+    """Return the decisions of a path of duals, shape (a, n, t); the rows are those of K."""
+    a, _, t = fitted.coef.shape
+    flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
+    values = matmul(rows, flat).reshape(len(rows), a, t).transpose(1, 0, 2)
+    return np.asarray(values + fitted.intercept[:, None])
+
+
 @estimator
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
@@ -161,7 +199,7 @@ class RidgeRegressor(Regressor, _Ridge):
         are the test set.
         'validation': smallest error on a random fifth of the training set.
         'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (kernel ridge only).
+        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
         None: 'fixed' for a single value, else 'cv5'.
         After the selection all rows are fitted. If several values are equally good, the strongest
         (the largest penalty) is selected. Features that use the target are fitted without the
@@ -209,7 +247,7 @@ class RidgeClassifier(Classifier, _Ridge):
         are the test set.
         'validation': smallest error on a random fifth of the training set.
         'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (kernel ridge only).
+        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
         None: 'fixed' for a single value, else 'cv5'.
         After the selection all rows are fitted. If several values are equally good, the strongest
         (the largest penalty) is selected. Features that use the target are fitted without the
@@ -235,3 +273,13 @@ class RidgeClassifier(Classifier, _Ridge):
     fits_coded_labels: ClassVar[bool] = True
 
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
+
+    def check_parameters(self) -> None:
+        """Raise MethodError if the parameters cannot be used, without any data."""
+        super().check_parameters()
+        if self.selection == LOO and self.multiclass != ONE_VS_REST:
+            raise MethodError(
+                "selection is 'loo', and a column is fitted per pair of classes.",
+                "The closed form is of columns that all rows are fitted in.",
+                "Take selection: cv5, or multiclass: one-vs-rest.",
+            )

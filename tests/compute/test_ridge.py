@@ -192,6 +192,55 @@ def test_penalties_solved_together_are_those_solved_one_by_one(decay, scale):
     assert not solved[done][:, :, 1].any()
 
 
+@pytest.mark.parametrize("decay", [2, 4, 9])
+@pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
+def test_one_tridiagonal_form_is_as_accurate_as_a_factor_each(decay, scale):
+    K, sides = decaying(80, decay)
+    sides[:, 1] = 0.0
+    penalties = np.logspace(1, -6, 12)
+    work = np.asfortranarray(scale * K)
+    solved = ridge._solve_tridiagonal(work, sides, scale * penalties) * scale
+    for own, alpha in zip(solved, penalties, strict=True):
+        exact = K.astype(np.longdouble) + np.longdouble(alpha) * np.eye(80)
+        residual = exact @ own - sides
+        # Backward stable: the residual is the rounding of K times the solution.
+        assert np.linalg.norm(residual[:, 0]) <= 1e-14 * (1 + alpha) * np.linalg.norm(own[:, 0])
+        assert not own[:, 1].any()
+
+
+def test_a_form_that_is_not_positive_definite_is_left_to_others():
+    K, sides = decaying(30, 2)
+    K -= 0.5 * np.eye(30)
+    solved = ridge._solve_tridiagonal(np.asfortranarray(K), sides, np.array([1.0, 0.1]))
+    assert np.isfinite(solved[0]).all()
+    assert np.isnan(solved[1]).all()
+    np.testing.assert_allclose(solved[0], np.linalg.solve(K + np.eye(30), sides), rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("p", "t", "count", "which"),
+    [
+        *[(12, 1, 8, "tridiagonal"), (12, 4, 8, "tridiagonal"), (12, 5, 8, None)],
+        *[(12, 1, 7, None), (21, 1, 8, "together"), (21, 8, 8, None)],
+    ],
+)
+def test_which_systems_share_a_form(p, t, count, which, monkeypatch):
+    monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 20)
+    monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 3)
+    called = []
+    for name in ("tridiagonal", "together"):
+        real = getattr(ridge, f"_solve_{name}")
+        taken = lambda *a, name=name, real=real: called.append(name) or real(*a)  # noqa: E731
+        monkeypatch.setattr(ridge, f"_solve_{name}", taken)
+    K, sides = decaying(p, 2)
+    load = lambda work: np.copyto(work, K)  # noqa: E731
+    many = np.repeat(sides[:, :1], t, axis=1)
+    solved, _ = ridge.solve_shifted(load, many, np.logspace(1, -2, count), 1e-13, 1.0)
+    assert called == ([] if which is None else [which])
+    exact = np.linalg.solve(K + 0.01 * np.eye(p), many)
+    np.testing.assert_allclose(solved[-1], exact, rtol=1e-9)
+
+
 def test_where_penalties_are_solved_together_what_is_left_goes_to_cholesky(monkeypatch):
     K, sides = decaying(40, 12)
     penalties = np.logspace(1, -14, 16)
@@ -200,8 +249,11 @@ def test_where_penalties_are_solved_together_what_is_left_goes_to_cholesky(monke
         load = lambda work: np.copyto(work, K)  # noqa: E731
         return ridge.solve_shifted(load, sides, penalties, 40 * 2.2e-16, 1.0)
 
+    monkeypatch.setattr(ridge, "FEWEST_TOGETHER", 100)
     apart, words = solve()
+    monkeypatch.setattr(ridge, "FEWEST_TOGETHER", 8)
     monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 1)
+    monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 0)
     found = []
     real = ridge._solve_together
     monkeypatch.setattr(ridge, "_solve_together", lambda *a: found.append(real(*a)) or found[-1])

@@ -4,12 +4,14 @@ from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
 from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
-from rfbench.samplers import Fastfood
+from rfbench.samplers import Fastfood, structured
 
 
+@pytest.mark.parametrize("dense_columns", [0, structured.DENSE_COLUMNS])
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
-def test_is_the_product_of_its_matrices(d):
+def test_is_the_product_of_its_matrices(d, dense_columns, monkeypatch):
     """Against the explicit product (Hadamard matrix of scipy), to 1e-12."""
+    monkeypatch.setattr(structured, "DENSE_COLUMNS", dense_columns)
     rows = CHECK_ROWS[:, np.arange(d) % 5]
     sampler = Fastfood(19, bandwidth=3.0, random_state=2).fit(rows)
     p = 1 << (d - 1).bit_length()

@@ -78,17 +78,63 @@ def test_the_derivatives_of_a_loss_are_differences(loss, rng):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_tolerance_says_when_the_steps_stop(classes, monkeypatch):
+def test_the_tolerance_says_when_the_steps_stop(classes):
     X, y = on_a_sphere(classes=classes)
-    taken, steps = [], []
-    real = newton.Newton._step
-    monkeypatch.setattr(newton.Newton, "_step", lambda *a: taken.append(1) or real(*a))
-    for tol in (1e-3, 1e-8):
-        solver = LogisticClassifier(0.1, tol=tol).fit(X, y)
-        assert solver.converged_
-        assert solver.gap_ <= 1e-4
-        steps.append(len(taken))
-    assert 2 * steps[0] < steps[1]
+    loose, tight = (LogisticClassifier(0.1, tol=tol).fit(X, y) for tol in (1e-3, 1e-8))
+    assert loose.converged_
+    assert tight.converged_
+    assert 1e-4 >= loose.gap_ > 10 * tight.gap_
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_loose_tolerance_ends_at_the_gradient_and_reports_the_gap(classes):
+    X, y = on_a_sphere(n=600, classes=classes)
+    Z, alpha = features_of(X, 60), 0.1
+    best = objective(Z, y, alpha, *fitted(Z, y, alpha, 1e-10))[0]
+    gaps = []
+    for tol in (3e-1, 1e-2, 1e-4):
+        theta, b = fitted(Z, y, alpha, tol)
+        value, gradient = objective(Z, y, alpha, theta, b)
+        _, at_zero = objective(Z, y, alpha, 0 * theta, 0 * b)
+        assert np.abs(gradient).max() <= tol * np.abs(at_zero).max()
+        gap = LogisticClassifier(alpha, tol=tol).fit(Z, y).gap_
+        assert (value - best) / value <= gap + 1e-12
+        gaps.append(gap)
+    assert gaps[0] > 1e-3 > gaps[-1]  # no bound of its own ends the steps
+
+
+def fitted(Z, y, alpha, tol):
+    solver = LogisticClassifier(alpha, tol=tol).fit(Z, y)
+    return solver.coef_.T, solver.intercept_
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_part_of_the_rows_begins_a_loose_fit(classes, monkeypatch):
+    X, y = on_a_sphere(n=600, classes=classes)
+    Z = features_of(X, 40)
+    made = []
+    real = newton.Newton._hessian
+
+    def hessian(self, weights, every=1):
+        made.append((every, real(self, weights, every), real(self, weights)))
+        return made[-1][1]
+
+    monkeypatch.setattr(newton.Newton, "_hessian", hessian)
+    LogisticClassifier(0.1, tol=1e-8).fit(Z, y)
+    assert {every for every, *_ in made} == {1}
+    made.clear()
+    LogisticClassifier(0.1, tol=1e-3).fit(Z, y)
+    (every, part, whole), *later = made
+    assert every == 600 // (newton.SAMPLED * 40)
+    # The sums of the part stand for those of all rows.
+    assert part[-1, -1] == pytest.approx(whole[-1, -1], rel=0.05)
+    assert np.trace(part) == pytest.approx(np.trace(whole), rel=0.05)
+    assert all(every == 1 for every, *_ in later)
+    # Products with the part are counted over all steps: then the Hessian of all rows is made.
+    made.clear()
+    monkeypatch.setattr(newton, "PRODUCTS_PER_FACTORIZATION", 1)
+    LogisticClassifier(0.1, tol=1e-4).fit(Z, y)
+    assert [every for every, *_ in made][:2] == [600 // (newton.SAMPLED * 40), 1]
 
 
 def test_hessian_that_is_not_finite_ends_in_a_message():

@@ -1,4 +1,7 @@
-"""Solvers of one system make the same choice: Cholesky, eigenvectors or conjugate gradients."""
+"""Solvers of one system make the same choice.
+
+Cholesky, eigenvectors, conjugate gradients, or a tridiagonal form.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +11,8 @@ from rfbench.solvers import RidgeClassifier, RidgeRegressor
 from tests.support.nightly import at_night
 
 ALPHAS = np.logspace(-3, 3, 9)
-TOGETHER = {"FEWEST_TOGETHER": 2, "COLUMNS_PER_SIDE": 1}
+TOGETHER = {"FEWEST_TOGETHER": 2, "COLUMNS_PER_SIDE": 1, "MOST_TRIDIAGONAL": 0}
+TRIDIAGONAL = {"FEWEST_TOGETHER": 2, "TRIDIAGONAL_PER_SIDE": 1}
 CHOLESKY = {"FEWEST_TOGETHER": 10**9}
 EIGENVECTORS = CHOLESKY | {"lapack": None}
 
@@ -48,7 +52,7 @@ def test_the_choice_is_the_same(seeds, monkeypatch):
         solver, X, y, groups = drawn(seed)
         sides[X.shape[1] >= len(X)] += 1
         chosen = {}
-        for how in (TOGETHER, CHOLESKY, EIGENVECTORS):
+        for how in (TOGETHER, TRIDIAGONAL, CHOLESKY, EIGENVECTORS):
             with monkeypatch.context() as patch:
                 for name, value in how.items():
                     patch.setattr(ridge, name, RefusingLapack if name == "lapack" else value)

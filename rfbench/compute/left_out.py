@@ -1,0 +1,86 @@
+r"""Ridge regression from one eigendecomposition of the columns, and the error of rows left out.
+
+For fewer columns than rows, what `rfbench.compute.row_side.RowSpectrum` is for more. With the
+normal equations :math:`G = V \Lambda V^\top` of the centred features, the fitted value of a row
+:math:`z` has the weight :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)` (and 1/n for the
+constant) of the row itself, and its error without it is that of the fit over :math:`1 - h`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import blas
+
+from rfbench.arrays import Array, FloatArray
+from rfbench.compute.products import matmul
+from rfbench.compute.ridge import NormalEquations, RidgePath, check_equations, estimate_rounding
+from rfbench.compute.row_side import combine, invert_shifted
+
+
+class ColumnSpectrum:
+    """The eigendecomposition of normal equations, from which every penalty follows.
+
+    Parameters
+    ----------
+    equations : NormalEquations
+        Of all rows, without weights.
+    intercept : bool
+        Fit an unpenalised constant (by centring), or hold it at 0.
+    """
+
+    def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
+        check_equations(equations)
+        self.equations, self.intercept = equations, intercept
+        means = equations.column_sums / equations.n * intercept
+        work = np.asfortranarray(equations.gram.T).copy(order="F")
+        moment = equations.moment
+        if intercept:
+            blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
+            moment = moment - np.outer(means, equations.target_sums)
+        self.centre = equations.shift + means
+        self.target_means = equations.target_sums / equations.n * intercept
+        self.noise = estimate_rounding(equations)
+        self.largest = float(equations.gram.diagonal().max(initial=0.0))
+        self.values, self.vectors = linalg.eigh(
+            work, overwrite_a=True, check_finite=False, driver="evd"
+        )
+        np.maximum(self.values, 0.0, out=self.values)
+        self.sides = matmul(self.vectors.T, moment)
+
+    def path(self, alphas: Array) -> RidgePath:
+        """Return the fits of all rows."""
+        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
+        coef = combine(self.vectors, inverse, self.sides)
+        constants = np.zeros((len(alphas), self.sides.shape[1]))
+        offset = self.equations.intercepts(coef) if self.intercept else constants
+        p = len(self.values)
+        notes = [
+            [f"eigendecomposition, {p - k} of {p} directions kept"] if k else [] for k in dropped
+        ]
+        return RidgePath(coef, offset, notes)
+
+    def left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
+        """Return the decision of each row by the fit without it, shape (a, n, t).
+
+        Not finite for a row on which such a fit has no hold.
+
+        Parameters
+        ----------
+        features : array of shape (n, p)
+            Of some of the rows; overwritten.
+        targets : array of shape (n, t)
+            Their targets.
+        alphas : array of shape (a,)
+        """
+        inverse, _ = invert_shifted(self.values, alphas, self.noise, self.largest)
+        features -= self.centre.astype(features.dtype)
+        turned = matmul(features, self.vectors.astype(features.dtype, copy=False))
+        turned = turned.astype(np.float64, copy=False)
+        fitted = combine(turned, inverse, self.sides) + self.target_means
+        np.square(turned, out=turned)
+        left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
+        # Of the order of rounding where the row alone decides its fit.
+        left = np.where(left > self.noise, left, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(targets - (targets - fitted) / left.T[:, :, None])

@@ -1,0 +1,114 @@
+"""Products of matrices by one BLAS library, that of scipy.
+
+The wheels of numpy and of scipy each bring a library with threads of its own. Between two calls the
+threads of a library wait without sleeping, for some milliseconds: a loop that calls both in turn
+runs slower with two threads than with one. Factorisations are scipy's, so that products are too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from rfbench.arrays import Array, FloatArray
+
+_PREFIXES = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
+
+
+def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
+    """Return a @ b, of matrices of one type, float64 or float32, without a copy of either.
+
+    Parameters
+    ----------
+    a : ndarray, shape (n, k)
+    b : ndarray, shape (k, m)
+    out : ndarray, shape (n, m), optional
+        The product is written into it. It must not overlap the others.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        C-contiguous, unless `out` is not. Of other operands (sparse, other types, empty) what numpy
+        and scipy return for ``a @ b``.
+    """
+    prefix = _find_prefix(a, b, out)
+    if prefix is None:
+        if out is None:
+            return a @ b
+        out[...] = a @ b
+        return out
+    result = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
+    if b.shape[1] == 1:
+        result[:, 0] = _multiply_vector(prefix, a, b[:, 0])
+    elif len(a) == 1:
+        result[0] = _multiply_vector(prefix, b.T, a[0])
+    else:
+        # (ab)' = b'a': the transposes of C-contiguous arrays are the Fortran-contiguous ones that
+        # BLAS reads and writes as they are.
+        (left, turn_left), (right, turn_right) = _in_fortran_order(b.T), _in_fortran_order(a.T)
+        gemm = getattr(blas, f"{prefix}gemm")
+        target = result.T if result.flags.c_contiguous else None
+        product = gemm(
+            1.0, left, right, c=target, overwrite_c=1, trans_a=turn_left, trans_b=turn_right
+        )
+        if target is None:
+            result[...] = product.T
+    return result
+
+
+def multiply_by_transpose(a: FloatArray) -> FloatArray:
+    """Return a @ a.T, shape (n, n), symmetric to the last bit: half the work of a product.
+
+    Parameters
+    ----------
+    a : ndarray, shape (n, k), float64 or float32
+    """
+    matrix, turned = _in_fortran_order(a)
+    syrk = getattr(blas, f"{_PREFIXES[a.dtype]}syrk")
+    half = syrk(1.0, matrix, trans=turned)  # the upper triangle, and zeros
+    mirror(half)
+    return np.asarray(half.T)
+
+
+def multiply_row(row: Array, path: Array) -> Array:
+    """Return row @ path, shapes (p,) and (..., p, t), the sums of a few columns, without BLAS."""
+    return np.asarray(np.einsum("p,...pt->...t", row, path))
+
+
+def mirror(square: FloatArray, step: int = 256) -> None:
+    """Copy the upper triangle onto the lower one, by tiles."""
+    for j in range(0, square.shape[0], step):
+        end = j + step
+        square[end:, j:end] = square[j:end, end:].T
+        tile = square[j:end, j:end]
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T
+
+
+def sum_squares(values: FloatArray) -> float:
+    """Return the sum of the squares of an array."""
+    if values.size and values.dtype in _PREFIXES and values.flags.c_contiguous:
+        flat = values.reshape(-1)
+        return float(getattr(blas, f"{_PREFIXES[values.dtype]}dot")(flat, flat))
+    return float(np.vdot(values, values))
+
+
+def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
+    """Return the first letter of the routines for the operands, None if they have none."""
+    operands = [a, b] if out is None else [a, b, out]
+    if not all(isinstance(each, np.ndarray) and each.ndim == 2 for each in operands):
+        return None
+    kinds = {each.dtype for each in operands}
+    usable = len(kinds) == 1 and all(each.size for each in operands)
+    return _PREFIXES.get(a.dtype) if usable else None
+
+
+def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
+    """Return an array that BLAS reads without a copy, and whether it has to transpose it."""
+    return (a, 0) if a.flags.f_contiguous else (a.T, 1)
+
+
+def _multiply_vector(prefix: str, a: FloatArray, x: FloatArray) -> Any:
+    matrix, turned = _in_fortran_order(a)
+    return getattr(blas, f"{prefix}gemv")(1.0, matrix, x, trans=turned)

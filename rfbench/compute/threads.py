@@ -1,0 +1,29 @@
+"""How many threads the BLAS libraries use for a piece of work."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+@functools.lru_cache(maxsize=1)
+def find_thread_pools(modules: int) -> ThreadpoolController:
+    """Return the libraries with threads; to find them takes milliseconds.
+
+    So they are looked for again only once `modules` have become more: an import may have loaded
+    another one.
+    """
+    return ThreadpoolController()
+
+
+def one_thread(wanted: bool) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS uses one thread, if that is wanted."""
+    if not wanted:
+        return nullcontext()
+    pools = find_thread_pools(len(sys.modules))
+    limit: AbstractContextManager[Any] = pools.limit(limits=1, user_api="blas")
+    return limit
