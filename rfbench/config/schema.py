@@ -26,7 +26,7 @@ from rfbench.config.specs import (
     format_in_results,
 )
 from rfbench.datasets import split
-from rfbench.datasets.catalog import SOURCES
+from rfbench.datasets.catalog import SOURCES, Entry
 from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
@@ -115,9 +115,9 @@ class Experiment(Section):
         """The numbers of features, each once; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
-    def shape(self, spec: DatasetSpec) -> tuple[int, int]:
-        """Return about how many rows of a data set train, and its columns."""
-        entry = spec.entry
+    def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
+        """Return about how many rows of a data set train, and its columns; see its `entry`."""
+        entry = entry or spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
             values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)

@@ -63,7 +63,12 @@ class Dataset:
     equal_rows_together: bool = False
 
 
-def find_entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
+def find_entry(
+    name: str,
+    parameters: Parameters = None,
+    folder: Path | None = None,
+    sha256: str | None = None,
+) -> Entry:
     """Return what is known of a data set: the catalogue's entry, or one made from its rows.
 
     Parameters
@@ -74,6 +79,8 @@ def find_entry(name: str, parameters: Parameters = None, folder: Path | None = N
         Parameters of a synthetic problem, or the place of your own data.
     folder : Path, optional
         Folder that relative paths of your own data start from.
+    sha256 : str, optional
+        Identity of the data, if it is known: the files are not looked at again.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def find_entry(name: str, parameters: Parameters = None, folder: Path | None = N
         There are no such data.
     """
     if find_source(parameters):
-        return own.read(name, parameters or {}, folder)[0]
+        return own.find_entry(name, parameters or {}, folder, sha256)[0]
     return catalog.find_entry(name)
 
 
@@ -187,7 +194,7 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
         A file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
-        return own.read(name, parameters or {}, folder)[2]
+        return own.find_entry(name, parameters or {}, folder)[1]
     entry = catalog.find_entry(name)
     return _sha256(entry, parameters, check_files(entry))
 
