@@ -21,6 +21,7 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
+KEPT = ("trial_id", "status")  # columns that `parse` keeps with their types
 NAMED_LINES = 5  # of those left out; doubled, a message fills half a screen
 # Bytes that are read at a time: most folders have fewer. Chosen without a measurement; doubled, a
 # reader of a large file takes 8 MiB.
@@ -206,15 +207,18 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as text, without `values`; see `iterate_pieces`."""
+    """Return all rows of a ``trials.csv`` as text, with the `values` of the columns `KEPT`."""
     header: list[str] = []
     lines: list[bytes] = []
+    values: dict[str, list[str]] = {name: [] for name in KEPT}
     broken: dict[int, tuple[bytes, str]] = {}
     for piece in iterate_pieces(file):
         header = piece.header
         lines += piece.lines
         broken |= piece.broken
-    return TrialRows(header, lines, {}, broken)
+        for name in KEPT:
+            values[name].extend(piece.values[name])
+    return TrialRows(header, lines, values, broken)
 
 
 def iterate_pieces(file: Path) -> Iterator[TrialRows]:

@@ -98,17 +98,18 @@ class Store:
         target = self.folder / "failures" / f"{trial_id}.txt"
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
-    def mend(self) -> None:
+    def mend(self) -> dict[str, str]:
         """Move broken rows to `trials.csv.torn`, and give an older file the columns of today.
 
-        Call it with the lock held: the trials of the broken rows are then measured again. Raises
-        ResultsError: the file's columns are not ours; it stays as it is.
+        Call it with the lock held: the trials of the broken rows are then measured again. Return
+        what `done` returns. Raises ResultsError: the file's columns are not ours; it stays as it
+        is.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
                 self._set_aside([files.read(self.csv)])
                 files.replace(self.csv, b"")
-            return
+            return {}
         table = parse(self.csv)
         check_columns(self.csv, table.header)
         if table.broken:
@@ -119,6 +120,7 @@ class Store:
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))
+        return dict(zip(table.values["trial_id"], table.values["status"], strict=True))
 
     def _has_header(self) -> bool:
         if not self.csv.exists():

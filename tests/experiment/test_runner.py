@@ -5,10 +5,13 @@ import pytest
 
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
 from rfbench.experiment.trial import run_trial
+from rfbench.results import reader
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
+from tests.support.command_line import call
 from tests.support.runs import rows_of, without_times
 
 from .conftest import SMALL
@@ -27,6 +30,19 @@ def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_
     _, third = run(experiment_of(SMALL, "trials=3"), folder)
     assert (third.done, third.found) == (4, 8)
     assert (folder / "trials.csv").read_bytes().startswith(content)
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_rows_are_parsed_once_before_the_first_trial(folder, tmp_path, monkeypatch, trials):
+    """Both by `rfbench run`, whose bar counts what is there, and by the run itself."""
+    parsed, before, lines, run = [], [], reader._lines, FanOut.run
+    monkeypatch.setattr(reader, "_lines", lambda file: parsed.append(file) or lines(file))
+    monkeypatch.setattr(FanOut, "run", lambda *words: before.append(len(parsed)) or run(*words))
+    (tmp_path / f"{folder.name}.yaml").write_text(SMALL)
+    words = f"run {tmp_path / folder.name}.yaml --out {folder.parent} --trials {trials} --jobs 1"
+    output = call(*words.split())
+    assert f"trials:  {4 * (trials - 2)} run, 0 failed, 8 measured before" in output
+    assert before == [1]
 
 
 def test_two_workers_give_the_results_of_one(experiment_of, tmp_path, finished):
