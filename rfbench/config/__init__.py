@@ -1,23 +1,24 @@
-"""The configuration: its schema, and the messages when it is wrong."""
+"""The configuration: its schema, and the messages when it is wrong.
+
+The schema is imported with the first run that is checked: a list of names does not need it, and
+scikit-learn takes a second.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from rfbench import permissions, shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.combinations import check_combinations
 from rfbench.config.messages import explain, format_location, raise_as_config_error
 from rfbench.config.overrides import override
-from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, make_unknown_error
-from rfbench.parameters import is_path
-from rfbench.solvers.folds import ONCE
+
+if TYPE_CHECKING:
+    from rfbench.config.schema import Experiment
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -90,6 +91,11 @@ def from_document(
     document: yamlfile.Document, name: str, *, allow_imports: bool = False
 ) -> Experiment:
     """Check a document; see `read_all`."""
+    from pydantic import ValidationError
+
+    from rfbench.config.combinations import check_combinations
+    from rfbench.config.schema import Experiment
+
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
             f"The name '{name}' cannot be the name of a results folder.",
@@ -119,6 +125,7 @@ def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     """Refuse code that nobody permitted, see `rfbench.permissions`; ConfigError names the line."""
+    from rfbench.parameters import is_path
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
         if code is not None:
@@ -154,6 +161,11 @@ def from_manifest(
     features were fitted once. ResultsError: it is of another version.
     ConfigError: it names code that nobody permitted.
     """
+    from pydantic import ValidationError
+
+    from rfbench.config.schema import Experiment
+    from rfbench.solvers.folds import ONCE
+
     try:
         content = {key: value for key, value in content.items() if key not in REMOVED}
         experiment = Experiment.model_validate({"features_in_folds": ONCE, **content})

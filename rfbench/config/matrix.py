@@ -16,15 +16,18 @@ exceptions. The runs are called FILE_DATASET.PROTOCOL, without the part whose ax
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rfbench import yamlfile
 from rfbench.config.messages import format_location
 from rfbench.config.overrides import change
-from rfbench.config.schema import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.errors import ConfigError, suggest_nearest
 
+PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
+# What a file of several runs has beside the keys of an experiment.
+AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
 JOINED = ("title", "description")  # put together from the parts, in place of the last one
@@ -37,15 +40,20 @@ def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Do
     `stem` is the name of the file, and of the run if the file has no axes. ConfigError if an axis
     or entry is no mapping, or names a data set or run that is not there.
     """
+    return {name: make() for name, make in find_runs(document, stem).items()}
+
+
+def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], yamlfile.Document]]:
+    """Return by the names of the runs what makes their documents; see `expand_runs`."""
     if not any(axis in document.value for axis in AXES):
-        return {stem: document}
+        return {stem: lambda: document}
     axes = {axis: _entries(document, axis) for axis in AXES}
     runs = {}
     for dataset in axes[DATASETS] or [""]:
         for protocol in axes[PROTOCOLS] or [""]:
             if dataset in _wanted(document, axes, protocol):
                 key = ".".join(filter(None, (dataset, protocol)))
-                runs[key] = _run(document, axes, dataset, protocol, key)
+                runs[key] = partial(_run, document, axes, dataset, protocol, key)
     for key in axes[EXCEPTIONS]:
         if key not in runs:
             raise ConfigError(

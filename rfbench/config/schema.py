@@ -33,9 +33,6 @@ from rfbench.errors import ConfigError
 
 # Planning takes a millisecond per trial (measured): 17 minutes for these, and doubled 33.
 MOST_TRIALS = 1_000_000
-PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
-# What a file of several runs has beside the keys of an experiment, see `rfbench.config.matrix`.
-AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 
 
 def _sizes(value: Any) -> Any:
