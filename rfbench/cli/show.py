@@ -198,7 +198,7 @@ def table(
         raise click.UsageError(
             f"{len(sources)} folders make {len(sources)} tables. Name one, or say --all."
         )
-    read = [results.read(folder) for folder in sources]
+    read = results.read_all(sources)
     if form == "text" and many:
         lines = [
             (

@@ -88,12 +88,18 @@ def _stem(path: Path) -> str:
 
 
 def from_document(
-    document: yamlfile.Document, name: str, *, allow_imports: bool = False
+    document: yamlfile.Document,
+    name: str,
+    *,
+    allow_imports: bool = False,
+    combinations: bool = True,
 ) -> Experiment:
-    """Check a document; see `read_all`."""
+    """Check a document; see `read_all`.
+
+    Without `combinations` no data are read and no method is built, as it suits what was run before.
+    """
     from pydantic import ValidationError
 
-    from rfbench.config.combinations import check_combinations
     from rfbench.config.schema import Experiment
 
     if not FOLDER_NAME.fullmatch(name):
@@ -117,7 +123,10 @@ def from_document(
     _check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
-    check_combinations(experiment, document)
+    if combinations:
+        from rfbench.config.combinations import check_combinations
+
+        check_combinations(experiment, document)
     return experiment
 
 

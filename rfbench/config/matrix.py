@@ -21,13 +21,11 @@ from functools import partial
 from typing import Any
 
 from rfbench import yamlfile
+from rfbench.config.axes import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.config.messages import format_location
 from rfbench.config.overrides import change
 from rfbench.errors import ConfigError, suggest_nearest
 
-PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
-# What a file of several runs has beside the keys of an experiment.
-AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
 JOINED = ("title", "description")  # put together from the parts, in place of the last one

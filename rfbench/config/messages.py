@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rfbench import yamlfile
+from rfbench.config.axes import AXES
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def _is_branch(part: Any) -> bool:
 
 
 def _keys_at(path: tuple[Any, ...]) -> list[str]:
-    from rfbench.config.matrix import AXES
     from rfbench.config.schema import Experiment
     from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
 

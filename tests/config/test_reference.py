@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from rfbench import bandwidths, config, shipped
-from rfbench.config.matrix import AXES
+from rfbench.config.axes import AXES
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import CheckSpec, OwnData, SolverSpec
 
