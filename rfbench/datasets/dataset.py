@@ -93,7 +93,7 @@ def find_entry(
         There are no such data.
     """
     if find_source(parameters):
-        return own.find_entry(name, parameters or {}, folder, sha256)[0]
+        return own.recall_entry(name, parameters or {}, folder, sha256)[0]
     return catalog.find_entry(name)
 
 
@@ -194,7 +194,7 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
         A file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
-        return own.find_entry(name, parameters or {}, folder)[1]
+        return own.recall_entry(name, parameters or {}, folder)[1]
     entry = catalog.find_entry(name)
     return _sha256(entry, parameters, check_files(entry))
 

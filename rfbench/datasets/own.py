@@ -43,7 +43,7 @@ def make_default_name(parameters: Options) -> str:
     return value.replace(".py:", "-") if source == "load" else f"{source}-{value}"
 
 
-def find_entry(
+def recall_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
     """Return what `read` returns except for the rows, which are read once for each content."""
