@@ -6,6 +6,7 @@ Tables and legends use their order.
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -18,6 +19,12 @@ from rfbench.method_names import find_displayed_name as find_displayed_name
 from rfbench.method_names import find_row_name as find_row_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
+
+
+@functools.cache
+def _import(place: str) -> Any:
+    """Return the class at a place, which is looked up once: reports ask 60,000 times."""
+    return pkgutil.resolve_name(place)
 
 
 class Registry(Mapping[str, Any]):
@@ -75,7 +82,7 @@ class Registry(Mapping[str, Any]):
         return pkgutil.resolve_name(f"{classes[name]}:{name}")
 
     def _load(self, place: str) -> Any:
-        return pkgutil.resolve_name(f"{self.package}.{place}")
+        return _import(f"{self.package}.{place}")
 
     def __getitem__(self, name: str) -> Any:
         """Return a class by its published name, or a dictionary of classes by task."""

@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from scipy import stats
 import rfbench
 from rfbench import shipped
 from rfbench.errors import ConfigError, ResultsError
+from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
+from tests.support.command_line import call
 from tests.support.methods import BAD
 from tests.support.runs import MOST_SECONDS
 
@@ -83,6 +87,30 @@ def test_package_command_line_and_names_of_methods_bring_nothing_heavy():
         f"print(sorted({{*{heavy}, 'rfbench.samplers'}} & set(sys.modules)))"
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_lists_of_names_bring_nothing_heavy():
+    """They are read from the registry and the files of the methods, which are not imported."""
+    heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib"]
+    done = python(
+        "import sys; from rfbench.cli import main\n"
+        "for what in ('samplers', 'kernels', 'solvers', 'configs'):\n"
+        "    for form in ('text', 'json'):\n"
+        "        main(['list', what, '--format', form], standalone_mode=False)\n"
+        f"print('brought', sorted({{*{heavy}, 'scipy.stats'}} & set(sys.modules)))"
+    )
+    assert done.stdout.endswith("brought []\n"), done.stderr
+    assert "quickstart" in done.stdout
+
+
+@pytest.mark.parametrize("registry", [SAMPLERS, KERNELS, SOLVERS], ids=lambda each: each.kind)
+def test_the_list_of_a_registry_has_the_docstrings_of_its_classes(registry):
+    listed = json.loads(call("list", f"{registry.kind}s", "--format", "json"))
+    for name, thing in registry.items():
+        cls = next(iter(thing.values())) if isinstance(thing, dict) else thing
+        (about,) = [line["about"] for line in listed if line["name"] == name]
+        words = re.sub(r":[a-z ]* :math:`[^`]*`|``", "", inspect.getdoc(cls).split("\n\n")[0])
+        assert about == words.replace("\n", " ")
 
 
 def test_a_dict_is_run_once(ran, tmp_path):

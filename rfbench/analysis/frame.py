@@ -214,11 +214,12 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
             if not path.is_dir():
                 raise
             notes.append(error.what)
-    for folder in folders.values():
-        try:
-            results.append(reader.read(folder))
-        except ResultsError as error:
-            notes.append(f"{folder} is left out: {error.what} {error.why}".strip())
+    read_ones = reader.read_each(folders.values())
+    for folder, read in zip(folders.values(), read_ones, strict=True):
+        if isinstance(read, ResultsError):
+            notes.append(f"{folder} is left out: {read.what} {read.why}".strip())
+        else:
+            results.append(read)
     return build_collection(results, notes, today)
 
 

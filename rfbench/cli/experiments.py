@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rfbench import usable
 from rfbench.cli.options import (
     FILE_TYPE,
     PAPERS,
@@ -58,6 +61,34 @@ def run(
         rfbench run configs/quickstart.yaml --set samplers.eerf.pool_size=8000 --out /tmp/try
         rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
+    with _start_worker(options, configs):
+        _run(configs, overrides, runs, offline, options)
+
+
+def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
+    """Start the first worker now: it imports for two seconds, and so does this process.
+
+    Not so for results that are there, perhaps all of them, and not on one core.
+    """
+    from rfbench.experiment import children
+
+    results = (options.base.glob(f"{glob.escape(config.stem)}*") for config in configs)
+    are_there = any(path.is_dir() for paths in results for path in paths)
+    try:
+        is_needed = options.executor == "local" and usable.count_cores() > 1
+    except ConfigError:  # said where the workers are counted
+        is_needed = False
+    is_needed = is_needed and not options.dry_run and not are_there
+    return children.start_early() if is_needed else nullcontext()
+
+
+def _run(
+    configs: tuple[Path, ...],
+    overrides: tuple[str, ...],
+    runs: tuple[str, ...],
+    offline: bool,
+    options: RunOptions,
+) -> None:
     from rfbench import config
     from rfbench.cli.running import Work, carry_out
 

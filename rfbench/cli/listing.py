@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -16,10 +18,12 @@ import yaml
 from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, PAPERS, include_papers
 from rfbench.cli.terminal import echo, echo_json, print_table
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
-from rfbench.registry import KERNELS, SAMPLERS, SOLVERS
+from rfbench.registry import KERNELS, SAMPLERS, SOLVERS, Registry
+from rfbench.source import PACKAGE
 
 if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
+    from rfbench.yamlfile import Document
 
 # Column heads of `rfbench list WHAT`, if they are not name and description.
 HEADS = {
@@ -97,19 +101,25 @@ def _things(what: str) -> Things:
     Runs of a file have no cells, because the list contains their file.
     """
     if what in ("samplers", "kernels"):
-        registry: Mapping[str, type[Any]] = SAMPLERS if what == "samplers" else KERNELS
+        registry = SAMPLERS if what == "samplers" else KERNELS
         return {
-            name: ((_first_line(cls),), partial(_of_classes, cls)) for name, cls in registry.items()
+            name: ((_read_first_line(registry, str(place)),), partial(_of_classes, registry, name))
+            for name, place in registry.places.items()
         }
     if what == "solvers":
         return {
-            name: ((", ".join(tasks), _first_line(each[0])), partial(_of_classes, *each))
-            for name, tasks in SOLVERS.items()
-            for each in [list(tasks.values())]
+            name: (
+                (", ".join(tasks), _read_first_line(SOLVERS, next(iter(tasks.values())))),
+                partial(_of_classes, SOLVERS, name),
+            )
+            for name, tasks in SOLVERS.places.items()
+            if isinstance(tasks, Mapping)
         }
+    if what == "configs":
+        return _configurations()
 
     # importing these is slow: one second, with pandas
-    from rfbench import config, datasets, papers, shipped, yamlfile
+    from rfbench import datasets, papers
     from rfbench.results import schema
 
     if what == "columns":
@@ -130,15 +140,23 @@ def _things(what: str) -> Things:
             )
             for name, folder in papers.read_library().items()
         }  # fmt: skip
+    raise AssertionError(what)
+
+
+def _configurations() -> Things:
+    """Return the shipped configurations, and the runs of each, which are not checked."""
+    from rfbench import config, shipped, yamlfile
+
     files: Things = {}
     runs: Things = {}
     for path in shipped.list_configurations():
-        documents = config.read_documents(path)
-        names = [config.shorten_path(path, name) for name in documents]
+        content = yamlfile.load(path)
+        found = config.matrix.find_runs(content, path.stem)
+        names = [config.shorten_path(path, name) for name in found]
         several = f"; runs: {', '.join(names)}" if len(names) > 1 else ""
-        about = f"{yamlfile.load(path).value.get('title', '')}{several}"
+        about = f"{content.value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
-        runs |= {name: ((), partial(_yaml, run.value)) for name, run in documents.items()}
+        runs |= {name: ((), partial(_write_run, make)) for name, make in found.items()}
     # keep the order of the files; a file has priority over a run with its name
     return files | runs | files
 
@@ -167,11 +185,12 @@ def _facts(entry: Entry) -> str:
     return "\n".join(f"{key}: {value}" for key, value in facts.items())
 
 
-def _of_classes(*classes: type[Any]) -> str:
+def _of_classes(registry: Registry, name: str) -> str:
     """Return the parameters of each class with defaults and rules, and its docstring."""
     from rfbench.parameters import describe_parameters
 
-    texts = []
+    texts, found = [], registry[name]
+    classes: list[type[Any]] = list(found.values()) if isinstance(found, dict) else [found]
     for cls in classes:
         declared = describe_parameters(cls) if is_dataclass(cls) else []
         lines = [f"{cls.__module__}.{cls.__name__}", *(f"  {line}" for line in declared)]
@@ -185,11 +204,30 @@ def _of_label(name: str) -> str:
     return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 
 
+def _write_run(make: Callable[[], Document]) -> str:
+    return _yaml(make().value)
+
+
 def _yaml(content: Any) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _first_line(thing: object) -> str:
-    """Return the first sentence of a docstring, without a formula after a colon."""
-    line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+@functools.cache
+def _parse_classes(file: Path) -> dict[str, str]:
+    """Return the docstring of each class of a file, which is not imported."""
+    nodes = ast.parse(file.read_bytes()).body
+    return {
+        node.name: ast.get_docstring(node) or "" for node in nodes if type(node) is ast.ClassDef
+    }
+
+
+def _read_first_line(registry: Registry, place: str) -> str:
+    """Return the first sentence of the docstring of a class, without a formula after a colon.
+
+    It is read from the file of the class: importing scikit-learn takes a second.
+    """
+    module, _, name = place.partition(":")
+    parts = f"{registry.package}.{module}".split(".")[1:]
+    text = _parse_classes(PACKAGE.joinpath(*parts).with_suffix(".py"))[name]
+    line = text.split("\n\n")[0].replace("\n", " ")
     return re.sub(r":[a-z ]* :math:`[^`]*`|``", "", line)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,7 +19,7 @@ from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
-from rfbench.experiment.plan import describe
+from rfbench.experiment.plan import Trial, describe
 from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.pages import summary_table
 from rfbench.results import manifest
@@ -131,12 +131,21 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run the missing trials with a progress bar; Ctrl-C stops after the running trials."""
     workers, client = fanout.find(options.executor, options.jobs)
     limits = options.limits(workers)
-    missing = runner.find_missing(plan, Store(plan.folder).done(), options.retry)
-    done = len(plan.trials) - len(missing)
     stopping = "\nstopping after the running trials; press Ctrl-C again to stop at once"
-    first = name_trial(describe(missing[0])) if missing else ""
-    shown = show_progress(plan.folder.name, len(missing), done, first)
-    with nullcontext() if options.quiet else shown as ended:
+    with ExitStack() as shown:
+        ended: Callable[[dict[str, Any]], None] | None = None
+
+        def begin(missing: list[Trial]) -> None:
+            nonlocal ended
+            done = len(plan.trials) - len(missing)
+            first = name_trial(describe(missing[0])) if missing else ""
+            bar = show_progress(plan.folder.name, len(missing), done, first)
+            ended = shown.enter_context(bar)
+
+        def on_row(row: dict[str, Any]) -> None:
+            if ended:
+                ended(row)
+
         return runner.run(
             plan,
             n_jobs=workers,
@@ -144,7 +153,8 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
             limits=limits,
             retry=options.retry,
             fail_fast=options.fail_fast,
-            on_row=ended,
+            on_begin=None if options.quiet else begin,
+            on_row=on_row,
             on_interrupt=lambda: echo(stopping, err=True),
         )
 

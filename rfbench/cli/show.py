@@ -226,7 +226,7 @@ def table(
         raise click.UsageError(
             f"{len(sources)} folders have {len(sources)} tables. Name one folder, or add --all."
         )
-    read = [results.read(folder) for folder in sources]
+    read = results.read_all(sources)
     if form == "text" and many:
         lines = [
             (

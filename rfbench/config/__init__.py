@@ -1,4 +1,8 @@
-"""The configuration: its schema and its error messages."""
+"""The configuration: its schema and its error messages.
+
+The schema is imported when the first run is checked. A list of names does not need it, and its
+import of scikit-learn takes a second.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,16 @@ import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from rfbench import permissions, shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.combinations import check_combinations
 from rfbench.config.messages import explain, format_location, raise_as_config_error
 from rfbench.config.overrides import override
-from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, make_unknown_error
-from rfbench.parameters import is_path
-from rfbench.solvers.folds import ONCE
+
+if TYPE_CHECKING:
+    from rfbench.config.schema import Experiment
 
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
@@ -89,9 +90,21 @@ def _stem(path: Path) -> str:
 
 
 def from_document(
-    document: yamlfile.Document, name: str, *, allow_imports: bool = False
+    document: yamlfile.Document,
+    name: str,
+    *,
+    allow_imports: bool = False,
+    combinations: bool = True,
 ) -> Experiment:
-    """Check a document. See `read_all`."""
+    """Check a document. See `read_all`.
+
+    Without `combinations`, no data are read and no method is built. This is for runs that were
+    checked before.
+    """
+    from pydantic import ValidationError
+
+    from rfbench.config.schema import Experiment
+
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
             f"The name '{name}' cannot be the name of a results folder.",
@@ -114,7 +127,10 @@ def from_document(
     _check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
         spec.came_from(Path(document.source).parent.absolute())
-    check_combinations(experiment, document)
+    if combinations:
+        from rfbench.config.combinations import check_combinations
+
+        check_combinations(experiment, document)
     return experiment
 
 
@@ -129,6 +145,7 @@ def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
     """Raise ConfigError, with the line, for code without permission (`rfbench.permissions`)."""
+    from rfbench.parameters import is_path
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
         if code is not None:
@@ -164,6 +181,11 @@ def from_manifest(
     `features_in_folds`; features were fitted once. Raise ResultsError if the manifest has a
     different version, and ConfigError if it names code without permission.
     """
+    from pydantic import ValidationError
+
+    from rfbench.config.schema import Experiment
+    from rfbench.solvers.folds import ONCE
+
     try:
         content = {key: value for key, value in content.items() if key not in REMOVED}
         experiment = Experiment.model_validate({"features_in_folds": ONCE, **content})

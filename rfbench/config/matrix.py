@@ -16,13 +16,14 @@ exceptions. The runs are named FILE_DATASET.PROTOCOL; the part of a missing axis
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rfbench import yamlfile
+from rfbench.config.axes import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.config.messages import format_location
 from rfbench.config.overrides import change
-from rfbench.config.schema import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
@@ -37,15 +38,20 @@ def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Do
     `stem` is the name of the file; it is also the name of the run if the file has no axes. Raise
     ConfigError if an axis or entry is not a mapping, or names an unknown data set or run.
     """
+    return {name: make() for name, make in find_runs(document, stem).items()}
+
+
+def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], yamlfile.Document]]:
+    """Return by the names of the runs what makes their documents; see `expand_runs`."""
     if not any(axis in document.value for axis in AXES):
-        return {stem: document}
+        return {stem: lambda: document}
     axes = {axis: _entries(document, axis) for axis in AXES}
     runs = {}
     for dataset in axes[DATASETS] or [""]:
         for protocol in axes[PROTOCOLS] or [""]:
             if dataset in _wanted(document, axes, protocol):
                 key = ".".join(filter(None, (dataset, protocol)))
-                runs[key] = _run(document, axes, dataset, protocol, key)
+                runs[key] = partial(_run, document, axes, dataset, protocol, key)
     for key in axes[EXCEPTIONS]:
         if key not in runs:
             raise ConfigError(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any
 
 from rfbench import yamlfile
-from rfbench.config.schema import AXES, Experiment
-from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
+from rfbench.config.axes import AXES
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 MAX_SHOWN = 8  # errors shown at once; doubled, the first ones leave the screen
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers share
@@ -28,6 +28,8 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence per mistake: file, line, the mistake, the allowed values."""
+    from rfbench.config.specs import SolverSpec  # the schema; lists of names do not need it
+
     sentences = []
     for problem in error.errors():
         path = tuple(part for part in problem["loc"] if not _is_branch(part))
@@ -74,6 +76,9 @@ def _is_branch(part: Any) -> bool:
 
 
 def _keys_at(path: tuple[Any, ...]) -> list[str]:
+    from rfbench.config.schema import Experiment
+    from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
+
     models: dict[str, type[BaseModel]] = {"solver": SolverSpec, "checks": CheckSpec, "M": KeptBy}
     if path:
         return list(models.get(str(path[0]), Experiment).model_fields)

@@ -26,17 +26,13 @@ from rfbench.config.specs import (
     format_in_results,
 )
 from rfbench.datasets import split
-from rfbench.datasets.catalog import SOURCES
+from rfbench.datasets.catalog import SOURCES, Entry
 from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
 # Planning takes a millisecond per trial (measured): 17 minutes for this number, 33 when doubled.
 MOST_TRIALS = 1_000_000
-PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
-# Keys of a file with several runs, in addition to the keys of an experiment
-# (`rfbench.config.matrix`).
-AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)
 
 
 def _sizes(value: Any) -> Any:
@@ -122,9 +118,9 @@ class Experiment(Section):
         """The distinct numbers of features; None: as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
-    def shape(self, spec: DatasetSpec) -> tuple[int, int]:
-        """Return the approximate size of a data set's training set, and its number of columns."""
-        entry = spec.entry
+    def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
+        """Return the approximate size of the training set of `entry`, and its number of columns."""
+        entry = entry or spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
             values = PROBLEMS[entry.reader].complete(entry.name, spec.parameters)

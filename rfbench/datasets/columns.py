@@ -178,6 +178,7 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
         )
     codes, classes, kind = table.target_codes(task, labels)
     table.check_guesses()
+    table.forget_target()
     rows, columns, notes = _rows(name, table.X)
     subjects, n_given_train, order = table.arranged()
     if n_given_train is not None:
@@ -211,7 +212,8 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
                 raise DataError(what, "Nothing can be learnt from them.")
             constant = list(X.columns[~varies])
             notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
-            return np.ascontiguousarray(numbers[:, varies]), int(varies.sum()), notes
+            numbers = numbers if varies.all() else numbers[:, varies]
+            return np.ascontiguousarray(numbers), int(varies.sum()), notes
     from rfbench.datasets.preparation import Preparation, describe  # importing scikit-learn is slow
 
     table = pd.DataFrame({column: _plain(X[column]) for column in X})
@@ -463,6 +465,10 @@ class Table:
         kind = "binary" if different == 2 else "multiclass"
         notes.append(f"Classification{guess}: {different} classes, {format_names(written)}.")
         return codes.astype(np.int64), written, kind
+
+    def forget_target(self) -> None:
+        """Let go of what tells the classes: of different numbers it takes more than ten columns."""
+        self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
         """Note how whole numbers are read, if the rule of `MOST_WHOLE` may be wrong."""

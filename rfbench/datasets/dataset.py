@@ -63,8 +63,13 @@ class Dataset:
     equal_rows_together: bool = False
 
 
-def find_entry(name: str, parameters: Parameters = None, folder: Path | None = None) -> Entry:
-    """Return the catalogue entry of a data set, or an entry created from user data.
+def find_entry(
+    name: str,
+    parameters: Parameters = None,
+    folder: Path | None = None,
+    sha256: str | None = None,
+) -> Entry:
+    """Return the catalog entry of a data set, or an entry created from user data.
 
     Parameters
     ----------
@@ -74,6 +79,8 @@ def find_entry(name: str, parameters: Parameters = None, folder: Path | None = N
         Parameters of a synthetic problem, or the location of your own data.
     folder : Path, optional
         Base folder of relative paths to your own data.
+    sha256 : str, optional
+        Identity of the data. If it is given, the files are not read again.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def find_entry(name: str, parameters: Parameters = None, folder: Path | None = N
         If the data set is unknown.
     """
     if find_source(parameters):
-        return own.read(name, parameters or {}, folder)[0]
+        return own.recall_entry(name, parameters or {}, folder, sha256)[0]
     return catalog.find_entry(name)
 
 
@@ -187,7 +194,7 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
         If a file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
-        return own.read(name, parameters or {}, folder)[2]
+        return own.recall_entry(name, parameters or {}, folder)[1]
     entry = catalog.find_entry(name)
     return _sha256(entry, parameters, check_files(entry))
 

@@ -45,6 +45,14 @@ SEPARATORS = ",;\t| "
 # measurement. Doubled, a file with gaps in its first 100 lines and strings later may be readable;
 # with half of TOP_CHARACTERS a header of 10,000 names may be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
+# Bytes of a file from which on it is read by blocks, and of a block. Chosen without a measurement:
+# smaller files fit into memory in any way. With blocks twice as large a reader takes twice as much
+# memory beside the columns.
+LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
+# Columns that stay views of different arrays. Chosen without a measurement: doubled, each step of a
+# wide table takes twice as many calls.
+MOST_VIEWS = 256
+_BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # in which a line feed is one byte
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -551,19 +559,121 @@ def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
         with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
             kept = (x for at, x in enumerate(stream) if at == start or x[0] != "#" if at >= start)
             source, start = io.StringIO("".join(kept)), 0
-    table: pd.DataFrame = read_delimited(
-        source,
-        sep=r"\s+" if separator == " " else separator,
-        decimal=how.decimal,
-        header=header,
-        names=names,
-        skiprows=start,
-        quotechar=how.quote,
-        encoding=encoding,
-        encoding_errors=_errors(encoding),
+    words = {
+        "sep": r"\s+" if separator == " " else separator,
+        "decimal": how.decimal,
+        "names": names,
+        "quotechar": how.quote,
+        "encoding": encoding,
+        "encoding_errors": _errors(encoding),
         **options,
-    )
-    return table
+    }
+    if source is path and path.stat().st_size >= LEAST_BYTES and encoding in _BYTE_ENCODINGS:
+        table = _read_blocks(path, header, start, how.target, words)
+        if table is not None:
+            return table
+    whole: pd.DataFrame = read_delimited(source, header=header, skiprows=start, **words)
+    return whole
+
+
+def _read_blocks(
+    path: Path,
+    header: int | None,
+    start: int,
+    target: str | int | None,
+    words: Mapping[str, Any],
+) -> pd.DataFrame | None:
+    """Return a table block by block; None if one read of the whole file might give another one.
+
+    The reader of pandas holds the text of a whole file beside its columns. Blocks of whole lines
+    give the same columns where all are numbers, or are read as text.
+    """
+    with open_unpacked(path) as stream:
+        lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
+    filled: _Numbers | None = None
+    texts: list[pd.DataFrame] = []
+    quote = str(words["quotechar"]).encode()
+    try:
+        with open_unpacked(path) as stream:
+            while block := stream.read(BLOCK_BYTES) + stream.readline():
+                if quote in block or b"\0" in block:  # a field may go on in the next block
+                    return None
+                place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}
+                start = -1  # of the first block alone
+                part = read_delimited(io.BytesIO(block), **place, **words)
+                if "dtype" in words:
+                    texts.append(part)
+                    continue
+                filled = filled or _Numbers(part, lines, target)
+                if not filled.add(part, b"-0" in block):
+                    return None
+    except MemoryError:
+        raise
+    except Exception:  # the read of the whole file says what is wrong, with the line
+        return None
+    if "dtype" in words:
+        return pd.concat(texts, ignore_index=True)
+    return filled.finish() if filled else None
+
+
+class _Numbers:
+    """Columns of whole numbers and of others, which are filled block by block.
+
+    Where no feature is a whole number, the features are one array with a row per line, which no
+    later step copies. The target is a column `apart`.
+    """
+
+    def __init__(self, first: pd.DataFrame, lines: int, target: str | int | None) -> None:
+        self.names, self.n, width = first.columns, 0, first.shape[1]
+        named = [str(name).strip() for name in first.columns]
+        apart = named.index(str(target)) if str(target) in named else target
+        apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
+        self.has_minus_zero = False  # perhaps: as a whole number it has no sign
+        whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
+        m = width - sum(whole) - (apart >= 0)
+        self._floats = np.empty((lines, m))
+        places = iter(range(m))
+        self._columns: list[NDArray[Any]] = [
+            np.empty(lines, dtype if dtype == np.int64 else np.float64)
+            if whole[at] or at == apart
+            else self._floats[:, next(places)]
+            for at, dtype in enumerate(first.dtypes)
+        ]
+        self._apart = None if any(whole) else apart
+
+    def add(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
+        """Add a block of rows; return False if its columns are not numbers, or others."""
+        if not self.names.equals(part.columns):
+            return False
+        stop = self.n + len(part)
+        for at, dtype in enumerate(part.dtypes):
+            if dtype not in (np.int64, np.float64):
+                return False
+            values, column = part.iloc[:, at].to_numpy(), self._columns[at]
+            if column.dtype == np.int64 and dtype == np.float64:
+                if self.has_minus_zero and (column[: self.n] == 0).any():
+                    return False
+                self._columns[at] = column.astype(np.float64)
+            elif column.dtype != dtype and has_minus_zero and (values == 0).any():
+                return False
+            self._columns[at][self.n : stop] = values
+        self.n, self.has_minus_zero = stop, self.has_minus_zero or has_minus_zero
+        return True
+
+    def finish(self) -> pd.DataFrame:
+        """Return the table, whose columns are views where they are few or all in one array."""
+        if self._apart is None:
+            columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
+            # Of one block per column, each step takes a call per column.
+            table = pd.DataFrame(columns, copy=len(columns) > MOST_VIEWS)
+            return table.set_axis(self.names, axis=1)
+        if self._apart < 0:
+            return pd.DataFrame(self._floats[: self.n], columns=self.names, copy=False)
+        names = self.names.delete(self._apart)
+        table = pd.DataFrame(self._floats[: self.n], columns=names, copy=False)
+        target = self._columns[self._apart][: self.n]
+        table.insert(self._apart, self.names[self._apart], target, allow_duplicates=True)
+        return table
 
 
 def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str] | None:
@@ -604,8 +714,8 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
             options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
             table = _text(path, how, usecols=places, **options)
         else:
-            table = _sheet(path, how).iloc[:, places]
-    return {place: table.iloc[:, at].astype(object) for at, place in enumerate(places)}
+            table = _sheet(path, how).iloc[:, places].astype(object)
+    return {place: table.iloc[:, at] for at, place in enumerate(places)}
 
 
 def _parquet(path: Path, how: Reading) -> Read:

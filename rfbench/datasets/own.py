@@ -30,6 +30,8 @@ READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
 VERSION = 3
 
 Options = Mapping[str, Any]
+# The entries of the data that this process has read: by name, identity and `REVISION`.
+_entries: dict[tuple[str, str, int], Entry] = {}
 
 
 def make_default_name(parameters: Options) -> str:
@@ -39,6 +41,17 @@ def make_default_name(parameters: Options) -> str:
     if source in ("file", "path"):
         return Path(value).name
     return value.replace(".py:", "-") if source == "load" else f"{source}-{value}"
+
+
+def recall_entry(
+    name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
+) -> tuple[Entry, str]:
+    """Return what `read` returns except for the rows, which are read once for each content."""
+    content_hash = sha256 or _find_hash(parameters, folder)
+    entry = _entries.get((name, content_hash, REVISION))
+    if entry is None:
+        entry, _, content_hash = read(name, parameters, folder, content_hash)
+    return entry, content_hash
 
 
 def read(
@@ -53,11 +66,10 @@ def read(
     them.
     """
     if find_source(parameters) == "path":
-        path = ((folder or Path()) / Path(parameters["path"]).expanduser()).absolute()
-        task = parameters.get("task")
+        path, task = _locate_rows(parameters, folder)
         content_hash, parsed = packed.hash_folder(path, task), packed.read(path, task)
     else:
-        content_hash = sha256 or _known(parameters, folder)
+        content_hash = sha256 or _find_hash(parameters, folder)
         cached = cache.find_cached(content_hash)
         content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
     facts = {
@@ -68,6 +80,7 @@ def read(
         "preparation": REVISION if isinstance(parsed.X, pd.DataFrame) else 0,
     }
     entry = Entry.model_validate({**facts, **(parsed.about or {})})
+    _entries[name, content_hash, REVISION] = entry
     return entry, parsed, content_hash
 
 
@@ -88,9 +101,17 @@ def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = 
     ).hexdigest()
 
 
-def _known(parameters: Options, folder: Path | None) -> str:
-    """Return the identity; data that are not a file are read once for it, and stored."""
+def _locate_rows(parameters: Options, folder: Path | None) -> tuple[Path, str | None]:
+    """Return the folder of rows that are read from disk on demand, and their given task."""
+    path = (folder or Path()) / Path(parameters["path"]).expanduser()
+    return path.absolute(), parameters.get("task")
+
+
+def _find_hash(parameters: Options, folder: Path | None) -> str:
+    """Return the identity; data that are neither files nor a folder are read once, and stored."""
     source = find_source(parameters)
+    if source == "path":
+        return packed.hash_folder(*_locate_rows(parameters, folder))
     if source == "file":
         return hash_data(parameters, folder)
     if source == "load":

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from rfbench.arrays import Array
 from rfbench.errors import DataError
@@ -35,6 +36,12 @@ _ACCOUNTS = re.compile(
 )  # (1.5), 1.5-
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # 1.0D+00
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
+# Numbers that `as_plain` does not change, without and with a decimal comma. Without this shortcut,
+# a target with a million different numbers takes minutes (measured).
+_PLAIN = (
+    re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII),
+    re.compile(r"[-+]?\d+([eE][-+]?\d+)?", re.ASCII),
+)
 # The strings that pandas.read_csv reads as missing, and the question mark of UCI's files.
 _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
@@ -170,8 +177,9 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
         return pd.Series(texts, index=column.index, dtype=object)
     if pd.api.types.is_timedelta64_dtype(column.dtype):  # as a number of seconds
         return to_text(column.dt.total_seconds())
-    there = column.notna()
-    text = column.astype(str).astype(object)
+    there, text = column.notna(), column
+    if column.dtype != object or infer_dtype(column, skipna=True) != "string":
+        text = column.astype(str).astype(object)  # which makes each word anew
     return text.where(there & (text.str.strip() != ""), None)
 
 
@@ -209,6 +217,14 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
     """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
+    odd = ~words.str.fullmatch(_PLAIN[comma]).to_numpy(dtype=bool)
+    plain = words.to_numpy(copy=True)
+    plain[odd] = _rewrite(words[odd], comma=comma)  # in an array, None stays None
+    return pd.Series(plain, dtype=object).reindex(codes).set_axis(text.index)
+
+
+def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
+    """Return words as `as_plain` does, each of which is tried as every form."""
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
     words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
@@ -222,7 +238,7 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
     else:
         indian = words.str.fullmatch(_INDIAN).astype(bool)
         words = words.where(~indian, words.str.replace(",", "", regex=False))
-    return words.reindex(codes).set_axis(text.index)
+    return words
 
 
 def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
@@ -238,8 +254,11 @@ def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
 
 def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
     """Return the number, as a string, and the unit of each string; None if there is no number."""
-    parts = text.str.strip().str.extract(rf"^{_MEASURE.pattern}$")
-    return parts.assign(unit=parts["unit"].fillna("").where(parts["number"].notna()))
+    codes, different = pd.factorize(text)
+    words = pd.Series(different, dtype=object).str.strip()
+    parts = words.str.extract(rf"^{_MEASURE.pattern}$")
+    parts = parts.assign(unit=parts["unit"].fillna("").where(parts["number"].notna()))
+    return parts.reindex(codes).set_axis(text.index)
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:

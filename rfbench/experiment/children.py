@@ -16,15 +16,17 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from multiprocessing.connection import wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfbench import interpreter, platforms
 from rfbench.errors import ExecutorError
 from rfbench.experiment import marks
-from rfbench.experiment.plan import SPOILED, Trial, describe
 from rfbench.experiment.worker import Call, Limits, read_surroundings
-from rfbench.results.manifest import MACHINES
+
+if TYPE_CHECKING:
+    from rfbench.experiment.plan import Trial
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
@@ -54,10 +56,12 @@ class Child:
     """A process that runs trials one at a time.
 
     It is monitored with a process descriptor, because a process that a trial left behind may keep
-    the pipe open. Raises ExecutorError if it does not start.
+    the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
+    importing, and `begin` waits for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, early: bool = False) -> None:
+        self.machine: dict[str, Any] | None = None  # what it says once it has begun
         self.code = ""  # imported code that may have run in it
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
@@ -76,14 +80,20 @@ class Child:
             self._pipe = self._process.stdout.fileno()
             self._death = platforms.open_descriptor(self._process.pid)
             os.set_blocking(self._pipe, False)
-            self.machine = json.loads(self._answer())
-        except (OSError, Died) as error:
+        except OSError as error:
             self._trace.close()
-            raise ExecutorError(
-                "No worker process could be started.",
-                f"{getattr(error, 'strerror', None) or error}",
-                "Use fewer --jobs, or end other processes, and run the same command again.",
-            ) from error
+            raise _not_started(error) from error
+        if not early:
+            self.begin()
+
+    def begin(self) -> None:
+        """Wait until the process has imported the modules of a trial."""
+        if self.machine is None:
+            try:
+                self.machine = json.loads(self._answer())
+            except (OSError, Died) as error:
+                self._trace.close()
+                raise _not_started(error) from error
 
     def measure(self, trial: Trial, limits: Limits) -> Row:
         """Run a trial in the child, and return the row.
@@ -91,6 +101,9 @@ class Child:
         Raise Died if the process died, did not return a row in time, or did not return a row of
         this trial; the child is then gone.
         """
+        from rfbench.experiment.plan import SPOILED, describe  # which takes a second at the start
+        from rfbench.results.manifest import MACHINES
+
         self._trace.truncate(0)
         self.order((trial, limits, read_surroundings()))
         line = self._answer(limits.seconds())
@@ -172,8 +185,38 @@ class Child:
         return Died(columns, by_signal=by_itself and number < 0)
 
 
+def _not_started(error: Exception) -> ExecutorError:
+    return ExecutorError(
+        "No worker process could be started.",
+        f"{getattr(error, 'strerror', None) or error}",
+        "Take fewer --jobs, or end other processes, and run the same command again.",
+    )
+
+
 _lock = threading.Lock()
 _idle: list[Child] = []
+
+
+@contextlib.contextmanager
+def start_early() -> Iterator[None]:
+    """Start a child, which imports what trials need while this process reads and plans.
+
+    It is the first one that `acquire_child` returns; one that was not asked for ends.
+    """
+    early: list[Child] = []
+    with contextlib.suppress(ExecutorError):  # said where a child is needed
+        early.append(Child(early=True))
+    with _lock:
+        _idle.extend(early)
+    try:
+        yield
+    finally:
+        with _lock:
+            unused = [each for each in early if each in _idle and each.machine is None]
+            for child in unused:
+                _idle.remove(child)
+        for child in unused:
+            child.close()
 
 
 def acquire_child(code: str) -> Child:
@@ -192,6 +235,7 @@ def acquire_child(code: str) -> Child:
         child.close()
         child = None
     child = child or Child()
+    child.begin()
     child.code = code
     return child
 

@@ -97,7 +97,7 @@ def _row_number(trial: Trial) -> int:
     """Return the number that the rows are drawn with; 0 if all trials use the same rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed(trial.experiment.split) and not drawn
-    return 0 if fixed and trial.dataset.entry.kind != "synthetic" else trial.number
+    return 0 if fixed and trial.entry.kind != "synthetic" else trial.number
 
 
 def _prepare(trial: Trial) -> Prepared:

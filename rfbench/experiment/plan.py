@@ -67,6 +67,12 @@ class Trial:
     number: int  # number of the trial, starting at 0; it determines the random numbers
     variant: str = ""  # description of the swept settings, for a sweep over keys other than M
 
+    @property
+    def entry(self) -> datasets.Entry:
+        """What is known of the data set; data of one's own are found by their content."""
+        spec = self.dataset
+        return datasets.find_entry(spec.name, spec.parameters, spec.folder, self.data_sha256)
+
     @cached_property
     def setting(self) -> str:
         """Identity of the measurement, without M and the trial's number."""
@@ -94,7 +100,7 @@ class Trial:
         }
         if given:
             identity["settings"] = given
-        if self.dataset.own and (preparation := self.dataset.entry.preparation):
+        if self.dataset.own and (preparation := self.entry.preparation):
             identity["preparation"] = preparation
         solver = self.experiment.solver
         revision = solvers.get_revision(solver.name)
@@ -104,7 +110,7 @@ class Trial:
             identity[IN_FOLDS] = NESTED
         if self.folds_of_groups:
             identity["folds"] = "groups"
-        if self.dataset.entry.equal_rows_together:
+        if self.entry.equal_rows_together:
             identity["split"] = "equal rows together"
         if is_path(self.experiment.kernel):
             identity["kernel_code"] = plugins.hash_code(self.experiment.kernel)
@@ -125,7 +131,10 @@ class Trial:
     def numbered(self, number: int) -> Trial:
         """Return the trial with a different number; its fold sets M, penalty and parameters."""
         if not self.settings:
-            return replace(self, number=number)
+            trial = replace(self, number=number)
+            # It is the same for all numbers, and asking the methods for it takes a millisecond.
+            vars(trial)["setting"] = self.setting
+            return trial
         parameters = dict(self.settings[number % len(self.settings)])
         M, alpha = parameters.pop("M", self.M), parameters.pop("alpha", None)
         experiment, sampler = self.experiment, self.sampler
@@ -162,10 +171,10 @@ class Trial:
     @property
     def folds_of_groups(self) -> bool:
         """Whether the folds of the selection consist of complete groups of rows."""
-        entry = self.dataset.entry
+        entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
-        rows, _ = self.experiment.shape(self.dataset)
+        rows, _ = self.experiment.shape(self.dataset, entry)
         return asked_solver(self.experiment).holds_out_rows(rows)
 
     @property
@@ -295,13 +304,13 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
         (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
         for spec in experiment.dataset
     ]
-    return [
-        Trial(experiment, dataset, sha256, sampler, size, number, variant).numbered(number)
-        for number in range(experiment.trials)
+    first = [
+        Trial(experiment, dataset, sha256, sampler, size, 0, variant)
         for dataset, sha256 in data
         for sampler in experiment.samplers
         for size in experiment.sizes
     ]
+    return [trial.numbered(number) for number in range(experiment.trials) for trial in first]
 
 
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:

@@ -59,6 +59,7 @@ def run(
     limits: Limits | None = None,
     retry: Collection[str] = (),
     fail_fast: bool = False,
+    on_begin: Callable[[list[Trial]], None] | None = None,
     on_row: Callable[[dict[str, Any]], None] | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Summary:
@@ -67,8 +68,8 @@ def run(
     `n_jobs` is the number of processes on this machine, or of workers of the dask `client`. The
     results do not depend on it, unless user code changes the global state of its process. Trials
     with a status in `retry` are run again; the new row counts. With `fail_fast` no further trial
-    starts after a failed one. `on_row` is called with each new row, one at a time and in any
-    thread, `on_interrupt` at the first Ctrl-C.
+    starts after a failed one. `on_begin` is called with the trials without a row, `on_row` with
+    each new row, one at a time and in any thread, and `on_interrupt` at the first Ctrl-C.
 
     Raise ResultsError if another run is using the folder, or a row cannot be written; ExecutorError
     if there are no workers.
@@ -96,9 +97,10 @@ def run(
         log.warning(NO_LIMIT)
     fan_out = FanOut(record, limits, store.begin)
     with store.lock(), fan_out.heeding_signals(interrupted):
-        store.mend()
-        done = store.done()
+        done = store.mend()
         missing = find_missing(plan, done, retry)
+        if on_begin:
+            on_begin(missing)
         suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = make_manifest(plan)

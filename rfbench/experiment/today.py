@@ -22,11 +22,9 @@ def find_settings(results: Results) -> frozenset[str] | None:
     they need not be on this machine. Return None if no shipped configuration has the name.
     """
     name = results.name
-    files = (
-        _documents(path) for path in shipped.list_configurations() if name.startswith(path.stem)
-    )
-    document = next((runs[name] for runs in files if name in runs), None)
-    experiment = None if document is None else _read(document, name)
+    files = (path for path in _list_configurations() if name.startswith(path.stem))
+    path = next((path for path in files if name in _documents(path)), None)
+    experiment = None if path is None else _read(path, name)
     if experiment is None:
         return None
     named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
@@ -49,14 +47,25 @@ def find_settings(results: Results) -> frozenset[str] | None:
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
     """Return the shipped configurations of papers by run, in the form of a manifest."""
-    every = [each for path in shipped.list_configurations() for each in _documents(path).items()]
-    read = {name: _read(run, name) for name, run in every if run.value.get("paper")}
+    every = [
+        (path, name)
+        for path in _list_configurations()
+        for name, run in _documents(path).items()
+        if run.value.get("paper")
+    ]
+    read = {name: _read(path, name) for path, name in every}
     return {name: each.model_dump(mode="json") for name, each in read.items() if each}
 
 
-def _read(document: Document, name: str) -> Experiment | None:
+@functools.cache
+def _list_configurations() -> list[Path]:
+    return shipped.list_configurations()
+
+
+@functools.cache
+def _read(path: Path, name: str) -> Experiment | None:
     try:
-        return config.from_document(document, name)
+        return config.from_document(_documents(path)[name], name, combinations=False)
     except RfbenchError:
         return None
 

@@ -3,6 +3,6 @@
 No other part of the package opens these files.
 """
 
-from rfbench.results.reader import Results, find, read
+from rfbench.results.reader import Results, find, read, read_all
 
-__all__ = ["Results", "find", "read"]
+__all__ = ["Results", "find", "read", "read_all"]

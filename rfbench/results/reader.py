@@ -21,6 +21,7 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
+KEPT = ("trial_id", "status")  # columns that `parse` keeps with their types
 NAMED_LINES = 5  # lines listed in a message; doubled, a message fills half a screen
 # Bytes read at once; most folders are smaller. Chosen without a measurement; doubled, a reader of a
 # large file needs 8 MiB.
@@ -30,7 +31,8 @@ PIECE = 1 << 22
 LONGEST_LINE = 1 << 24
 # Looked up once, because a look-up by name takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
-NAN = re.compile(rb"(?<![a-z])nan(?![a-z])", re.IGNORECASE)  # does not match the data set banana
+# Lower case; does not match the data set banana. It begins with the word, which is fast to find.
+NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
 CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
 
 
@@ -162,11 +164,107 @@ def read(folder: str | Path) -> Results:
     if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
     """
     folder = Path(folder)
-    notes: list[str] = []
-    rows = read_rows(folder, notes)
+    broken: dict[int, tuple[bytes, str]] = {}
+    parts = []
+    for piece in iterate_pieces(folder / TRIALS):
+        broken |= piece.broken
+        parts.append(pd.DataFrame(piece.values, copy=False))
+    return _make_results(folder, pd.concat(parts, ignore_index=True), broken)
+
+
+def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
+    """Yield what `read` returns or raises for each folder, in their order.
+
+    Small files with the same columns are parsed together: alone, each of 80 columns takes a call of
+    pandas for some rows.
+    """
+    order, read_ones = list(folders), dict[Path, Results | ResultsError]()
+    together: dict[tuple[str, ...], list[_Lines]] = {}
+    for folder in order:
+        try:
+            lines = _read_small(folder / TRIALS)
+            if lines is None:
+                read_ones[folder] = read(folder)
+                continue
+            waiting = together.setdefault(tuple(lines.header), [])
+            waiting.append(lines)
+            if sum(each.size for each in waiting) > PIECE:
+                read_ones |= _read_together(together.pop(tuple(lines.header)))
+        except ResultsError as error:
+            read_ones[folder] = error
+    for waiting in together.values():
+        read_ones |= _read_together(waiting)
+    yield from (read_ones[folder] for folder in order)
+
+
+def read_all(folders: Iterable[Path]) -> list[Results]:
+    """Return what `read` returns for each folder; the first ResultsError is raised."""
+    results = []
+    for each in read_each(folders):
+        if isinstance(each, ResultsError):
+            raise each
+        results.append(each)
+    return results
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a file that is read with others."""
+
+    folder: Path
+    header: list[str]
+    size: int  # bytes
+    sound: dict[int, bytes]
+    broken: dict[int, tuple[bytes, str]]
+
+
+def _read_small(file: Path) -> _Lines | None:
+    """Return the lines of a file; None if it is larger than `PIECE`."""
+    sound: dict[int, bytes] = {}
+    broken: dict[int, tuple[bytes, str]] = {}
+    header: list[str] = []
+    first, size = 2, 0
+    for names, lines, complete in _lines(file):
+        header = names
+        size += sum(map(len, lines))
+        if size > PIECE:
+            return None
+        more = _split_sound(lines, first, complete)
+        sound, broken, first = sound | more[0], broken | more[1], first + len(lines)
+    return _Lines(file.parent, header, size, sound, broken)
+
+
+def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
+    """Return the results of files with the same columns."""
+    lines = [line for each in several for line in each.sound.values()]
+    values = _values(several[0].header, lines) if lines else None
+    read_ones: dict[Path, Results | ResultsError] = {}
+    rows = None if values is None else pd.DataFrame(values)  # a block for all numbers
+    start = 0
+    for each in several:
+        stop = start + len(each.sound)
+        try:
+            if rows is None:
+                read_ones[each.folder] = read(each.folder)
+            else:
+                own = rows.iloc[start:stop].reset_index(drop=True)
+                read_ones[each.folder] = _make_results(each.folder, own, each.broken)
+        except ResultsError as error:
+            read_ones[each.folder] = error
+        start = stop
+    return read_ones
+
+
+def _make_results(
+    folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
+) -> Results:
+    """Return the results of a folder from all rows of its file; see `read`."""
+    notes = describe_broken(broken)
+    rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_sound(folder, notes)
-    older = manifests.find_machine_of_older_rows(manifest)
-    rows["machine"] = rows["machine"].mask(rows["machine"] == "", older)
+    if (unnamed := rows["machine"] == "").any():
+        older = manifests.find_machine_of_older_rows(manifest)
+        rows["machine"] = rows["machine"].mask(unnamed, older)
     rows = _of_the_last_configuration(rows, manifest, notes)
     timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
     if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
@@ -180,18 +278,8 @@ def _text(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return all rows of a folder with their types, including rows of earlier configurations.
-
-    Raise ResultsError as `read` does.
-    """
-    broken: dict[int, tuple[bytes, str]] = {}
-    parts = []
-    for piece in iterate_pieces(folder / TRIALS):
-        broken |= piece.broken
-        parts.append(pd.DataFrame(piece.values, copy=False))
-    notes += describe_broken(broken)
-    rows = pd.concat(parts, ignore_index=True)
+def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Return the last row of each trial, with a label, and without settings of other samplers."""
     unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
         notes.append(f"{TRIALS} has columns that this version does not have: {', '.join(unknown)}.")
@@ -212,15 +300,18 @@ def read_rows(folder: Path, notes: list[str]) -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as bytes, without `values`. See `iterate_pieces`."""
+    """Return all rows of a ``trials.csv`` as bytes, with the `values` of the columns `KEPT`."""
     header: list[str] = []
     lines: list[bytes] = []
+    values: dict[str, list[str]] = {name: [] for name in KEPT}
     broken: dict[int, tuple[bytes, str]] = {}
     for piece in iterate_pieces(file):
         header = piece.header
         lines += piece.lines
         broken |= piece.broken
-    return TrialRows(header, lines, {}, broken)
+        for name in KEPT:
+            values[name].extend(piece.values[name])
+    return TrialRows(header, lines, values, broken)
 
 
 def iterate_pieces(file: Path) -> Iterator[TrialRows]:
@@ -264,6 +355,22 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
 
 def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) -> TrialRows:
     """Parse CSV lines that start at line number `first`; the last one may be truncated."""
+    sound, broken = _split_sound(lines, first, complete)
+    values = _values(header, list(sound.values()))
+    if values is None:  # a line is invalid, so check each one
+        for number, line in list(sound.items()):
+            if why := _fault(header, parse_cells(line)):
+                broken[number] = (line, why)
+                del sound[number]
+        values = _values(header, list(sound.values()), looked_at=True)
+        assert values is not None
+    return TrialRows(header, list(sound.values()), values, dict(sorted(broken.items())))
+
+
+def _split_sound(
+    lines: list[bytes], first: int, complete: bool
+) -> tuple[dict[int, bytes], dict[int, tuple[bytes, str]]]:
+    """Return the lines that match their checksums, and the others, by line number."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, first):
@@ -276,15 +383,7 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
                 line,
                 CHECKSUM_DIFFERS if complete else "The row is truncated.",
             )
-    values = _values(header, list(sound.values()))
-    if values is None:  # a line is invalid, so check each one
-        for number, line in list(sound.items()):
-            if why := _fault(header, parse_cells(line)):
-                broken[number] = (line, why)
-                del sound[number]
-        values = _values(header, list(sound.values()), looked_at=True)
-        assert values is not None
-    return TrialRows(header, list(sound.values()), values, dict(sorted(broken.items())))
+    return sound, broken
 
 
 def _values(
@@ -301,7 +400,7 @@ def _values(
     numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
     if not lines:
         return {name: column.missing(0) for name, column in SCHEMA.items()}
-    if not looked_at and (b"\0" in text or NAN.search(text)):
+    if not looked_at and (b"\0" in text or NAN.search(text.lower())):
         return None
     try:
         with warnings.catch_warnings():

@@ -99,17 +99,17 @@ class Store:
         target = self.folder / "failures" / f"{trial_id}.txt"
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
-    def mend(self) -> None:
+    def mend(self) -> dict[str, str]:
         """Move invalid rows to `trials.csv.torn`, and give an older file the current columns.
 
-        Requires the lock. The trials of the invalid rows are then measured again. Raise
-        ResultsError if the file has unknown columns; it is not changed.
+        Requires the lock. The trials of the invalid rows are then measured again. Returns what
+        `done` returns. Raise ResultsError if the file has unknown columns; it is not changed.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
                 self._set_aside([files.read(self.csv)])
                 files.replace(self.csv, b"")
-            return
+            return {}
         table = parse(self.csv)
         check_columns(self.csv, table.header)
         if table.broken:
@@ -120,6 +120,7 @@ class Store:
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))
+        return dict(zip(table.values["trial_id"], table.values["status"], strict=True))
 
     def _has_header(self) -> bool:
         if not self.csv.exists():

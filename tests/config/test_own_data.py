@@ -1,11 +1,14 @@
 """Data of one's own in a configuration: what may stand there, and what becomes of it."""
 
+import contextlib
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from rfbench.api import read_config
+from rfbench.datasets import own
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -48,6 +51,26 @@ def write(folder, factor=2.0, name="prices.csv"):
 
 
 FILE = "{file: prices.csv, target: price, drop: [part, who]}"
+WORDS = "{file: words.csv, target: y, groups: who}"
+_opened = []
+
+
+def _note(event, arguments):
+    if event == "open" and _opened:
+        _opened[-1].append(str(arguments[0]))
+
+
+sys.addaudithook(_note)  # it stays until the process ends
+
+
+@contextlib.contextmanager
+def opening():
+    """Yield the names of the files that are opened within, in their order."""
+    _opened.append([])
+    try:
+        yield _opened[-1]
+    finally:
+        _opened.pop()
 
 
 def rows_of(experiment):
@@ -153,3 +176,47 @@ def test_only_tables_have_the_preparation_in_their_identity(mine, monkeypatch):
     after = [plan(experiment)[0].setting for experiment in (numbers, words)]
     assert before[0] == after[0]
     assert before[1] != after[1]
+
+
+@pytest.mark.parametrize("trials", [3, 40])
+def test_a_table_is_read_once_however_many_trials_are_planned(mine, trials):
+    """Words are told from their codes at each reading: 140 ms of 100,000 rows."""
+    lines = [f"{trials}.{i},w{i % 3},{i // 5},{i}.5\n" for i in range(30)]
+    (mine.folder / "words.csv").write_text("a,b,who,y\n" + "".join(lines))
+    (spec,) = mine(WORDS).dataset  # which keeps the rows in the cache
+    with opening() as once:
+        own.read(spec.name, spec.parameters, spec.folder)
+    own._entries.clear()
+    with opening() as opened:
+        experiment = mine(WORDS).model_copy(update={"trials": trials})
+        assert len({trial.id for trial in plan(experiment)}) == trials
+    rows, again = (
+        [name for name in names if name.endswith((".npy", "words.csv"))] for names in (once, opened)
+    )
+    assert rows
+    assert rows == again
+
+
+@pytest.mark.parametrize("source", ["file", "path", "load"])
+def test_what_is_known_of_data_follows_their_content(mine, source):
+    """An entry that is remembered is that of the rows as they are now."""
+    datasets = {
+        "file": "{file: words.csv, target: y}",
+        "path": "{path: rows}",
+        "load": "{load: 'mine.py:rows', n: 40}",
+    }
+    seen = []
+    for n in (40, 60):
+        lines = "".join(f"{i},w{i % 3},{i}.5\n" for i in range(n))
+        (mine.folder / "words.csv").write_text("a,b,y\n" + lines)
+        (mine.folder / "rows").mkdir(exist_ok=True)
+        np.save(mine.folder / "rows" / "X.npy", np.arange(2.0 * n).reshape(n, 2))
+        np.save(mine.folder / "rows" / "y.npy", np.arange(n) + 0.5)
+        (mine.folder / "mine.py").write_text(
+            CODE.replace("(n=30)", f"(n=30, m={n})").replace(
+                "arange(3.0 * n)", "arange(3.0 * (n := m))"
+            )
+        )
+        (spec,) = mine(datasets[source], allow_imports=True).dataset
+        seen.append((spec.entry.rows, spec.entry is spec.entry))
+    assert seen == [(40, True), (60, True)]

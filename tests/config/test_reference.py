@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from rfbench import bandwidths, config, shipped
-from rfbench.config.schema import AXES, Experiment
+from rfbench.config.axes import AXES
+from rfbench.config.schema import Experiment
 from rfbench.config.specs import CheckSpec, OwnData, SolverSpec
 
 PAGE = (shipped.find_folder() / "README.md").read_text(encoding="utf-8")

@@ -1,7 +1,9 @@
+import dataclasses
+
 import pytest
 
 from rfbench import solvers
-from rfbench.experiment.plan import group_into_jobs, plan
+from rfbench.experiment.plan import group_into_jobs, identify_sampler, plan
 from rfbench.samplers import EERF
 
 from .conftest import SMALL
@@ -20,6 +22,22 @@ def test_one_trial_for_each_sampler_size_and_number(experiment_of):
     trials = plan(experiment_of())
     assert len(trials) == len({trial.id for trial in trials}) == 2 * 2 * 2
     assert [trial.number for trial in trials] == sorted(trial.number for trial in trials)
+
+
+def test_methods_are_asked_once_for_all_numbers_of_a_trial(experiment_of, monkeypatch):
+    """What they say of themselves is the same for all: asking them takes a millisecond."""
+    asked, ask = [], identify_sampler
+    monkeypatch.setattr(
+        "rfbench.experiment.plan.identify_sampler", lambda spec: asked.append(spec) or ask(spec)
+    )
+    trials = plan(experiment_of(SMALL, "trials=20"))
+    assert len({trial.id for trial in trials}) == len(trials) == 2 * 2 * 20
+    assert len(asked) == 2 * 2
+    monkeypatch.undo()
+    for trial in trials:
+        alone = dataclasses.replace(trial)
+        assert "setting" not in vars(alone)
+        assert (alone.setting, alone.id) == (trial.setting, trial.id)
 
 
 def test_more_trials_or_sizes_keep_the_identities_of_the_old_ones(experiment_of):

@@ -1,14 +1,19 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rfbench.experiment import runner
+from rfbench import config
+from rfbench.experiment import children, runner
 from rfbench.experiment.context import Context
+from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
 from rfbench.experiment.trial import run_trial
+from rfbench.results import reader
 from rfbench.samplers import EERF
 from rfbench.solvers import RidgeClassifier
+from tests.support.command_line import call
 from tests.support.runs import rows_of, without_times
 
 from .conftest import SMALL
@@ -27,6 +32,19 @@ def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_
     _, third = run(experiment_of(SMALL, "trials=3"), folder)
     assert (third.done, third.found) == (4, 8)
     assert (folder / "trials.csv").read_bytes().startswith(content)
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+def test_rows_are_parsed_once_before_the_first_trial(folder, tmp_path, monkeypatch, trials):
+    """Both by `rfbench run`, whose bar counts what is there, and by the run itself."""
+    parsed, before, lines, run = [], [], reader._lines, FanOut.run
+    monkeypatch.setattr(reader, "_lines", lambda file: parsed.append(file) or lines(file))
+    monkeypatch.setattr(FanOut, "run", lambda *words: before.append(len(parsed)) or run(*words))
+    (tmp_path / f"{folder.name}.yaml").write_text(SMALL)
+    words = f"run {tmp_path / folder.name}.yaml --out {folder.parent} --trials {trials} --jobs 1"
+    output = call(*words.split())
+    assert f"trials:  {4 * (trials - 2)} run, 0 failed, 8 measured before" in output
+    assert before == [1]
 
 
 def test_two_workers_give_the_results_of_one(experiment_of, tmp_path, finished):
@@ -112,3 +130,80 @@ def test_a_smoke_variant_is_small_and_says_so(experiment_of):
     row = run_trial(work.trials[0], Context())
     assert row["dataset"] == "sphere[400 rows]"
     assert row["n_train"] <= 400
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Note, in order, what is started and read; no worker is idle before."""
+    events, start, read = [], children.Child.__init__, config.read_all
+
+    def begin(child, **words):
+        start(child, **words)
+        events.append(child)
+
+    monkeypatch.setattr(children, "_idle", [])
+    monkeypatch.setattr(children.Child, "__init__", begin)
+    monkeypatch.setattr(
+        config, "read_all", lambda *words, **more: events.append("read") or read(*words, **more)
+    )
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    yield events
+    for child in children._idle:
+        child.close()
+
+
+def test_the_first_worker_is_started_before_the_configuration_is_read(
+    started, tmp_path, no_pictures
+):
+    """Each imports for two seconds: in turn, the smallest run takes four."""
+    (tmp_path / "tiny.yaml").write_text(SMALL)
+    words = ["run", tmp_path / "tiny.yaml", "--out", tmp_path, "--jobs", 1]
+    call(*words)
+    (child,) = (event for event in started if event != "read")
+    assert started == [child, "read"]
+    assert child in children._idle
+    assert [row["status"] for row in rows_of(tmp_path / "tiny")] == ["ok"] * 8
+
+
+@pytest.mark.parametrize("reason", ["results", "dry run", "one core", "dask", "wrong variable"])
+def test_no_worker_is_started_early_that_may_not_be_used(
+    started, tmp_path, monkeypatch, no_pictures, reason
+):
+    (tmp_path / "tiny.yaml").write_text(SMALL)
+    words, code = ["run", tmp_path / "tiny.yaml", "--out", tmp_path / "out"], 0
+    if reason == "results":
+        (tmp_path / "out" / "tiny").mkdir(parents=True)
+        words += ["--jobs", 1]
+    elif reason == "dry run":
+        words += ["--dry-run"]
+    elif reason == "one core":
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    elif reason == "dask":
+        words, code = [*words, "--executor", "dask:127.0.0.1:1"], 1
+    else:
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "many")
+        code = 2
+    call(*words, code=code)
+    assert started[0] == "read"
+
+
+def test_a_worker_that_is_not_used_ends_with_the_command(started, tmp_path):
+    (tmp_path / "tiny.yaml").write_text(SMALL.replace("M:", "N:"))
+    assert "no key 'N'" in call("run", tmp_path / "tiny.yaml", "--out", tmp_path, code=2)
+    child, *_ = started
+    assert children._idle == []
+    assert child._process.returncode is not None
+
+
+def test_a_worker_that_cannot_be_started_early_is_said_when_it_is_needed(
+    started, tmp_path, monkeypatch
+):
+    def refuse(*_, **__):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(children, "subprocess", SimpleNamespace(Popen=refuse, PIPE=-1))
+    (tmp_path / "tiny.yaml").write_text(SMALL)
+    output = call("run", tmp_path / "tiny.yaml", "--out", tmp_path, "--jobs", 1, code=1)
+    assert output.count("No worker process could be started.") == 1
+    assert started == ["read"]

@@ -82,4 +82,16 @@ def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatc
     broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
     monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})
+    monkeypatch.setattr(today, "_read", today._read.__wrapped__)
     assert today.find_settings(read(rows())) is None
+
+
+def test_what_is_asked_for_today_is_found_out_once(monkeypatch) -> None:
+    """Of each folder of a report: no class is looked up again, and no configuration read again."""
+    here = read(rows())
+    asked = today.find_settings(here)
+    looked_up, checked = [], []
+    monkeypatch.setattr("pkgutil.resolve_name", looked_up.append)
+    monkeypatch.setattr(config, "from_document", lambda *words, **more: checked.append(words))
+    assert today.find_settings(here) == asked
+    assert (looked_up, checked) == ([], [])

@@ -89,10 +89,13 @@ def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(every["effect"], 3.0, atol=0.1)
     read = []
     monkeypatch.setattr(
-        reader, "read", lambda folder, own=reader.read: read.append(folder) or own(folder)
+        reader,
+        "_read_small",
+        lambda file, own=reader._read_small: read.append(file.parent) or own(file),
     )
     write_folder(Path("other"), made, {"config": {"name": "other", **PAPER, "paper": "eerf2018"}})
     assert verify(".", "--claim", "S5").output == said
+    assert Path("s5") in read
     assert Path("other") not in read
     other = verify("s5", "--claim", "S55")
     assert other.exit_code == 2

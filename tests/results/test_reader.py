@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
-from rfbench.results import find, read, reader
+from rfbench.results import find, read, read_all, reader
 from rfbench.results.lines import compute_check
 from rfbench.results.schema import SCHEMA
 from tests.support.results import line, with_cell, write_folder
@@ -208,3 +208,59 @@ def test_rows_wider_than_the_header_are_named(tmp_path):
     results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
     assert results.rows.empty
     assert "cells, but the header" in results.notes[0]
+
+
+@pytest.mark.parametrize("piece", [reader.PIECE, 3000, 1])
+@pytest.mark.parametrize(
+    "odd", ["none", "changed", "cut", "nan", "NUL", "wide", "empty", "foreign"]
+)
+def test_folders_that_are_read_together_are_as_read_alone(tmp_path, monkeypatch, odd, piece):
+    folders = [
+        folder_of(tmp_path, *({"trial": i, "error": n + i} for i in range(3 + n)), name=f"f{n}")
+        for n in range(4)
+    ]
+    rewrite(folders[1], content(folders[1]).replace(b"train_error", b"colour", 1))
+    first = content(folders[2])
+    if odd == "changed":
+        rewrite(folders[2], first.replace(b"ridge", b"Ridge", 1))
+    elif odd == "cut":
+        rewrite(folders[2], first[:-7])
+    elif odd in ("nan", "NUL"):
+        with_cell_in_second_row(folders[2], b"ridge", b"NaN" if odd == "nan" else b"ri\0dge")
+    elif odd == "wide":
+        with_cell_in_second_row(folders[2], b"ridge", b"ridge,ridge")
+    elif odd != "none":
+        rewrite(folders[2], b"" if odd == "empty" else b"a,b\n1,2\n")
+    alone = []
+    for folder in folders:
+        try:
+            alone.append(read(folder))
+        except ResultsError as error:
+            alone.append(str(error))
+    monkeypatch.setattr(reader, "PIECE", piece)
+    together = [str(x) if isinstance(x, ResultsError) else x for x in reader.read_each(folders)]
+    for one, other in zip(alone, together, strict=True):
+        assert type(one) is type(other)
+        if isinstance(one, str):
+            assert one == other
+        else:
+            pd.testing.assert_frame_equal(one.rows, other.rows, check_exact=True)
+            assert (one.folder, one.name) == (other.folder, other.name)
+            assert (one.manifest, one.notes) == (other.manifest, other.notes)
+    if "" in (odd.replace("empty", ""), odd.replace("foreign", "")):
+        with pytest.raises(ResultsError):
+            read_all(folders)
+    else:
+        assert len(read_all(folders)) == 4
+
+
+def test_small_files_with_the_same_columns_are_parsed_together(tmp_path, monkeypatch):
+    folders = [folder_of(tmp_path, {}, {"trial": 1}, name=f"f{n}") for n in range(20)]
+    parsed, parse = [], reader._values
+    monkeypatch.setattr(
+        reader,
+        "_values",
+        lambda header, lines, **more: parsed.append(len(lines)) or parse(header, lines, **more),
+    )
+    assert [len(each.rows) for each in read_all(folders)] == [2] * 20
+    assert parsed == [40]
