@@ -62,13 +62,13 @@ def run(
         rfbench run configs/quickstart.yaml --set M=50:200:50 --dry-run
     """
     with _start_worker(options, configs):
-        _run(configs, overrides, runs, offline, options)
+        _run(configs, paper_folders, overrides, runs, offline, options)
 
 
 def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
-    """Start the first worker now: it imports for two seconds, and so does this process.
+    """Start the first worker early, because its imports take two seconds.
 
-    Not so for results that are there, perhaps all of them, and not on one core.
+    No worker is started if results exist, because all trials may have a row, or on a single core.
     """
     from rfbench.experiment import children
 
@@ -76,7 +76,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     are_there = any(path.is_dir() for paths in results for path in paths)
     try:
         is_needed = options.executor == "local" and usable.count_cores() > 1
-    except ConfigError:  # said where the workers are counted
+    except ConfigError:  # the error is raised again when the workers are counted
         is_needed = False
     is_needed = is_needed and not options.dry_run and not are_there
     return children.start_early() if is_needed else nullcontext()
@@ -84,6 +84,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
 
 def _run(
     configs: tuple[Path, ...],
+    paper_folders: tuple[Path, ...],
     overrides: tuple[str, ...],
     runs: tuple[str, ...],
     offline: bool,

@@ -101,7 +101,7 @@ class Child:
         Raise Died if the process died, did not return a row in time, or did not return a row of
         this trial; the child is then gone.
         """
-        from rfbench.experiment.plan import SPOILED, describe  # which takes a second at the start
+        from rfbench.experiment.plan import SPOILED, describe  # a slow import, a second
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
@@ -189,7 +189,7 @@ def _not_started(error: Exception) -> ExecutorError:
     return ExecutorError(
         "No worker process could be started.",
         f"{getattr(error, 'strerror', None) or error}",
-        "Take fewer --jobs, or end other processes, and run the same command again.",
+        "Use fewer --jobs, or end other processes, and run the same command again.",
     )
 
 
@@ -204,7 +204,7 @@ def start_early() -> Iterator[None]:
     It is the first one that `acquire_child` returns; one that was not asked for ends.
     """
     early: list[Child] = []
-    with contextlib.suppress(ExecutorError):  # said where a child is needed
+    with contextlib.suppress(ExecutorError):  # the error is raised again when a child is needed
         early.append(Child(early=True))
     with _lock:
         _idle.extend(early)
