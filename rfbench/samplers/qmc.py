@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 # 80.
 HALTON_LIMIT = 40
 # The points are clipped to [_EDGE, 1 - _EDGE], because the quantile of 0 is -infinity. Sobol points
-# with 32 bits are multiples of 2^-32: half of this margin would change only the point 0, and a
-# larger margin would change more points. Chosen without a measurement.
+# with 32 bits are multiples of 2^-32: a halved margin would change only the point 0, and a doubled
+# margin would change more points. Chosen without a measurement.
 _EDGE = 2.0**-31
 
 
