@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.products import matmul
+from rfbench.compute.products import matmul, multiply_by_transpose
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 
@@ -89,6 +89,11 @@ def _is_dense(rows: Any) -> bool:
     return isinstance(rows, np.ndarray) and rows.dtype == np.float64
 
 
+def _products(X: Any, Y: Any) -> Any:
+    """Return X Y', of rows with themselves symmetric to the last bit."""
+    return multiply_by_transpose(X) if X is Y and _is_dense(X) else matmul(X, Y.T)
+
+
 def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     """Return the squared Euclidean distances between rows.
 
@@ -110,7 +115,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
     squares: NDArray[np.float64]
     if _is_dense(X) and _is_dense(Y):
         # The formula of scikit-learn, with the BLAS library of all other products.
-        squares = matmul(X, Y.T)
+        squares = _products(X, Y)
         squares *= -2.0
         squares += row_norms(X, squared=True)[:, None]
         squares += row_norms(Y, squared=True)
@@ -367,7 +372,7 @@ class ArcCosine(GaussianMeasure):
         """Return the kernel matrix in closed form (Cho & Saul 2009, equations 3 to 6)."""
         x, y = _dense(X), _dense(Y)
         norms = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
-        cosine = np.clip(matmul(x, y.T) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
+        cosine = np.clip(_products(x, y) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
         angle = np.arccos(cosine)
         sine = np.sqrt(1.0 - cosine**2)
         if self.order == 0:
@@ -432,7 +437,7 @@ class Linear(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        product = matmul(to_float64(X), to_float64(Y).T)
+        product = _products(to_float64(X), to_float64(Y))
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:

