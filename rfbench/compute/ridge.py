@@ -22,6 +22,7 @@ from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array, FloatArray
 from rfbench.compute.products import matmul, multiply_row
+from rfbench.compute.threads import one_thread
 from rfbench.errors import MethodError
 
 # Number of penalties, and of columns per target, from which on one decomposition for all penalties
@@ -248,10 +249,12 @@ def solve_shifted(
         load(work)
         # Cholesky would succeed for these penalties: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        if small:
-            together = _solve_tridiagonal(work, sides, penalties[sure])
-        else:
-            together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
+        # Householder's reduction is of many short calls, between which two threads would wait.
+        with one_thread(True):
+            if small:
+                together = _solve_tridiagonal(work, sides, penalties[sure])
+            else:
+                together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
         solved[sure] = together
         left = np.setdiff1d(left, sure[done])
