@@ -590,7 +590,7 @@ def _read_blocks(
     """
     with open_unpacked(path) as stream:
         lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
-    filled: _Numbers | None = None
+    filled: _NumberColumns | None = None
     texts: list[pd.DataFrame] = []
     quote = str(words["quotechar"]).encode()
     try:
@@ -604,7 +604,7 @@ def _read_blocks(
                 if "dtype" in words:
                     texts.append(part)
                     continue
-                filled = filled or _Numbers(part, lines, target)
+                filled = filled or _NumberColumns(part, lines, target)
                 if not filled.add(part, b"-0" in block):
                     return None
     except MemoryError:
@@ -616,7 +616,7 @@ def _read_blocks(
     return filled.finish() if filled else None
 
 
-class _Numbers:
+class _NumberColumns:
     """Columns of whole numbers and of others, which are filled block by block.
 
     Where no feature is a whole number, the features are one array with a row per line, which no

@@ -20,6 +20,7 @@ SEVERAL_UNITS = "several units"  # strings that are numbers with different units
 # ten classes with a row each count as names; doubled, 30 names of shops count as categories.
 LEAST_NAMES = 20
 MOST_NAMED = 8  # maximum number of names in a message; doubled, it does not fit on a line
+_ONLY_WORDS = infer_dtype(["word"])  # the name that pandas gives to a column of strings
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
@@ -178,7 +179,7 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     if pd.api.types.is_timedelta64_dtype(column.dtype):  # as a number of seconds
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
-    if column.dtype != object or infer_dtype(column, skipna=True) != "string":
+    if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
         text = column.astype(str).astype(object)  # which makes each word anew
     return text.where(there & (text.str.strip() != ""), None)
 
