@@ -49,7 +49,7 @@ class Difference(NamedTuple):
     # bounds of the 95 % interval, which contains zero if and only if p is at least .05
     low: float
     high: float
-    centre: float  # the estimate that the interval belongs to; signed ranks have their own
+    center: float  # the estimate that the interval belongs to; signed ranks have their own
     # the first model is ``better`` or ``worse``; ``near`` if the difference is not significant
     verdict: str
 
@@ -103,9 +103,9 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
       its interval of the mean;
     - otherwise Wilcoxon's signed ranks of the differences of the rows, and the interval of Hodges
       and Lehmann: the shifts that the test does not reject (Annals of Mathematical Statistics 34,
-      1963). Its centre is the difference of a typical row, which a few rows do not move.
+      1963). Its center is the difference of a typical row, which a few rows do not move.
 
-    No model is better or worse if the centre and the difference of the losses have different signs.
+    No model is better or worse if the center and the difference of the losses have different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
     if not each.any() or len(each) < 2:
@@ -114,23 +114,23 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         worse, unequal = int((each > 0).sum()), int((each != 0).sum())
         test = stats.binomtest(worse, unequal)
         ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
-        p, low, high, centre = test.pvalue, *ends, value
+        p, low, high, center = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
         # The root of a mean: r - s = (r^2 - s^2) / (r + s), so that these have the mean `value`.
         scale = first.value + second.value if metric == "rmse" else 1.0
-        p, low, high, centre = _compare_ranks(each * len(each) / first.n / scale)
+        p, low, high, center = _compare_ranks(each * len(each) / first.n / scale)
     else:  # ranks would give a large group the weight of a small one
         error = first._replace(values=first.values - second.values).standard_error
         around = stats.t(len(each) - 1, value, error or SMALLEST)
         p = 2 * min(around.cdf(0), around.sf(0))
-        (low, high), centre = around.interval(HELD_OUT_LEVEL), value
-    agree = p < 1 - HELD_OUT_LEVEL and value * centre > 0
+        (low, high), center = around.interval(HELD_OUT_LEVEL), value
+    agree = p < 1 - HELD_OUT_LEVEL and value * center > 0
     verdict = "near" if not agree else "better" if value < 0 else "worse"
-    return Difference(value, float(p), float(low), float(high), float(centre), verdict)
+    return Difference(value, float(p), float(low), float(high), float(center), verdict)
 
 
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
-    """Return the p-value of signed ranks, the ends of their interval, and its centre.
+    """Return the p-value of signed ranks, the ends of their interval, and its center.
 
     Rows without a difference count against any difference: each end of the interval is a limit of
     shifts, and a shift next to zero gives these rows a sign.
@@ -153,14 +153,14 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     if compute_balance(-tiny) > 0 > compute_balance(tiny):  # equal rows alone decide the sign
         p = 1.0
     margin = most - least + tiny
-    centre = optimize.brentq(compute_balance, least - margin, most + margin)
-    low = optimize.brentq(exceed, least - margin, centre) if exceed(centre) > 0 else centre
-    high = optimize.brentq(exceed, centre, most + margin) if exceed(centre) > 0 else centre
+    center = optimize.brentq(compute_balance, least - margin, most + margin)
+    low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
+    high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
     # An end at zero is found up to the tolerance of the root.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
-    elif centre > 0:
+    elif center > 0:
         low = max(low, tiny)
     else:
         high = min(high, -tiny)
-    return p, low, high, min(max(centre, low), high)
+    return p, low, high, min(max(center, low), high)

@@ -126,7 +126,7 @@ def test_the_first_line_says_what_to_take(chosen):
 
 
 def test_a_difference_is_shown_with_its_interval(chosen):
-    against = {"value": -0.73, "p": 0.5, "low": -1.84, "high": 0.381, "centre": -0.71}
+    against = {"value": -0.73, "p": 0.5, "low": -1.84, "high": 0.381, "center": -0.71}
 
     def said(**changes):
         new = {**against, "verdict": "near", **changes}
@@ -134,9 +134,9 @@ def test_a_difference_is_shown_with_its_interval(chosen):
         return " ".join(text(changed(chosen, contenders=every)).split())
 
     of_mean = "no significant difference (difference -0.73; 95 % interval -1.84 to 0.381, p = 0.5)"
-    assert of_mean in said(centre=-0.73)
+    assert of_mean in said(center=-0.73)
     assert "-0.73; of a typical row -0.71, 95 % interval -1.84 to 0.381, p = 0.5)" in said()
-    opposite = said(centre=0.1, low=0.02, high=0.381, p=0.01)
+    opposite = said(center=0.1, low=0.02, high=0.381, p=0.01)
     assert "p = 0.01; a few rows decide the sign of the difference)" in opposite
 
 

@@ -90,7 +90,7 @@ def test_interval_of_signed_ranks_is_that_of_the_sorted_means_of_two(n):
     rows = np.abs(said[0] - truth) - np.abs(said[1] - truth)
     assert apart.p == pytest.approx(stats.wilcoxon(rows).pvalue)
     assert (apart.low, apart.high) == pytest.approx(compute_walsh_interval(rows), abs=1e-9)
-    middle = [stats.wilcoxon(rows - end).pvalue for end in (apart.low, apart.centre, apart.high)]
+    middle = [stats.wilcoxon(rows - end).pvalue for end in (apart.low, apart.center, apart.high)]
     assert middle[1] > 0.9 > 0.1 > max(middle[::2])
 
 
@@ -99,7 +99,7 @@ def test_differences_of_rmse_are_in_its_unit():
     truth, first = np.zeros(300), np.full(300, 3.0)
     second = np.full(300, 2.0) + 1e-3 * np.random.default_rng(0).standard_normal(300)
     apart = compare_losses(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
-    assert apart.centre == pytest.approx(1.0, abs=1e-3)
+    assert apart.center == pytest.approx(1.0, abs=1e-3)
     assert apart.low < 1.0 < apart.high < 1.001
 
 
@@ -127,7 +127,7 @@ def test_interval_contains_zero_exactly_if_the_test_shows_nothing(kind):
         losses = (loss(metric, truth, p, groups) for p in (first, second))
         apart = compare_losses(*losses, metric)
         assert (apart.p >= 0.05) == (apart.low <= 0 <= apart.high)
-        assert apart.low <= apart.centre <= apart.high
+        assert apart.low <= apart.center <= apart.high
         found.append(apart.p < 0.05)
     assert 3 < sum(found) < 57
 
@@ -137,7 +137,7 @@ def test_nothing_is_decided_if_most_rows_and_the_mean_disagree():
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
     apart = compare_losses(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
-    assert apart.value > 0 > apart.centre
+    assert apart.value > 0 > apart.center
     assert apart.p < 0.05
     assert apart.high < 0
     assert apart.verdict == "near"
