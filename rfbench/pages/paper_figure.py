@@ -98,6 +98,11 @@ def count_not_pictured(own: Verification) -> int:
     return len(every) - len(select_pictured(own))
 
 
+def has_curves(own: Verification) -> bool:
+    """Return True if the figure of a paper has curves, and False for a forest plot."""
+    return len(list(_parts(select_pictured(own)))) > MOST_PANELS
+
+
 def draw_numbers(numbers: pd.DataFrame) -> Figure:
     """Draw the numbers of one paper: a forest plot, or curves if there are too many."""
     numbers = numbers.reset_index(drop=True)
