@@ -103,9 +103,9 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
       its interval of the mean;
     - otherwise Wilcoxon's signed ranks of the differences of the rows, and the interval of Hodges
       and Lehmann: the shifts that the test does not reject (Annals of Mathematical Statistics 34,
-      1963). Its centre is the difference of a typical row, which a few rows do not move.
+      1963). Its center is the difference of a typical row, which a few rows do not move.
 
-    No model is better or worse if the centre and the difference of the losses have different signs.
+    No model is better or worse if the center and the difference of the losses have different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
     if not each.any() or len(each) < 2:
@@ -130,7 +130,7 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 
 
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
-    """Return the p-value of signed ranks, the ends of their interval, and its centre.
+    """Return the p-value of signed ranks, the ends of their interval, and its center.
 
     Rows without a difference count against any difference: each end of the interval is a limit of
     shifts, and a shift next to zero gives these rows a sign.

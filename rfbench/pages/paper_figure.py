@@ -58,7 +58,7 @@ APART = 0.25
 OFF_AXIS = 3
 # Share of a panel at whose edge such numbers are written; halved, they lie on others.
 EDGE = 0.2
-# Sizes in points: chosen by eye. Doubled, neighbours overlap.
+# Sizes in points: chosen by eye. Doubled, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
 # Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS); of twice as many the
 # numbers overlap. With twice as many columns LEGEND is cut.
