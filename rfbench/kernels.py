@@ -80,8 +80,8 @@ def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
     same = X is Y
     X, Y = to_float64(X), to_float64(Y)
     if not (hasattr(X, "toarray") or hasattr(Y, "toarray")):
-        centre = Y.mean(axis=0)
-        X, Y = X - centre, Y - centre
+        center = Y.mean(axis=0)
+        X, Y = X - center, Y - center
     return (Y, Y) if same else (X, Y)
 
 

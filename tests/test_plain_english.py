@@ -87,6 +87,17 @@ def test_prose_of_a_template_has_no_statements_and_no_code():
     assert found == [(1, "A {} stands."), (5, "- two"), (6, "- three")]
 
 
+def test_prose_of_a_yaml_template_is_its_comments():
+    text = "# A paper.\n# Two lines.\ntitle: {{ name }}\nM: 3  # features\nseed: 0\n"
+    found = [(each.line, each.text) for each in prose.read_template(text, "a.yaml.j2")]
+    assert found == [(1, "A paper. Two lines."), (4, "- features")]
+
+
+def test_prose_of_an_html_template_has_no_tags():
+    found = list(prose.read_template('<meta content="a: b;">\n<p>Text.</p>\n', "a.html.j2"))
+    assert [each.text for each in found] == ["Text."]
+
+
 def test_each_kind_of_text_is_read():
     assert {text.kind for text in TEXTS} == set(prose.KINDS)
 

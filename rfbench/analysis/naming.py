@@ -109,7 +109,7 @@ def format_dataset_name(table: pd.DataFrame) -> str:
 
 
 def format_dataset_title(table: pd.DataFrame) -> str:
-    """Return the title that the catalogue has for a data set, or the name of one's own data.
+    """Return the title that the catalog has for a data set, or the name of one's own data.
 
     Parameters
     ----------

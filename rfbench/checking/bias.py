@@ -111,9 +111,9 @@ def choose_pairs(bandwidth: float) -> Pairs:
     for name in ("a random direction", "another direction"):
         drawn = generator.standard_normal(N_INPUTS)
         directions[name] = drawn / np.linalg.norm(drawn)
-    centre = 0.3 * ones
+    center = 0.3 * ones
     made = [
-        (f"distance {length:g} along {name}", centre + way * length / 2, centre - way * length / 2)
+        (f"distance {length:g} along {name}", center + way * length / 2, center - way * length / 2)
         for name, way in directions.items()
         for length in DISTANCES
     ]
@@ -125,7 +125,7 @@ def choose_pairs(bandwidth: float) -> Pairs:
         off = np.where(sums < 1.0, np.abs(gaps - length), np.inf)
         i, j = np.unravel_index(off.argmin(), off.shape)
         made.append((f"distance {gaps[i, j]:.2g} between rows of data", real[i], real[j]))
-    out, way = centre + ones, directions["a random direction"]
+    out, way = center + ones, directions["a random direction"]
     made.append(("a bandwidth further out", out + way / 2, out - way / 2))
     names, *sides = zip(*made, strict=True)
     rows = bandwidth * np.vstack([real, *sides])

@@ -271,15 +271,15 @@ def get_weights(scores: Array, target: Array) -> Array:
     `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
     are set to 0.
     """
-    centre = target.mean(axis=0)
-    stacked = (scores - centre[:, None]).reshape(-1, scores.shape[2])
+    center = target.mean(axis=0)
+    stacked = (scores - center[:, None]).reshape(-1, scores.shape[2])
     # An additional equation with a large weight makes the weights sum to 1. Normalizing them
     # afterwards would not be optimal: a nearly constant member, such as a linear model of noise,
     # could get any weight.
     heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
     weights, _ = optimize.nnls(
         np.vstack([stacked, np.full(scores.shape[2], heavy)]),
-        np.append((target - centre).ravel(), heavy),
+        np.append((target - center).ravel(), heavy),
     )
     weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
     return np.asarray(weights / weights.sum())

@@ -56,11 +56,11 @@ def write_paper(folder: Path) -> None:
     name = folder.absolute().name
     check_name(name, papers.list_papers())
     if folder.exists():
-        raise ConfigError(f"{folder} is there already.", "Nothing was written.", "Name another.")
+        raise ConfigError(f"{folder} exists already.", "Nothing was written.", "Name another.")
     files.make_folder(folder)
     configuration = (folder / f"{name}_table1").with_suffix(".yaml")
     templates = {folder / file: f"new_{file}.j2" for file in (PAPER, PUBLISHED, CLAIMS)}
-    for file, template in {**templates, configuration: "new_table.j2"}.items():
+    for file, template in {**templates, configuration: "new_table.yaml.j2"}.items():
         files.write_named(file, render(template, name=name, folder=folder).encode())
         echo(file)
     echo(f"Try: rfbench run {folder}\nThen: rfbench verify {folder}")

@@ -1,7 +1,7 @@
 """Normal equations streamed over blocks of rows: the matrix of features is never stored.
 
 The equations are sufficient for least squares. Folds are differences of them, a subset of the
-features is a sub-block, and each penalty needs one factorisation.
+features is a sub-block, and each penalty needs one factorization.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def accumulate_groups(
     weights: npt.ArrayLike | None = None,
     dtype: npt.DTypeLike = np.float64,
     clock: Clock | None = None,
-    centre: bool = False,
+    center: bool = False,
 ) -> list[NormalEquations]:
     """Sum the normal equations over blocks of rows.
 
@@ -69,7 +69,7 @@ def accumulate_groups(
     clock : Clock, optional
         Measures the reading of rows and the features, and the training. None: the caller measures
         the time, for example as part of a sampler's fit.
-    centre : bool
+    center : bool
         Subtract the mean row of the first block from the features, for fits with an intercept. It
         may differ from the mean of all rows, because the equations correct for the difference.
 
@@ -117,10 +117,10 @@ def accumulate_groups(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.part_of(clock, "train"):
-            # (Z - 1s')'(Z - 1s') for a fixed s near the mean. Centring afterwards, Z'Z - n m m',
+            # (Z - 1s')'(Z - 1s') for a fixed s near the mean. Centering afterwards, Z'Z - n m m',
             # would lose all digits of a column with a mean of 1e8 times its deviation. All blocks
             # and groups use the same s; otherwise their sums could not be added.
-            if centre and shift is None:
+            if center and shift is None:
                 shift = compute_mean_row(features)
             if shift is not None:
                 with np.errstate(invalid="ignore", over="ignore"):

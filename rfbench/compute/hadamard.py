@@ -18,7 +18,7 @@ _STRIP_BYTES = 2**18
 
 
 def fwht_inplace(a: FloatArray, axis: int) -> None:
-    """Multiply by the unnormalised Hadamard matrix, a <- H a (axis 0) or a <- a H (axis 1).
+    """Multiply by the unnormalized Hadamard matrix, a <- H a (axis 0) or a <- a H (axis 1).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 r"""Ridge regression from one eigendecomposition of the columns, and the error of rows left out.
 
 For fewer columns than rows, what `rfbench.compute.row_side.RowSpectrum` is for more. With the
-normal equations :math:`G = V \Lambda V^\top` of the centred features, the fitted value of a row
+normal equations :math:`G = V \Lambda V^\top` of the centered features, the fitted value of a row
 :math:`z` has the weight :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)` (and 1/n for the
 constant) of the row itself, and its error without it is that of the fit over :math:`1 - h`.
 """
@@ -26,7 +26,7 @@ class ColumnSpectrum:
     equations : NormalEquations
         Of all rows, without weights.
     intercept : bool
-        Fit an unpenalised constant (by centring), or hold it at 0.
+        Fit an unpenalized constant (by centering), or hold it at 0.
     """
 
     def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
@@ -38,7 +38,7 @@ class ColumnSpectrum:
         if intercept:
             blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
             moment = moment - np.outer(means, equations.target_sums)
-        self.centre = equations.shift + means
+        self.center = equations.shift + means
         self.target_means = equations.target_sums / equations.n * intercept
         self.noise = estimate_rounding(equations)
         self.largest = float(equations.gram.diagonal().max(initial=0.0))
@@ -74,7 +74,7 @@ class ColumnSpectrum:
         alphas : array of shape (a,)
         """
         inverse, _ = invert_shifted(self.values, alphas, self.noise, self.largest)
-        features -= self.centre.astype(features.dtype)
+        features -= self.center.astype(features.dtype)
         turned = matmul(features, self.vectors.astype(features.dtype, copy=False))
         turned = turned.astype(np.float64, copy=False)
         fitted = combine(turned, inverse, self.sides) + self.target_means

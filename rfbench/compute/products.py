@@ -64,6 +64,10 @@ def multiply_by_transpose(a: FloatArray) -> FloatArray:
     Parameters
     ----------
     a : ndarray, shape (n, k), float64 or float32
+
+    Returns
+    -------
+    ndarray, shape (n, n), of the type of a
     """
     matrix, turned = _in_fortran_order(a)
     syrk = getattr(blas, f"{_PREFIXES[a.dtype]}syrk")

@@ -5,7 +5,7 @@ With features Z (n x p), targets Y (n x t) and weights w,
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
 If an intercept is fitted, Z are the features minus one fixed row, their `shift`, near their means.
-Centring then does not lose digits even if the mean of a column is 1e8 times its standard deviation.
+Centering then loses no digits even if the mean of a column is 1e8 times its standard deviation.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
         Absolute penalties; multiply by n for a penalty per sample. At zero, the solution of minimal
         norm is returned if it is not unique.
     intercept : bool
-        Fit an unpenalised b (by centring), or fix it at 0.
+        Fit an unpenalized b (by centering), or fix it at 0.
 
     Returns
     -------
@@ -172,15 +172,15 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     -----
     `solve_shifted` describes the solution for all penalties. Its rounding error is estimated by
     `estimate_rounding`, and its largest entry is the largest entry of the Gram matrix before
-    centring.
+    centering.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "no rows to fit"
     check_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
-    # Centre with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
-    # constant is then not penalised and no longer occurs in the equations.
+    # Center with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
+    # constant is then not penalized and no longer occurs in the equations.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
@@ -228,7 +228,7 @@ def solve_shifted(
     noise : float
         Relative rounding error of K.
     largest : float
-        Largest entry of K before centring.
+        Largest entry of K before centering.
 
     Returns
     -------
@@ -337,8 +337,8 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     penalties = (
         penalties / scale
     )  # relative to K / scale, in which numbers and squares neither overflow nor vanish
-    # K = Q T Q' in float32 (Householder), T tridiagonal. T + alpha I is then factorised in O(p) for
-    # each penalty; a Cholesky factorisation of K + alpha I needs p^3 / 3 operations.
+    # K = Q T Q' in float32 (Householder), T tridiagonal. T + alpha I is then factorized in O(p) for
+    # each penalty; a Cholesky factorization of K + alpha I needs p^3 / 3 operations.
     rough = np.empty((p, p), np.float32, order="F")
     np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
@@ -393,7 +393,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
             break
         product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # length = r'z / d'(K + alpha I)d minimises along the direction. The next direction is
+            # length = r'z / d'(K + alpha I)d minimizes along the direction. The next direction is
             # conjugate to the earlier ones: z + (new r'z / old r'z) d. A division by 0 gives NaN,
             # which never meets the accuracy; Cholesky then solves all columns of that penalty.
             length = slope / np.einsum("ij,ij->j", direction, product)
@@ -408,7 +408,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
 def estimate_rounding(equations: NormalEquations) -> float:
     """Return the relative error of the Gram matrix in its spectral norm.
 
-    It is p eps of float64, in which the matrix is factorised, but at least 4 eps of the features'
+    It is p eps of float64, in which the matrix is factorized, but at least 4 eps of the features'
     type. For features in float32 the error is 1 to 2 eps for any p, because they are rounded up and
     down.
     """

@@ -33,7 +33,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     Y : ndarray, shape (n, t)
     alphas : ndarray, shape (a,)
     intercept : bool
-        Fit an unpenalised b (by centring), or fix it at 0.
+        Fit an unpenalized b (by centering), or fix it at 0.
     noise : float
         Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted`).
     """
@@ -60,7 +60,7 @@ class RowSpectrum:
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
         work = np.asfortranarray(K.T - self.column_means)
         work -= (self.column_means - mean)[:, None]
-        # After centring, K is zero along the constant. Its eigenvalue there is raised to the mean
+        # After centering, K is zero along the constant. Its eigenvalue there is raised to the mean
         # eigenvalue, so that the direction is never at the level of rounding; the effect of this is
         # subtracted later.
         self.lift = float(np.trace(work)) / n if intercept else 0.0

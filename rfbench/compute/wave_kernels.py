@@ -9,7 +9,7 @@ A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 - k pi is subtracted in parts (Cody & Waite 1980). All parts except the last have so few bits (38; 9
   and 9 in float32) that k times them is exact for \|x\| < `LARGEST_PHASE`, with or without fused
   multiply-add.
-- C and S minimise the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
+- C and S minimize the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
   exchange with 60 digits, then rounded. Their own error is 4e-18 (C) and 1.1e-16 (S), 2.4e-10 and
   4.6e-9 in float32.
 - Phases with an absolute value of `LARGEST_PHASE` or more, infinity and NaN are passed to the C
@@ -148,7 +148,7 @@ def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
     # gives k as a floating-point number. The lowest bit of the sum is the parity of k; shifted to
     # the top it is the sign of (-1)^k. The order of additions has to be kept: with a compiler's
     # fast mathematics the two would cancel. `rint` and a conversion to integers would prevent
-    # vectorisation of the loop.
+    # vectorization of the loop.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -186,7 +186,7 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
     """Compute flat <- scale cos(flat + offsets), offsets repeated; abs(scale) < `LARGEST_PHASE`."""
     # A row is often too short for a vector loop. Rows are therefore joined to chunks and the
     # offsets are repeated to their length, because an index modulo the row's length does not
-    # vectorise.
+    # vectorize.
     tile, numbers = _tile(offsets), _numbers(scale)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]

@@ -158,7 +158,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions, which is the current behaviour."""
+        """Accept `timing: isolated` of earlier versions, which is the current behavior."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":

@@ -130,7 +130,7 @@ class DatasetSpec(Located):
 
     @property
     def own(self) -> bool:
-        """Whether it is user data, not in the catalogue."""
+        """Whether it is user data, not in the catalog."""
         return bool(set(self.parameters) & set(SOURCES))
 
     @property
@@ -140,7 +140,7 @@ class DatasetSpec(Located):
 
     @property
     def entry(self) -> datasets.Entry:
-        """Catalogue entry; for user data, this reads the data."""
+        """Catalog entry; for user data, this reads the data."""
         return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
@@ -186,9 +186,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     parameters = {key: given for key, given in value.items() if key not in absent}
     name = value.get("name") or own.make_default_name(parameters)
     if name in catalog.list_names():
-        raise ValueError(
-            f"'{name}' is a data set of the catalogue; rename yours: `name: my-{name}`"
-        )
+        raise ValueError(f"'{name}' is a data set of the catalog; rename yours: `name: my-{name}`")
     return {"name": name, "parameters": parameters}
 
 

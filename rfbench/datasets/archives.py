@@ -21,7 +21,7 @@ from rfbench.errors import DataError
 MAX_MEMBER_BYTES = 1 << 30
 """Maximum size of a download, and of one of its members after decompression.
 
-No file of the catalogue is as large. Doubled, an archive that unpacks to zeros needs twice the
+No file of the catalog is as large. Doubled, an archive that unpacks to zeros needs twice the
 memory before it is rejected.
 """
 
@@ -123,6 +123,6 @@ def make_size_error(what: str) -> DataError:
     """Return the error for a file that exceeds the limit."""
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
-        "No file in the catalogue is that large.",
+        "No file in the catalog is that large.",
         "Remove the file and get it again from its original home.",
     )

@@ -1,4 +1,4 @@
-"""The catalogue: metadata of every data set, available before it is read."""
+"""The catalog: metadata of every data set, available before it is read."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Member(_CatalogSection):
 
 
 class Entry(_CatalogSection):
-    """One data set of the catalogue.
+    """One data set of the catalog.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Entry(_CatalogSection):
         return next((each for each in self.downloads if each.name == member.source), None)
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare rows, split and class counts with the catalogue.
+        """Compare rows, split and class counts with the catalog.
 
         Raise DataError if they differ.
         """
@@ -149,7 +149,7 @@ class Entry(_CatalogSection):
         for what, actual, expected in facts:
             if actual != expected:
                 raise DataError(
-                    f"{self.name} has {what} {actual}, but {expected} in the catalogue.",
+                    f"{self.name} has {what} {actual}, but {expected} in the catalog.",
                     "The files are a different version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )
@@ -172,14 +172,14 @@ def find_source(parameters: Mapping[str, Any] | None) -> str | None:
     Returns
     -------
     str or None
-        One of `SOURCES`. None if the data set is in the catalogue.
+        One of `SOURCES`. None if the data set is in the catalog.
     """
     return next((source for source in SOURCES if source in (parameters or {})), None)
 
 
 @cache
 def read_entries() -> dict[str, Entry]:
-    """Return every entry of the catalogue by its name."""
+    """Return every entry of the catalog by its name."""
     raw: dict[str, dict[str, Any]] = {}
     for file in FILES:
         raw |= yaml.load(resources.files(__package__).joinpath(file).read_text("utf-8"), LOADER)
@@ -190,7 +190,7 @@ def read_entries() -> dict[str, Entry]:
 
 
 def list_names(suite: str = "") -> list[str]:
-    """Return the names of data sets, in the order of the catalogue.
+    """Return the names of data sets, in the order of the catalog.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Parsed:
     y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
-    # For user data: the facts that a catalogue entry would have, as JSON values.
+    # For user data: the facts that a catalog entry would have, as JSON values.
     about: Mapping[str, Any] | None = None
 
 
@@ -159,7 +159,7 @@ def parse_columns(
     the names of the classes 0, 1, ..., if they are known. The other parameters are the keys of
     `rfbench.config.schema.OwnData`; `part` is the column with the values `train` and `test`.
 
-    The attribute `about` of the result has the fields of a catalogue entry that are known now; its
+    The attribute `about` of the result has the fields of a catalog entry that are known now; its
     `note` describes the conversion in sentences. Raise DataError if a column does not exist, or the
     target is ambiguous.
     """
@@ -209,7 +209,7 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
                 what = f"All columns of {name} are constant."
-                raise DataError(what, "Nothing can be learnt from them.")
+                raise DataError(what, "Nothing can be learned from them.")
             constant = list(X.columns[~varies])
             notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
             numbers = numbers if varies.all() else numbers[:, varies]
@@ -235,7 +235,7 @@ def _plain(column: pd.Series[Any]) -> Any:
 def describe_target(
     codes: NDArray[Any], classes: list[str], task: str, notes: list[str]
 ) -> dict[str, Any]:
-    """Return the fields of a catalogue entry that describe the target, with notes."""
+    """Return the fields of a catalog entry that describe the target, with notes."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
     return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
@@ -293,7 +293,7 @@ class Table:
     comma: bool | None = None  # whether a target of strings has a decimal comma; None: unknown
     assumed: list[str] = field(default_factory=list)  # notes that name another option
     guesses: list[str] = field(default_factory=list)  # assumed notes that a run does not accept
-    dates: str | None = None  # format of a target of dates, which is learnt as days since `EPOCH`
+    dates: str | None = None  # format of a target of dates, which is learned as days since `EPOCH`
     # exact values of the target, which define its classes; None before it is read
     _exact: Any = None
     _numbers: Any = None  # the target as numbers; None for strings
@@ -433,7 +433,7 @@ class Table:
         if different < 2:
             raise DataError(
                 f"{what} is constant." if different else f"{what} has no value.",
-                "Nothing can be learnt.",
+                "Nothing can be learned.",
                 "Name another column.",
             )
         given = [str(label) for label in labels] if len(labels) == different else []

@@ -1,4 +1,4 @@
-"""Loading a data set: find, verify, parse (once), compare with the catalogue."""
+"""Loading a data set: find, verify, parse (once), compare with the catalog."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def load(
     Parameters
     ----------
     name : str
-        Name in the catalogue, or a name for user data.
+        Name in the catalog, or a name for user data.
     parameters : mapping, optional
         Parameters of a synthetic problem, or the location of user data (`rfbench.datasets.own`).
     generator : numpy.random.Generator, optional
@@ -128,7 +128,7 @@ def load(
     Raises
     ------
     DataError
-        If the name is unknown, files are missing, broken or different from the catalogue, or a
+        If the name is unknown, files are missing, broken or different from the catalog, or a
         parameter is wrong.
     """
     if find_source(parameters):
@@ -172,7 +172,7 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return the identity of a data set; catalogue data are not parsed for it.
+    """Return the identity of a data set; catalog data are not parsed for it.
 
     Parameters
     ----------

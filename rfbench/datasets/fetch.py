@@ -38,7 +38,7 @@ Chosen without a measurement; doubled, an unreachable address takes 90 seconds m
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 """A download continues if at least LEAST_BYTES arrive in LEAST_SECONDS: 1 kB/s.
 
-Chosen without a measurement: halved, the largest file of the catalogue may take months.
+Chosen without a measurement: halved, the largest file of the catalog may take months.
 """
 # Bytes per read, and seconds between two checks of the speed (CHECK_SECONDS). Chosen without a
 # measurement: doubled, a normal download does not change, and a stalled one stops a second later.
@@ -53,7 +53,7 @@ class FileCheck:
     Parameters
     ----------
     member : Member
-        The file, as named in the catalogue.
+        The file, as named in the catalog.
     source : FoundFiles or None
         Location of the file.
     status : {'ok', 'unpinned', 'mismatch', 'missing'}

@@ -116,7 +116,7 @@ class Reading:
     width: int = 0  # number of columns; for svmlight without the target
     index_base: int | None = None  # svmlight: the number of the first column, 0 or 1
     target: str | int | None = None  # the target: a name, or an index starting at 0
-    dates: str | None = None  # format of a target of dates, which is learnt as days
+    dates: str | None = None  # format of a target of dates, which is learned as days
 
 
 class Read(NamedTuple):
@@ -524,7 +524,7 @@ def detect_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# Functions that the catalogue's readers share with the readers below: byte streams to tables.
+# Functions that the catalog's readers share with the readers below: byte streams to tables.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:

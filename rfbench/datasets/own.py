@@ -57,7 +57,7 @@ def recall_entry(
 def read(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
-    """Return a catalogue entry for user data, their rows and their identity.
+    """Return a catalog entry for user data, their rows and their identity.
 
     Rows of a folder stay on disk; other data are parsed once and cached. `name` is their name in
     results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for reading

@@ -1,7 +1,7 @@
 """A folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
 
 An optional `facts.json` contains the number of leading training rows and the metadata of a
-catalogue entry.
+catalog entry.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def write(folder: Path, data: Parsed) -> None:
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
-    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalogue entry
+    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalog entry
     stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 

@@ -98,7 +98,7 @@ class Differences:
 
 @dataclass(frozen=True, eq=False)
 class PreparedColumns:
-    """The output columns of a `Preparation`, without any value learnt for them.
+    """The output columns of a `Preparation`, without any value learned for them.
 
     `Preparation.columns_` describes the columns of its training set. A preparation of other rows
     that is given this description returns the same columns.
@@ -114,7 +114,7 @@ class PreparedColumns:
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Transform a table into float64 rows; the set of columns is learnt from the training set.
+    """Transform a table into float64 rows; the set of columns is learned from the training set.
 
     - Numbers are kept. Gaps (also infinite values, and text among numbers) become the mean of the
       training set; if the training set has gaps, an additional column marks them.
@@ -131,14 +131,14 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     least_rows : int
-        If it is above 1, every learnt value, and every row of the training set returned by
+        If it is above 1, every learned value, and every row of the training set returned by
         `fit_transform`, depends on at least this number of rows: numbers are replaced by means of
         that many consecutive values, and rarer categories are merged into one. New rows are
         transformed unchanged.
     columns : PreparedColumns, optional
         The columns to return: `columns_` of a preparation fitted on more rows. `fit` then learns
         only means and ranges. A column that is constant there is 0 in all rows. By default the
-        columns are learnt, too.
+        columns are learned, too.
 
     Attributes
     ----------
@@ -435,7 +435,7 @@ class _Words:
     ) -> _Words:
         """Learn the categories of the training set; drop those in fewer than `least_rows` rows.
 
-        If `levels` are given, only their means are learnt. Other categories do not count.
+        If `levels` are given, only their means are learned. Other categories do not count.
         """
         counts = text.value_counts()
         seen = frozenset(counts.index[counts >= least_rows])

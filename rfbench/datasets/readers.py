@@ -1,4 +1,4 @@
-"""Readers of the catalogue's files: from files to arrays.
+"""Readers of the catalog's files: from files to arrays.
 
 The hashes of the files are known, so broken files are rare. `read` rejects them in one place.
 """

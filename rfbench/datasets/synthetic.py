@@ -78,4 +78,4 @@ PROBLEMS: dict[str, Problem] = {
         {"d": 1_000, "n_train": 10_000, "n_test": 1_000, "informative": 100, "weak": 0.05},
     ),
 }
-"""Problems by the name of their catalogue entry, with the parameter values of the papers."""
+"""Problems by the name of their catalog entry, with the parameter values of the papers."""

@@ -119,7 +119,7 @@ class FanOut:
                         for row in rows:
                             self.record(row)
                 finally:
-                    with warnings.catch_warnings():  # warnings about cancelled trials
+                    with warnings.catch_warnings():  # warnings about canceled trials
                         warnings.simplefilter("ignore")
                         answers.close()
         except (RfbenchError, OSError):

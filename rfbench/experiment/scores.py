@@ -14,7 +14,7 @@ from rfbench.solvers.fitted_model import FittedModel
 
 # A row counts as better than chance only if its error is at least this many standard errors below
 # chance; two of a hundred rows at chance are then not noted. Doubled, it is one of 30,000, and more
-# rows that learnt a little are noted.
+# rows that learned a little are noted.
 CHANCE_ERRORS = 2
 
 

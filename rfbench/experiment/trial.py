@@ -143,10 +143,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     resolved, clock = ResolvedTrial.of(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
     # Each candidate is fitted like the trial, including the selection of the penalty. Candidates
-    # share metrics that are learnt from the same rows.
+    # share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.model(choice.bandwidth)
-    # These features learn a metric again that the search has already learnt, so that t_pp is the
+    # These features learn a metric again that the search has already learned, so that t_pp is the
     # time of a single fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M

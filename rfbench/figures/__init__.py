@@ -197,7 +197,7 @@ def save(figure: Figure, file: Path) -> None:
 def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
     """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes.
 
-    A `small` PNG has 256 colours, and a third of the bytes.
+    A `small` PNG has 256 colors, and a third of the bytes.
 
     The layout is computed once, and the figure is drawn once: matplotlib draws a figure with a
     layout engine twice.

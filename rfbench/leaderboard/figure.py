@@ -41,7 +41,7 @@ COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-# Methods by what they are, each family with a colour; a method that is in none is drawn like those
+# Methods by what they are, each family with a color; a method that is in none is drawn like those
 # with random frequencies.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random frequencies": (BLUE, ("orf", "qmc", "sorf", "fastfood", "comp")),
@@ -79,7 +79,7 @@ def find_family(line: Line) -> str:
 
 
 def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]]:
-    """Return family and look of each method: the colour of the family, and a marker within it."""
+    """Return family and look of each method: the color of the family, and a marker within it."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
@@ -163,7 +163,7 @@ def _limit(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
-    """Write names at the marks of the frontier, and at those without a neighbour, if there is room.
+    """Write names at the marks of the frontier, and at those without a neighbor, if there is room.
 
     The layout has been computed.
     """
@@ -240,7 +240,7 @@ def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> byt
 def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
     """Draw medians with their intervals by question; the questions `apart` have another panel.
 
-    A ratio is grey if its interval contains 1, and hollow if it has no interval.
+    A ratio is gray if its interval contains 1, and hollow if it has no interval.
     """
     panels = [
         {name: bars for name, bars in questions.items() if (name in apart) == other}

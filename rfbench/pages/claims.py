@@ -74,7 +74,7 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 
 
 def select_worst(outcome: Outcome) -> list[ClaimComparison]:
-    """Return the least favourable comparisons: one where a judged claim is only displayed."""
+    """Return the least favorable comparisons: one where a judged claim is only displayed."""
     displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
     return outcome.least_favourable[: 1 if displayed else MAX_COUNTEREXAMPLES]
 
@@ -145,7 +145,7 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 
 
 def _format_worst(claim: Claim, every: Sequence[Outcome]) -> str:
-    """Write the least favourable comparison of the first outcome that has one; no time."""
+    """Write the least favorable comparison of the first outcome that has one; no time."""
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.of_times or not found:
         return DASH

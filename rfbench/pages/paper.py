@@ -52,6 +52,7 @@ def render_page(
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
     facts: dict[str, Any] = {"added": Markdown(added), "pictured": pictured}
     facts["sentences"] = sentences
+    facts["curves"] = pictured and paper_figure.has_curves(own)
     return render("paper.md.j2", out=out, **facts, **gather_facts(own, name))
 
 

@@ -58,7 +58,7 @@ APART = 0.25
 OFF_AXIS = 3
 # Share of a panel at whose edge such numbers are written; halved, they lie on others.
 EDGE = 0.2
-# Sizes in points: chosen by eye. Doubled, neighbours overlap.
+# Sizes in points: chosen by eye. Doubled, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
 # Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS); of twice as many the
 # numbers overlap. With twice as many columns LEGEND is cut.
@@ -96,6 +96,11 @@ def count_not_pictured(own: Verification) -> int:
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     return len(every) - len(select_pictured(own))
+
+
+def has_curves(own: Verification) -> bool:
+    """Return True if the figure of a paper has curves, and False for a forest plot."""
+    return len(list(_parts(select_pictured(own)))) > MOST_PANELS
 
 
 def draw_numbers(numbers: pd.DataFrame) -> Figure:

@@ -131,7 +131,7 @@ _WHAT = (
     Column("M", INTEGER, "features, as the papers count them", required=True),
     Column("columns", INTEGER, "real columns used by the solver"),
     Column("feature_bytes", INTEGER, "features of one row, as the method stores them", "bytes"),
-    Column("kept", INTEGER, "features with positive weight after optimisation"),
+    Column("kept", INTEGER, "features with positive weight after optimization"),
     Column("trial", INTEGER, "number of the trial, from 0", required=True),
     Column("solver", TEXT, "solver"),
     Column("alpha", NUMBER, "penalty, in its convention"),

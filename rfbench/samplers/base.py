@@ -79,7 +79,7 @@ class Shared:
     Attributes
     ----------
     metrics : dict or None
-        Metrics learnt by earlier fits, keyed by a hash of their data; a fit adds its own metric.
+        Metrics learned by earlier fits, keyed by a hash of their data; a fit adds its own metric.
         None: each fit learns its metric.
     keeps_columns : bool
         Store the features of the training set in `formed_`, if scoring computes all of them and

@@ -60,7 +60,7 @@ class EERF(PooledFeatures):
         M0. The paper's rule of thumb is 5M to 20M.
     center_target : {'auto', True, False}, default='auto'
         Subtract the mean of the target in the score. ``auto`` does so only if there are several
-        target columns, because one-hot columns that are not centred favour features with little
+        target columns, because one-hot columns that are not centered favor features with little
         variation. The paper does not state this; it is our choice.
     multiclass : {'norm', 'max', 'per-class'}, default='norm'
         How the scores of several classes are combined: their l2 norm over the one-hot columns,

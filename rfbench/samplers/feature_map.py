@@ -353,7 +353,7 @@ class FormedFeatures:
     rows : array or CSR matrix of shape (n, d)
         The rows passed to `fit`.
     columns : array of shape (n, l)
-        The unnormalised columns of the pool.
+        The unnormalized columns of the pool.
     chosen : array of shape (n_columns,)
         Indices of the columns that became features.
     factors : array of shape (n_columns,)

@@ -74,7 +74,7 @@ def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Arr
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     """Return the length scale of a map, rounded to a power of 2^(1/8).
 
-    Each pair of rows is centred at a point of a normal distribution and has a random direction. All
+    Each pair of rows is centered at a point of a normal distribution, in a random direction. All
     distances are measured with the same pairs and seeds, which are the same in every call. The map
     is fitted on 128 rows, with 4 seeds at each of at most 20 distances, then with 24 to 528 seeds.
 

@@ -25,7 +25,7 @@ INVERSE = "inverse"
 class WeightedPool(ScoredFeatures):
     r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
 
-    The pool has l frequencies with unnormalised columns :math:`z_i` (the paired map has a cos and a
+    The pool has l frequencies with unnormalized columns :math:`z_i` (the paired map has a cos and a
     sin column per frequency). s frequencies are drawn from :math:`q_i = p_i / \sum_j p_j`. The
     columns are :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
 
@@ -122,7 +122,7 @@ class WeightedPool(ScoredFeatures):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        """Return p for every column of the unnormalised pool; store its features in `formed`."""
+        """Return p for every column of the unnormalized pool; store its features in `formed`."""
 
 
 @sampler(
@@ -142,7 +142,7 @@ class WeightedPool(ScoredFeatures):
 class LeverageRFF(WeightedPool):
     r"""Random Fourier features drawn by their ridge leverage score.
 
-    With Z the n x l unnormalised columns of the pool,
+    With Z the n x l unnormalized columns of the pool,
 
     .. math:: p_i = \big(Z^\top Z (\tfrac1l Z^\top Z + n \lambda I)^{-1}\big)_{ii},
 
@@ -241,7 +241,7 @@ class LeverageRFF(WeightedPool):
 class SurrogateLeverage(WeightedPool):
     r"""Random Fourier features drawn by a surrogate of their ridge leverage score.
 
-    With :math:`z_i` the unnormalised columns of the pool and y the target,
+    With :math:`z_i` the unnormalized columns of the pool and y the target,
 
     .. math::
         p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
@@ -339,7 +339,7 @@ def ridge_leverage(gram: Array, penalty: float) -> Array:
     Notes
     -----
     With :math:`L L^\top = G + \mu I` it is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`, which needs only
-    the inverse of a triangular matrix. If the factorisation fails, or the squared ratio of its
+    the inverse of a triangular matrix. If the factorization fails, or the squared ratio of its
     extreme pivots is below p eps, the eigenvalues of G are used; eigenvalues below p eps of the
     largest one count as zeros.
     """

@@ -54,7 +54,7 @@ class LKRF(PooledFeatures):
     r"""Features drawn from, or weighted by, the kernel that is best aligned with the target.
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
-    distribution q maximises :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
+    distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
     (problem 4; see `chi_square_weights`). With a `penalty` lambda, lambda times the divergence is
     subtracted instead (see `penalised_weights`).
 
@@ -221,7 +221,7 @@ class LKRF(PooledFeatures):
 
 
 def chi_square_weights(scores: Array, rho: float) -> Array:
-    r"""Return the distribution q that maximises q'v within a chi-square ball, exactly.
+    r"""Return the distribution q that maximizes q'v within a chi-square ball, exactly.
 
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
               N |q|^2 - 1 \le \rho
@@ -277,7 +277,7 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
 
 
 def penalised_weights(scores: Array, penalty: float) -> Array:
-    r"""Return the distribution q that maximises q'v minus a penalised divergence.
+    r"""Return the distribution q that maximizes q'v minus a penalized divergence.
 
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1

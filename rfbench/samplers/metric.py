@@ -1,4 +1,4 @@
-"""A metric learnt from gradients of kernel regressions, and random features in this metric."""
+"""A metric learned from gradients of kernel regressions, and random features in this metric."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ ALPHAS = np.logspace(-7, 1, 9)
 # (about 1e-16). Doubling or halving the value changes only targets that vary in the twelfth digit.
 CONSTANT_SPREAD = 1e-12
 
-# Limit of the memory for learnt metrics, 64 MiB; the last metric may exceed it. Chosen without a
-# measurement: halved, full metrics of more than 2,000 columns are learnt again for each bandwidth.
+# Limit of the memory for learned metrics, 64 MiB; the last metric may exceed it. Chosen without a
+# measurement: halved, full metrics of more than 2,000 columns are learned again for each bandwidth.
 METRIC_BYTES = 2**26
 
 
@@ -207,7 +207,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
             if fit is None or not has_variation(targets):
-                self.notes_.append("the target or the rows do not vary: no metric was learnt")
+                self.notes_.append("the target or the rows do not vary: no metric was learned")
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
@@ -381,12 +381,12 @@ def gradient_outer_product(
 @sampler(
     "rfm-rff",
     kernels=GAUSSIAN,
-    about="random Fourier features of a metric that is learnt from the gradients of a few fits",
+    about="random Fourier features of a metric that is learned from the gradients of a few fits",
     contract={"float32_tolerance": 1e-3},
     forms=(Form({"rounds": 2}), Form({"metric": "full", "score_rows": 40})),
 )
 class RFMFeatures(ScoredFeatures):
-    r"""Random Fourier features of a Mahalanobis kernel whose metric is learnt from gradients.
+    r"""Random Fourier features of a Mahalanobis kernel whose metric is learned from gradients.
 
     The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and A
     the average gradient outer product of kernel regressions (AGOP). `LearnedMetric` computes A in a
@@ -394,7 +394,7 @@ class RFMFeatures(ScoredFeatures):
     random kitchen sinks.
 
     This is the recursive feature machine with random features, and a method of rfbench: the method
-    of the paper solves kernel regression on all rows. The metric is learnt from fits on landmarks,
+    of the paper solves kernel regression on all rows. The metric is learned from fits on landmarks,
     because the gradients of fits on random Fourier features carry the noise of these features.
 
     Parameters

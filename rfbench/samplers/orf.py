@@ -92,7 +92,7 @@ class ColumnORF(RandomFeatures):
     r"""Gaussian frequencies whose matrix has orthogonal columns before the rows are scaled.
 
     The code of Munkhoeva et al. draws these as orthogonal features: :math:`W = \sigma S Q`, with Q
-    the M x d matrix of orthonormal columns of a QR factorisation of a Gaussian matrix, and S
+    the M x d matrix of orthonormal columns of a QR factorization of a Gaussian matrix, and S
     diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
     :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every single frequency is exactly
     N(0, sigma^2 I) and the kernel estimate is unbiased. Here coordinates are orthogonal, over all
@@ -190,7 +190,7 @@ class SimRF(ORF):
 def haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
     """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
 
-    The Q of a QR factorisation is unique once the diagonal of R is positive, and for a Gaussian
+    The Q of a QR factorization is unique once the diagonal of R is positive, and for a Gaussian
     matrix it is then Haar-distributed. Fewer rows drawn from the same generator are the first rows
     of more.
     """

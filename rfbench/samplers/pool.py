@@ -106,7 +106,7 @@ def iterate_ridge_fits(
     """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
 
     `training` and `held` are rows with their target columns, shape (n, k). The penalties are n
-    alpha, and the intercept is not penalised. The squared loss is summed over the columns of the
+    alpha, and the intercept is not penalized. The squared loss is summed over the columns of the
     target. Penalties with coefficients too large for floating-point precision are skipped.
     """
     from rfbench.compute.gram import accumulate

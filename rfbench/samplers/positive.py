@@ -22,25 +22,25 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Columns ``scale * exp(w'z + b - decay |z|^2)`` of z = x - centre.
+    """Columns ``scale * exp(w'z + b - decay |z|^2)`` of z = x - center.
 
     Attributes
     ----------
     decay : float
-    centre : array of shape (d,) or None
+    center : array of shape (d,) or None
         Subtracted from the rows; None for the origin.
     """
 
     decay: float = 0.0
-    centre: FloatArray | None = None
+    center: FloatArray | None = None
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
         assert self.offsets is not None
         for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
             part, exponents = to_dense(rows[block]), out[block]
-            if self.centre is not None:
-                part = part - self.centre.astype(part.dtype)
+            if self.center is not None:
+                part = part - self.center.astype(part.dtype)
             self._project(part, exponents)
             exponents += self.offsets
             exponents -= (self.decay * row_norms(part, squared=True))[:, None].astype(out.dtype)
@@ -102,7 +102,7 @@ class PositiveFeatures(RandomFeatures):
         base.kernel_ = self.kernel_
         drawn = base._draw(X, None, random)
         assert isinstance(drawn, FeatureMap)
-        centre, variance = compute_moments(X)
+        center, variance = compute_moments(X)
         A = self._curvature(variance, X.shape[1])
         squares = np.sum(drawn.frequencies**2, axis=0) / spread**2
         return PositiveMap(
@@ -112,7 +112,7 @@ class PositiveFeatures(RandomFeatures):
             A * squares + 0.25 * X.shape[1] * np.log(1.0 - 4.0 * A),
             scale=m**-0.5,
             decay=spread**2,
-            centre=centre,
+            center=center,
         )
 
     def _curvature(self, variance: float, d: int) -> float:

@@ -46,7 +46,7 @@ class QMC(RandomFeatures):
     :math:`w_m = F^{-1}(t_m)` for each coordinate, with :math:`t_m` the points of the sequence in
     the unit cube and F the distribution function of one coordinate of the spectral measure. Points
     are scrambled again for each seed. Every point is then uniform, so the kernel estimate is
-    unbiased: randomised QMC. With Sobol points, arXiv 2503.06041 (2025) calls them RQMC features.
+    unbiased: randomized QMC. With Sobol points, arXiv 2503.06041 (2025) calls them RQMC features.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Stein effect shrinkage: weights of random features that are learnt from data."""
+"""Stein effect shrinkage: weights of random features that are learned from data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 class SES(RandomFeatures):
     r"""The features of random kitchen sinks, re-weighted to approximate the kernel on the data.
 
-    The weights minimise, without using labels,
+    The weights minimize, without using labels,
 
     .. math:: \sum_{ij} \Big(k(x_i, x_j) - \sum_m \beta_m u_m(x_i) u_m(x_j)\Big)^2
               + \lambda |\beta|^2

@@ -203,7 +203,7 @@ class Fastfood(HadamardFeatures):
     r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
 
     Each block is :math:`V = \frac{\sigma}{\sqrt p} S H G \Pi H B` with :math:`p = 2^{\lceil \log_2
-    d \rceil}` (rows are padded with zeros), H the unnormalised Walsh-Hadamard matrix, B signs,
+    d \rceil}` (rows are padded with zeros), H the unnormalized Walsh-Hadamard matrix, B signs,
     :math:`\Pi` a permutation, G standard Gaussian, :math:`S_{ii} = \chi_p / |G|_F` and
     :math:`\sigma` the standard deviation of a coordinate, 1/s for the Gaussian kernel. Blocks are
     stacked and truncated to exactly M. Every single frequency is exactly N(0, sigma^2 I), so the

@@ -200,7 +200,7 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
 class ELM(RandomFeatures):
     r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent w and b.
 
-    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, the initialisation of
+    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, the initialization of
     torch's ``nn.Linear``. This is the hidden layer of an extreme learning machine. The cost is O(M
     d).
 

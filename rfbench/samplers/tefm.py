@@ -99,7 +99,7 @@ class TEFMG(ProjectedFeatures):
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of the training set (TEFM-S).
 
-    As `TEFMG`, but Theta is a subsampled randomised transform along the n rows of the training set:
+    As `TEFMG`, but Theta is a subsampled randomized transform along the n rows of the training set:
     random signs, an orthonormal transform, and l of its rows drawn without replacement. (A constant
     factor of Theta does not change Q.) The columns of F are processed in groups. The cost is O(n D
     log n + l^2 D). Transforming a row costs as much as the D features.

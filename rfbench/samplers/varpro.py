@@ -34,7 +34,7 @@ from rfbench.samplers.projected import iterate_row_blocks
 class VariableProjection(ScoredFeatures):
     r"""Frequencies trained on the squared loss, with the ridge coefficients eliminated.
 
-    L-BFGS starts at random kitchen sinks and minimises, over the frequencies W (and offsets b),
+    L-BFGS starts at random kitchen sinks and minimizes, over the frequencies W (and offsets b),
 
     .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
               + \frac{\alpha}{2} |\theta|^2.

@@ -370,7 +370,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         validation = selection == "validation"
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
-            # With rows of one subject on both sides, the subject would be recognised instead of
+            # With rows of one subject on both sides, the subject would be recognized instead of
             # predicted.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:

@@ -61,7 +61,7 @@ class Coding:
         With one column, the second class is predicted if the value is positive. With one-vs-rest,
         the class with the largest value is predicted. With one-vs-one, each pair votes for j if its
         value is positive, else for i, and the class with most votes wins. A tie is decided by the
-        largest sum of values in favour of a class, a further tie by the order of the classes.
+        largest sum of values in favor of a class, a further tie by the order of the classes.
         """
         if self.k == 2:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
@@ -70,7 +70,7 @@ class Coding:
     def scores(self, decisions: Array) -> Array:
         """Return decision values with one value per class; pairs of classes are combined by votes.
 
-        The value is the number of votes plus the sum of the values in favour of the class, mapped
+        The value is the number of votes plus the sum of the values in favor of the class, mapped
         into (-1/3, 1/3).
         """
         if not self.by_pairs:

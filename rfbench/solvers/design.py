@@ -105,7 +105,7 @@ class Design:
             yield rows, features
 
     def equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features. See `gram.accumulate_groups`."""
         return gram.accumulate_groups(
@@ -116,7 +116,7 @@ class Design:
             groups,
             dtype=self.X.dtype,
             clock=clock,
-            centre=centre,
+            center=center,
         )
 
     def multiply(self, coefficients: FloatArray) -> Array:
@@ -173,7 +173,7 @@ class FormedDesign(Design):
         return np.asarray(matmul(self.X, gradient), dtype=np.float64)
 
     def equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, centre: bool
+        self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features. See `gram.accumulate_groups`.
 
@@ -181,8 +181,8 @@ class FormedDesign(Design):
         once and then indexed and rescaled; the feature matrix is not computed.
         """
         if self.X.shape[1] > self.n_columns:
-            return super().equations(targets, groups, clock, centre)
-        total = Design(self.X).equations(targets, groups, clock, centre)
+            return super().equations(targets, groups, clock, center)
+        total = Design(self.X).equations(targets, groups, clock, center)
         with clock.part("train"):
             return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
 

@@ -181,12 +181,12 @@ Solve = Callable[[NormalEquations], LinearPath]
 
 
 def fit_from_gram(
-    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, centre: bool
+    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, center: bool
 ) -> Fits:
     """Fit from normal equations, accumulated in one pass over the rows.
 
     The equations of a fit without a fold are the sum over the other folds. In a regression the
-    squared error of a fold is computed from its own equations. `centre` means that there is an
+    squared error of a fold is computed from its own equations. `center` means that there is an
     intercept (see `rfbench.compute.gram.accumulate_groups`).
 
     Pairs of classes are fitted from one Gram matrix per class (and held-out group). The equations
@@ -203,10 +203,10 @@ def fit_from_gram(
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
     # coded classes are already near zero, and there may be many
-    elif centre and columns.dtype == np.float64:
+    elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
-    parts = design.equations(columns, codes, clock, centre)
+    parts = design.equations(columns, codes, clock, center)
 
     def fit(by_class: list[NormalEquations]) -> LinearPath:
         return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)

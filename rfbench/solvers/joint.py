@@ -1,4 +1,4 @@
-"""Joint optimisation of a kernel and its support vector machine by an interior-point method."""
+"""Joint optimization of a kernel and its support vector machine by an interior-point method."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Saddle:
 
 def lower_bound(A: Array, a: Array, rho: float) -> float:
     """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
-    # For a fixed a, the best response of the minimising player maximises q'v over the ball; it is
+    # For a fixed a, the best response of the minimizing player maximizes q'v over the ball; it is
     # available in closed form. Any other q would give a number above the bound, so the gap would
     # prove nothing.
     v = (A.T @ a) ** 2
@@ -73,7 +73,7 @@ def lower_bound(A: Array, a: Array, rho: float) -> float:
 
 
 def best_constant(values: Array, y: Array, near: float) -> float:
-    """Return the b nearest to `near` that minimises sum_i max(0, 1 - y_i (values_i + b))."""
+    """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
     # The loss is piecewise linear in b with a kink at y_i - values_i. Its slope is the number of
     # active negatives minus the number of active positives. It is 0 between the two kinks around
     # the number of positives.
@@ -151,7 +151,7 @@ Step = dict[str, Any]
 
 
 class _System:
-    """B B' + D with a positive diagonal D, factorised on the shorter side of B.
+    """B B' + D with a positive diagonal D, factorized on the shorter side of B.
 
     If B of shape (n, N) has fewer columns than rows, the inverse is D^-1 - D^-1 B (I + B' D^-1
     B)^-1 B' D^-1 (Woodbury), for n N^2 instead of n^2 N operations. Near the solution the entries
@@ -330,7 +330,7 @@ class _Point:
 
 @estimator
 class JointClassifier(Classifier, LinearModel):
-    r"""Joint optimisation of a distribution over random features and of an SVM (problem 9).
+    r"""Joint optimization of a distribution over random features and of an SVM (problem 9).
 
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},

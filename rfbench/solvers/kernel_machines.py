@@ -244,9 +244,9 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
 
 @estimator
 class KernelSVMClassifier(Classifier, KernelModel):
-    r"""Kernel SVM: minimises :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
+    r"""Kernel SVM: minimizes :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
-    f is in the RKHS, and b is not penalised. The solver is scikit-learn's SVC on the precomputed
+    f is in the RKHS, and b is not penalized. The solver is scikit-learn's SVC on the precomputed
     kernel matrix, with C = 1/alpha. Several classes have one column per pair and a vote
     (one-vs-one; see `rfbench.solvers.coding.Coding`). It needs 8 * 3 n^2 bytes of memory.
 

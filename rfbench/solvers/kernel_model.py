@@ -31,7 +31,7 @@ from rfbench.solvers.probabilities import Link, apply_link, fit_link
 ROWS_AT_ONCE = 4096
 # Added to the diagonal of the landmarks' kernel matrix, relative to its mean, so that it has a
 # Cholesky factor. Its rounding error is about 1e-16 times the number of landmarks, up to 20,000.
-# Chosen without a measurement; doubled, directions with a smaller eigenvalue are penalised twice as
+# Chosen without a measurement; doubled, directions with a smaller eigenvalue are penalized twice as
 # much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
@@ -44,7 +44,7 @@ ROUNDS, METRIC_ROWS = 6, 4_500
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
     r"""Base of `KernelRegressor` and `KernelClassifier`.
 
-    With features Z of n rows it minimises :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
+    With features Z of n rows it minimizes :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
     landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
     :math:`n\alpha\,\theta^\top K_{SS}\theta`. This is the same model without the root of
     :math:`K_{SS}`, so that a prediction costs one block of the kernel. The rows are streamed.
@@ -61,7 +61,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     alphas : sequence of float
         Penalties, in the convention n alpha.
     metric : {'none', 'diagonal', 'full'}
-        A metric learnt from the rows of the fit (see `LearnedMetric`).
+        A metric learned from the rows of the fit (see `LearnedMetric`).
     metric_landmarks : int
         Number of landmarks for learning the metric.
     link : pair of float

@@ -24,7 +24,7 @@ class LogisticClassifier(Classifier, LinearModel):
 
     Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More classes
     have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` and one column of
-    coefficients per class, all of them penalised. b is not penalised. Newton's method
+    coefficients per class, all of them penalized. b is not penalized. Newton's method
     (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest; each fit starts
     at the previous solution. It needs the complete matrix of features in memory.
 

@@ -144,7 +144,7 @@ class Newton:
     Z : array of shape (n, p)
     loss : Loss
     intercept : bool
-        Fit the constants b, which are not penalised.
+        Fit the constants b, which are not penalized.
     hessian : array of shape (q, q), optional
         Hessian of a similar problem for the first preconditioner.
 
@@ -267,7 +267,7 @@ class Newton:
         return self.loss.value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
 
     def _back(self, rows: Array, theta: Array, alpha: float) -> Array:
-        """Return [Z 1]' rows, plus alpha theta for the penalised part of theta."""
+        """Return [Z 1]' rows, plus alpha theta for the penalized part of theta."""
         p = self.Z.shape[1]
         result = np.empty_like(theta)
         result[:p] = matmul(rows.T, self.Z).T + alpha * theta[:p]

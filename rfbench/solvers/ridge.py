@@ -176,7 +176,7 @@ def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
 
 @estimator
 class RidgeRegressor(Regressor, _Ridge):
-    r"""Ridge regression: minimises :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
+    r"""Ridge regression: minimizes :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
     All penalties and folds are computed from sums and differences of Gram matrices, which are
     accumulated in one pass over the rows. The error of a fold is computed from its Gram matrix,

@@ -25,7 +25,7 @@ class SVMClassifier(Classifier, LinearModel):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
     The loss is :math:`\ell(m) = \max(0, 1 - m)^2`. This is the objective of liblinear and
-    scikit-learn's LinearSVC with C = 1/alpha, which also penalises the constant b. Newton's method
+    scikit-learn's LinearSVC with C = 1/alpha, which also penalizes the constant b. Newton's method
     (`rfbench.solvers.newton`) fits it until the distance to the optimum is proven to be small. It
     needs the complete matrix of features in memory.
 
@@ -101,7 +101,7 @@ class SVMClassifier(Classifier, LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        # the coefficient of a constant column is b; it is penalised like the others
+        # the coefficient of a constant column is b; it is penalized like the others
         if self.intercept:
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None

@@ -49,8 +49,8 @@ def test_the_nearest_are_shown_with_what_was_varied(folder, monkeypatch):
     [
         (ranked([(1, 4), (2, 2)], ["scaling=a,b"]), tied(), "share the first place"),
         (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "luck"),
-        (tied(), tied(stand_in=True), "no verdict"),
-        (tied(), tied(as_it_stands=3), "as it stands"),
+        (tied(), tied(stand_in=True), "not a verdict"),
+        (tied(), tied(as_it_stands=3), "the configuration itself"),
         (EIGHT, tied(), "cannot confirm"),
     ],
 )

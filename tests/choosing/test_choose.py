@@ -76,7 +76,7 @@ def test_the_page_says_which_rows_it_fitted_and_what_of_a_core_it_had(chosen):
     assert "; each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
     dropped = changed(chosen, n_fitted=chosen.card["n_train"])
     written = " ".join(text(dropped).split())
-    assert "is that of the 225 rows that it was measured with." in written
+    assert "has the model that was fitted on 225 rows and measured." in written
     assert "on all 300 rows" not in written
 
 

@@ -154,7 +154,7 @@ def test_subset(columns, scale, rng):
 def test_centred_sums_are_those_of_the_features_less_the_shift(dtype, weights, block_rows):
     parts = accumulate(
         wave, X, Y, P, weights=weights, groups=GROUPS, block_rows=block_rows, dtype=dtype,
-        centre=True,
+        center=True,
     )  # fmt: skip
     bounds = {} if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-4}
     shift = parts[0].shift

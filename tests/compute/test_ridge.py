@@ -101,7 +101,7 @@ FAR = Z + 1e8 * np.arange(1, P + 1)
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-6, 1.0])
 def test_columns_far_from_zero_lose_nothing(alpha):
-    mine = equations(FAR, centre=True)
+    mine = equations(FAR, center=True)
     path = solve_ridge(mine, alpha, intercept=True)
     other = Ridge(alpha, solver="svd").fit(FAR - FAR.mean(0), Y - Y.mean(0))
     np.testing.assert_allclose(path.coef[0].T, other.coef_, rtol=1e-6)
@@ -119,7 +119,7 @@ def test_columns_far_from_zero_that_were_not_centred_are_given_up_not_fitted_wro
 
 def test_a_constant_column_takes_no_weight():
     z = np.hstack([Z, np.full((N, 1), 0.1)])
-    path = solve_ridge(equations(z, centre=True), 1e-12, intercept=True)
+    path = solve_ridge(equations(z, center=True), 1e-12, intercept=True)
     assert not path.coef[0, -1].any()
 
 
@@ -135,7 +135,7 @@ def smooth(dtype, n=400, p=300):
 def test_what_float32_cannot_resolve_is_left_out(alpha):
     z, y = smooth("float32")
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
-    mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", centre=True)
+    mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", center=True)
     path = solve_ridge(mine, alpha, intercept=True)
     kept = int(path.notes[0][0].split()[1])
     assert 5 < kept < 100
@@ -145,7 +145,7 @@ def test_what_float32_cannot_resolve_is_left_out(alpha):
 
 def test_a_loss_that_is_negative_beyond_rounding_is_never_the_best():
     z, y = smooth("float32")
-    mine = accumulate(np.positive, z, y, 300, dtype="float32", centre=True)
+    mine = accumulate(np.positive, z, y, 300, dtype="float32", center=True)
     values, vectors = np.linalg.eigh(mine.gram)
     wild = np.sqrt(2 * mine.target_squares[0] / -values[0]) * vectors[:, :1]
     assert values[0] < 0

@@ -54,7 +54,7 @@ def page(*folders: Results) -> str:
 
 def test_a_leader_is_named_with_its_command() -> None:
     text = page(folder(30, 0.5), boosting(30))
-    assert "**Take ORF.** With 100 features it is significantly better than every other" in text
+    assert "**Use ORF.** With 100 features it is significantly better than every other" in text
     assert "--only label=orf`" in text
     assert "Measured: 30 data sets at M = 100" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| 100 ")]
@@ -77,7 +77,7 @@ def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
     text = page(folder(6, 0.5), boosting(6))
     assert "**Not enough data sets yet.**" in text
     assert f"there are 6, and the rule needs {MIN_DATASETS}" in text
-    assert "Take ORF" not in text
+    assert "Use ORF" not in text
 
 
 def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:

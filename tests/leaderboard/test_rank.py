@@ -395,7 +395,7 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     assert lines[0].endswith("of 3 methods with features at M = 10, over 1 table")
     assert "0.0 % higher error in the median than RKS, lower on 0 of 1 table; " in said
     assert "of CPU time if it is as fast as rks" in said
-    assert "significance is not tested with 1 table: it takes 26" in said
+    assert "significance is not tested with 1 table: at least 26 are needed" in said
     before, _, _ = said.partition("trials to run")
     assert "significance will not be tested: 26 tables are needed, but there are 1" in before
     assert "significantly" not in said
@@ -439,7 +439,7 @@ def test_what_is_said_of_each_kind(board):
     words = ("rank", f"{kinds.__file__}:Transformer", *words)
     said = call(*words, "--set", "bandwidth_parameter=none")
     assert "its bandwidth is not searched, so it gets no place" in said
-    assert "Transformer: not compared: its bandwidth was not searched" in said
+    assert "Transformer is not compared, because its bandwidth was not searched" in said
     assert "--set bandwidth_parameter=NAME" in said
     verdict = said.partition("not compared")[2]
     assert "than RKS" in verdict

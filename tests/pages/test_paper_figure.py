@@ -55,6 +55,8 @@ def test_every_number_is_drawn_or_counted(held, figures, tables):
     drawn = sum(len(points(panel)) for panel in figures[0].axes)
     assert drawn >= tables
     assert drawn + paper_figure.count_not_pictured(own) == len(measured)
+    panels = len(figures[0].axes)
+    assert paper_figure.has_curves(own) == (panels > paper_figure.MOST_PANELS)
 
 
 def test_a_row_per_published_number_has_the_differences_with_their_intervals(held, figures):

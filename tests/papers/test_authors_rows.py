@@ -95,10 +95,10 @@ def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> N
     assert line.half_width == pytest.approx(half_width)
     assert line.verdict == "undecided"
     assert (
-        f"**{equal} of 3 folds** that its authors published agree to four digits, {3 - equal} m"
+        f"**{equal} of 3 folds** that its authors published agree to four digits, and {3 - equal} m"
         in page
     )
-    assert "doe/folds, commit aaaaaaa, save/, licence MIT" in page
+    assert "doe/folds, commit aaaaaaa, save/, license MIT" in page
 
 
 @pytest.mark.parametrize(

@@ -115,10 +115,23 @@ def read_paragraphs(text: str, kind: str, file: str) -> Iterator[Text]:
         line += part.count("\n")
 
 
+def keep_comments(text: str) -> str:
+    """Return the comments of YAML on their lines, a comment after a key as an item of a list."""
+    lines = [line.partition("# ") for line in text.split("\n")]
+    return "\n".join(f"- {said}" if key.strip() and said else said for key, _, said in lines)
+
+
 def read_template(text: str, file: str) -> Iterator[Text]:
-    """Yield the paragraphs of a template, with ``{}`` for each value and without statements."""
+    """Yield the paragraphs of a template, with ``{}`` for each value and without statements.
+
+    Tags of HTML and the keys of YAML are code.
+    """
     text = re.sub(r"\{#.*?#\}|\{%.*?%\}", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
     text = re.sub(r"\{\{.*?\}\}", lambda m: "{}" + "\n" * m[0].count("\n"), text, flags=re.S)
+    if file.endswith(".html.j2"):
+        text = re.sub(r"<[^>]*>", lambda m: "\n" * m[0].count("\n"), text)
+    if file.endswith(".yaml.j2"):
+        text = keep_comments(text)
     yield from read_paragraphs(text, "templates", file)
 
 
