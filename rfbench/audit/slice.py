@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Write by paper what unstated settings change, and what came nearest in its audits."""
+    """Return for each paper the effects of unstated settings, and the result of its audits."""
     from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
 
@@ -60,7 +60,7 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
         paper: render(
             "audit/audits.md.j2",
             effects=lay_out_effects(verification, paper, out),
-            audits=lay_out_audits(verification, paper, out),
+            audits=lay_out_audits(every, paper, out),
         )
         for paper in dict.fromkeys(table.place[0] for table in every)
     }

@@ -217,11 +217,11 @@ def _lies_within(found: NumberRange, reading: Line) -> bool:
     return measure_distance(reading["published"], *ends) == 0.0
 
 
-def lay_out_audits(verification: Verification, paper: str, out: Path) -> Grid:
+def lay_out_audits(every: Sequence[AuditTable], paper: str, out: Path) -> Grid:
     """Lay out what came nearest in the audits of a paper, a line each, with links."""
     head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
     rows = []
-    for audit in collect_ranges(verification).every:
+    for audit in every:
         if audit.kind != "audit" or audit.place[0] != paper:
             continue
         first, nearest = audit.table.iloc[0], audit.nearest

@@ -35,7 +35,7 @@ from rfbench.results import Results
 from rfbench.results.reader import TRIALS
 
 CELLS = "cells"  # folder of the rows that this command measures, below that of the results
-TIMES = frame.SUMS["t_all"]
+ALL_TIMES = frame.SUMS["t_all"]
 RETRIED = ("timeout",)  # the budget cuts off a trial
 
 
@@ -124,7 +124,7 @@ def verify_cell(
             "`rfbench list configs` has all.",
         )
     there, missing = [run.join() for run in runs], [run.find_missing() for run in runs]
-    times = [sum(each.rows[[*TIMES]].sum(axis=1).median() for each in every) for every in there]
+    times = [sum(each.rows[[*ALL_TIMES]].sum(axis=1).median() for each in every) for every in there]
     failed, end = 0, time.monotonic() + budget
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:

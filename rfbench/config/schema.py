@@ -108,6 +108,10 @@ class Experiment(Section):
     checks: list[CheckSpec] = Field(default_factory=list)
     _changed: list[str] = PrivateAttr(default_factory=list)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare the values of all keys, whether or not `--set` gave some of them."""
+        return isinstance(other, Experiment) and dict(self) == dict(other)
+
     @property
     def changed(self) -> list[str]:
         """The settings other than `trials` that `--set` changed, as ``key = value``."""

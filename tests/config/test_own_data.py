@@ -213,7 +213,7 @@ def test_what_is_known_of_data_follows_their_content(mine, source):
         np.save(mine.folder / "rows" / "X.npy", np.arange(2.0 * n).reshape(n, 2))
         np.save(mine.folder / "rows" / "y.npy", np.arange(n) + 0.5)
         (mine.folder / "mine.py").write_text(
-            CODE.replace("(n=30)", f"(n=30, m={n})").replace(
+            CODE.replace("(n=30)", f"(n=30, m={n:<{n}})").replace(
                 "arange(3.0 * n)", "arange(3.0 * (n := m))"
             )
         )

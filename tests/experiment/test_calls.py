@@ -37,13 +37,14 @@ def test_each_function_is_there():
 def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, monkeypatch):
     """In the order of the calls, relative to the current folder; an error is its own text."""
     folder = folders[0]
-    calls = [(folder, False, tmp_path / "here", None, DRAWN)]
+    calls = [(folder, False, tmp_path / "here", None, DRAWN, None)]
     here = list(fanout.call("draw", calls, 1))
     monkeypatch.chdir(tmp_path)
-    others = [(folder, False, Path("there"), None, DRAWN)]
-    others.append((tmp_path / "absent", False, tmp_path / "x", None, DRAWN))
+    others = [(folder, False, Path("there"), None, DRAWN, None)]
+    others.append((tmp_path / "absent", False, tmp_path / "x", None, DRAWN, None))
     *there, (nothing, error) = fanout.call("draw", others, 2)
-    for (one, none), (other, no) in zip(here, there, strict=True):
+    for ((one, left_out), none), ((other, _), no) in zip(here, there, strict=True):
+        assert left_out == []
         assert none == no == ""
         assert [Path(each).read_bytes() for each in one] == [
             Path(each).read_bytes() for each in other

@@ -76,7 +76,7 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
     runner.run(plan_run([experiment], folder))
     with pytest.raises(ConfigError, match="--allow-imports"):
         replay(folder, "1")
-    with pytest.raises(MethodError, match=r"mine\.py .*not there"):
+    with pytest.raises(MethodError, match=r"mine\.py .*does not exist"):
         replay(folder, "1", allow_imports=True)
     monkeypatch.chdir(tmp_path)
     assert replay(folder, "1", allow_imports=True).differences == {}

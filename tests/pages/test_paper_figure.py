@@ -109,9 +109,7 @@ def test_a_hollow_mark_far_from_the_band_is_at_the_edge_with_its_number(held, fi
 
 def test_letters_have_7_points_at_the_width_of_a_page(held):
     with apply_style():
-        figure = paper_figure.draw_numbers(
-            paper_figure.select_pictured(paper._own(held, "eerf2018"))
-        )
+        figure = paper_figure.draw_numbers(paper_figure.select_pictured(held.of_papers("eerf2018")))
         assert figure.get_figwidth() <= PAGE_WIDTH
         texts = [text for text in figure.findobj(Text) if text.get_text()]
         assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS

@@ -44,11 +44,11 @@ def mixed() -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A folder with results and their pages, the files that were written, and those read."""
     read: list[Path] = []
-    pieces = results.reader.iterate_pieces
+    lines = results.reader._lines
 
     def counted(file: Path) -> object:
         read.append(file)
-        return pieces(file)
+        return lines(file)
 
     def refuse(*_: object) -> None:
         raise AssertionError("what is on the disk plays no part")
@@ -57,7 +57,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.chdir(tmp_path_factory.mktemp("whole"))
         mixed()
         patch.setattr("rfbench.datasets.is_on_disk", refuse)
-        patch.setattr(results.reader, "iterate_pieces", counted)
+        patch.setattr(results.reader, "_lines", counted)
         written = write(["results"], "pages/deep")
         yield SimpleNamespace(top=Path.cwd(), written=written, read=read)
 

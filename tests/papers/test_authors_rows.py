@@ -141,7 +141,7 @@ def test_a_trial_takes_the_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
-        pytest.raises(ConfigError, match="rows of 2 folds for rks on digits"),
+        pytest.raises(ConfigError, match="rows for 2 folds of rks on digits"),
     ):
         read_config(tmp_path / "folds.yaml")
 
