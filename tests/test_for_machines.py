@@ -82,7 +82,7 @@ def test_results_are_looked_for_where_runs_write_them(
     monkeypatch.chdir(tmp_path)
     for command in ("table", "plot"):
         assert "The default folder results does not exist" in call(command, code=2)
-    write([{"M": 10}, {"M": 20}], "a")
+    write([{"M": M, "sampler": name, "error": M} for M in (10, 20) for name in ("rks", "orf")], "a")
     shutil.move(write([{"M": 10, "dataset": "eeg"}], "b"), tmp_path / "set" / "b")
     monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "set"))
     assert "eeg" in call("table")

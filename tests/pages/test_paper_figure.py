@@ -87,7 +87,7 @@ def test_accuracies_are_turned_into_errors_and_what_is_not_compared_is_hollow(he
     paper.render_figure(changed, "eerf2018")
     (panel,) = figures[0].axes
     names = [label.get_text().partition(",")[0].lower() for label in panel.get_yticklabels()]
-    shown = paper_figure.select_pictured(paper._own(changed, "eerf2018"))
+    shown = paper_figure.select_pictured(changed.of_papers("eerf2018"))
     difference = dict(zip(shown["method"], shown["difference"], strict=True))
     for x, y, mark in points(panel):
         name = names[round(y)]

@@ -100,6 +100,6 @@ def test_the_checks_are_those_that_a_decorator_says():
     # It says that it serves the Gaussian kernels alone, and its class serves every one.
     with pytest.raises(CheckFailed, match="not rejected: nothing is raised"):
         checks.serves_its_kernels_with_the_columns_asked_for(plain)
-    assert "have a bias" in plain.claims_none
+    assert "are biased" in plain.claims_none
     assert replace(plain, unbiased=True).claims_none == ""
     assert [claim.name for claim in plain.claims()] == ["offset", "paired"] * 2
