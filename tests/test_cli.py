@@ -259,7 +259,7 @@ def test_a_file_of_several_runs(here):
 
 def test_a_label_of_a_table_is_listed_as_its_sampler():
     shown = call("list", "samplers", "nystroem-kmeans")
-    assert shown.startswith("nystroem-kmeans: as nystroem, with the centres of k-means")
+    assert shown.startswith("nystroem-kmeans: as nystroem, with the centers of k-means")
     assert call("list", "samplers", "nystroem") in shown
 
 

@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Write by paper what unstated settings change, and what came nearest in its audits."""
+    """Write for each paper the effects of unstated settings, and the nearest audited results."""
     from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
 

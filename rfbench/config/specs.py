@@ -154,7 +154,7 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        if set(flat) & set(SOURCES):  # {eeg: {file: ...}} is user data, not the data set eeg
+        if set(flat) & set(SOURCES):  # a file named eeg is user data, not the data set eeg
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
 
@@ -186,9 +186,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     parameters = {key: given for key, given in value.items() if key not in absent}
     name = value.get("name") or own.make_default_name(parameters)
     if name in catalog.list_names():
-        raise ValueError(
-            f"'{name}' is a data set of the catalogue; rename yours: `name: my-{name}`"
-        )
+        raise ValueError(f"'{name}' is a data set of the catalog. Rename yours: `name: my-{name}`")
     return {"name": name, "parameters": parameters}
 
 

@@ -123,6 +123,6 @@ def make_size_error(what: str) -> DataError:
     """Return the error for a file that exceeds the limit."""
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
-        "No file in the catalogue is that large.",
+        "No file in the catalog is that large.",
         "Remove the file and get it again from its original home.",
     )

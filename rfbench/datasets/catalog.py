@@ -149,7 +149,7 @@ class Entry(_CatalogSection):
         for what, actual, expected in facts:
             if actual != expected:
                 raise DataError(
-                    f"{self.name} has {what} {actual}, but {expected} in the catalogue.",
+                    f"{self.name} has {what} {actual}, but {expected} in the catalog.",
                     "The files are a different version of the data, or a part of it.",
                     f"Get the files again with `rfbench data fetch {self.name}`.",
                 )

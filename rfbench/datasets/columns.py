@@ -209,7 +209,7 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
                 what = f"All columns of {name} are constant."
-                raise DataError(what, "Nothing can be learnt from them.")
+                raise DataError(what, "Nothing can be learned from them.")
             constant = list(X.columns[~varies])
             notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
             numbers = numbers if varies.all() else numbers[:, varies]
@@ -290,7 +290,7 @@ class Table:
     y: pd.Series[Any]
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if given
     notes: list[str] = field(default_factory=list)  # descriptions of the conversion, in sentences
-    comma: bool | None = None  # whether a target of strings has a decimal comma; None: unknown
+    comma: bool | None = None  # True if a target of strings has a decimal comma, None if unknown
     assumed: list[str] = field(default_factory=list)  # notes that name another option
     guesses: list[str] = field(default_factory=list)  # assumed notes that a run does not accept
     dates: str | None = None  # format of a target of dates, which is learnt as days since `EPOCH`
@@ -433,7 +433,7 @@ class Table:
         if different < 2:
             raise DataError(
                 f"{what} is constant." if different else f"{what} has no value.",
-                "Nothing can be learnt.",
+                "Nothing can be learned.",
                 "Name another column.",
             )
         given = [str(label) for label in labels] if len(labels) == different else []

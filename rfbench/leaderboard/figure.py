@@ -135,7 +135,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         _limit(panel, timed)
     figure.axes[0].set_ylabel(f"test error / that of {base}")
     _add_legend(figure, looks, 2 if alone else len(FAMILIES))
-    figure.draw_without_rendering()  # the layout is computed: names lie where there is room
+    figure.draw_without_rendering()  # the layout is computed, names are placed in it
     for panel, size in zip(panels, sizes, strict=True):
         _name_marks(panel, [line for line in size.lines if line.search > 0])
     return figure
@@ -238,9 +238,10 @@ def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> byt
 
 
 def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
-    """Draw medians with their intervals by question; the questions `apart` have another panel.
+    """Draw the medians of each question with their intervals.
 
-    A ratio is grey if its interval contains 1, and hollow if it has no interval.
+    The questions `apart` have a separate panel. A ratio is gray if its interval
+    contains 1, and hollow if it has no interval.
     """
     panels = [
         {name: bars for name, bars in questions.items() if (name in apart) == other}

@@ -207,7 +207,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
             if fit is None or not has_variation(targets):
-                self.notes_.append("the target or the rows do not vary: no metric was learnt")
+                self.notes_.append("the target or the rows do not vary: no metric was learned")
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
@@ -381,7 +381,7 @@ def gradient_outer_product(
 @sampler(
     "rfm-rff",
     kernels=GAUSSIAN,
-    about="random Fourier features of a metric that is learnt from the gradients of a few fits",
+    about="random Fourier features of a metric that is learned from the gradients of a few fits",
     contract={"float32_tolerance": 1e-3},
     forms=(Form({"rounds": 2}), Form({"metric": "full", "score_rows": 40})),
 )

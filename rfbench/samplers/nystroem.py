@@ -91,7 +91,7 @@ class NystroemMap(KernelColumns):
     kernels=ANY,
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
-        "nystroem-kmeans": "as nystroem, with the centres of k-means as landmarks",
+        "nystroem-kmeans": "as nystroem, with the centers of k-means as landmarks",
         "nystroem-rpcholesky": "as nystroem, with random pivots of a Cholesky factor as landmarks",
         "nystroem-recursive-rls": "as nystroem, with landmarks drawn by recursive leverage scores",
     },

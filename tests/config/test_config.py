@@ -191,7 +191,7 @@ def test_a_wrong_override(tmp_path, override, sentence):
         (
             "dataset: digits",
             "dataset: {eeg: {file: a.csv}}",
-            "'eeg' is a data set of the catalogue",
+            "'eeg' is a data set of the catalog",
         ),
         ("dataset: digits", "dataset: {sklearn: null}", "`sklearn` has no value"),
         *(

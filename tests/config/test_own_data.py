@@ -92,7 +92,7 @@ def test_paths_start_at_the_configuration(mine):
         ("{file: prices.csv, load: mine.py:rows}", "cannot have a key"),
         ("{sklearn: wine, header: false}", "cannot have a key 'header'"),
         ("{file: prices.csv, target: price, header: 1}", "header is 1"),
-        ("{file: prices.csv, target: price, name: eeg}", "of the catalogue"),
+        ("{file: prices.csv, target: price, name: eeg}", "of the catalog"),
         ("{openml: abc}", "openml is 'abc'"),
     ],
 )

@@ -68,7 +68,7 @@ def test_what_was_read_is_compared_with_the_entry():
     right = (X, y, 2)
     entry.check(*right)
     for position, wrong in enumerate([np.zeros((4, 108)), np.array([1, 1, 0]), 1]):
-        with pytest.raises(DataError, match="but .* in the catalogue"):
+        with pytest.raises(DataError, match="but .* in the catalog"):
             entry.check(*right[:position], wrong, *right[position + 1 :])
     for others in ((X + 1e-9, y), (X, np.array([1, 0, 0]))):
         with pytest.raises(DataError, match="sha256 of its arrays"):
