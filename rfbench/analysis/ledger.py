@@ -318,9 +318,9 @@ def count_by_table(verification: Verification) -> pd.DataFrame:
 def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
     """Return the means of trials that were added after a look, a line per paper, method and size.
 
-    ``paper``, ``experiment``, ``method``, ``M``; ``counted`` and ``added``, numbers of trials;
-    ``mean`` and ``mean_added`` of the error in percent, or of the spectral kernel error if there is
-    no error.
+    A line has ``paper``, ``experiment``, ``method`` and ``M``. ``counted`` and ``added`` are
+    numbers of trials. ``mean`` and ``mean_added`` are means of the error in percent, or of the
+    spectral kernel error if there is no error.
     """
     rows = collection.rows
     if "paper" not in rows:  # the collection is empty

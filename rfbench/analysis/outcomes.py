@@ -48,7 +48,7 @@ class Outcome:
     wanted: int = 0  # number of data sets of the claim
     # Data sets without all comparisons: the metric and the other method of each missing one.
     missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    # data sets with a reason, see `rfbench.analysis.chance`
+    # data sets on which nothing is decided, with the reason of `rfbench.analysis.chance`
     undecided: tuple[tuple[str, str], ...] = ()
     stand_ins: tuple[str, ...] = ()  # substitutes for the paper's data sets
     on_stand_ins: str = ""  # verdict on the substitutes alone

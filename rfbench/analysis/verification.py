@@ -126,7 +126,7 @@ def verify_outside(held: Verification) -> dict[str, Verification]:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
             except Exception as error:  # its files were written by anybody
-                log.warning("left out: %s: %s", name, error)
+                log.warning("%s is left out: %s", name, error)
     return found
 
 

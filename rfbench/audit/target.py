@@ -10,7 +10,7 @@ from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.papers.models import SECONDS, Claim, Published
 
 TARGET_GRAMMAR = (
-    "PAPER/ITEM/DATASET, as in published.csv; several items as ITEM,ITEM; or PAPER/CLAIM/DATASET"
+    "PAPER/ITEM/DATASET, as in published.csv (several items as ITEM,ITEM), or PAPER/CLAIM/DATASET"
 )
 
 

@@ -81,7 +81,7 @@ def _directions(
 
 LAWS: dict[Callable[..., Array], tuple[str, str]] = {
     wrong_axis: (
-        "lengths on the wrong axis: they scale coordinates where they should scale frequencies",
+        "lengths on the wrong axis: they scale coordinates instead of frequencies",
         "Multiply the rows that are frequencies, not the columns, by the lengths.",
     ),
     unsigned: (
@@ -142,8 +142,8 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     )
     lengths = {
         s: "bandwidth squared: the frequencies are divided by its square",
-        1 / s: "bandwidth ignored: the frequencies have that of 1",
-        0.5**0.5: "another convention, exp(-|x - y|^2 / s^2): the bandwidth is s / sqrt(2); "
+        1 / s: "bandwidth ignored: the frequencies are drawn for bandwidth 1",
+        0.5**0.5: "another convention, exp(-|x - y|^2 / s^2), with bandwidth s / sqrt(2); "
         f"--bandwidth {s * 0.5**0.5:.4g} tests that",
         **{
             (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes

@@ -128,7 +128,7 @@ def answer(claim: MapClaim, found: Measurement) -> str:
     if not found.falls:
         return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
     seen = max(found.seen, SEEN)
-    return f"{name} kernel: no bias of {seen:.2g} errors of one draw; M = {found.M}"
+    return f"{name} kernel: no bias of {seen:.2g} errors of one draw, M = {found.M}"
 
 
 def list_causes(found: Measurement) -> list[str]:

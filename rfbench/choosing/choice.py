@@ -58,7 +58,7 @@ class Choice(NamedTuple):
     """Model that was chosen for a table, and its measurements."""
 
     folder: Path
-    model: Model  # fitted, see `fit_last`
+    model: Model  # fitted by `fit_last`
     others: Mapping[str, Model]  # best model of each family, not fitted
     card: Mapping[str, Any]  # content of model.json, see `choose`
 

@@ -76,7 +76,7 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
             mark = "  differs" if metric in repeated.differences else ""
             echo(f"{metric:24} {float(before):18.12g} {value:18.12g}{mark}")
     if then["status"] != now["status"]:
-        echo(f"status: {then['status']} before, {now['status']} now: {now.get('message', '')}")
+        echo(f"status {then['status']} before, {now['status']} now: {now.get('message', '')}")
     if repeated.differences:
         echo("BLAS core: {} when measured, {} now".format(*repeated.cores))
     if not repeated.agrees:

@@ -60,10 +60,11 @@ def write_paper(folder: Path) -> None:
     files.make_folder(folder)
     configuration = (folder / f"{name}_table1").with_suffix(".yaml")
     templates = {folder / file: f"new_{file}.j2" for file in (PAPER, PUBLISHED, CLAIMS)}
-    for file, template in {**templates, configuration: "new_table.yaml.j2"}.items():
+    templates[configuration] = f"new_table{configuration.suffix}.j2"
+    for file, template in templates.items():
         files.write_named(file, render(template, name=name, folder=folder).encode())
         echo(file)
-    echo(f"Try: rfbench run {folder}\nThen: rfbench verify {folder}")
+    echo(f"Try: rfbench run {folder}\n     rfbench verify {folder}")
 
 
 @click.command(short_help="Write a configuration for a data file, or a paper folder.")

@@ -75,7 +75,7 @@ READING_OPTIONS = (
     click.option("--decimal", help="Decimal sign of a CSV (default: detected)."),
     click.option(
         "--encoding",
-        help="Encoding of a CSV: utf-8, utf-16, latin-1 (default: detected).",
+        help="Encoding of a CSV, such as utf-8, utf-16 or latin-1 (default: detected).",
     ),
     click.option(
         "--missing",

@@ -83,7 +83,7 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
 @click.option(
     "--trials",
     type=POSITIVE_INTEGER,
-    help="With --cell: number of trials; default: those of the configuration.",
+    help="With --cell: number of trials, by default as in the configuration.",
 )
 @click.option(
     "--budget",

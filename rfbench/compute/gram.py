@@ -59,8 +59,8 @@ def accumulate_groups(
     n_columns : int
         p, the number of features.
     groups : integer array, shape (n,), or None
-        Codes 0..G-1 (folds, classes); None: all rows are one group. It is fastest if the rows of a
-        group are adjacent.
+        Codes 0..G-1 (folds, classes). If None, all rows are one group. It is fastest if the
+        rows of a group are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32

@@ -38,9 +38,9 @@ COLUMNS_PER_SIDE = 300
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
-# Relative accuracy of solutions; the ratio of penalty and norm of K below which float32 cannot be
-# used as a preconditioner; and the maximum number of steps. Measured on RKS features (M = 1,000,
-# penalties 1e-3 to 1e4): with SINGLE as it is or halved, 14 of 15 penalties are solved; doubled,
+# Relative accuracy of solutions, the ratio of penalty and norm of K below which float32 cannot be
+# used as a preconditioner, and the maximum number of steps. Measured on RKS features (M = 1,000,
+# penalties 1e-3 to 1e4): with SINGLE as it is or halved, 14 of 15 penalties are solved, and doubled
 # 13. ACCURACY doubled or halved changes neither the time nor the error, 1e-11. All solutions need
 # at most 8 of the MOST_STEPS.
 ACCURACY = 1e-12

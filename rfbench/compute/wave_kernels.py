@@ -56,9 +56,9 @@ class _Numbers(NamedTuple):
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# By definition: 1 / pi; 1.5 2^52 (1.5 2^23 in float32), at which the spacing of floating-point
-# numbers is 1, so that adding it rounds to the nearest k; the parts of pi: the first has 38 bits
-# and the second the rest (9, 9 and the rest in float32; Cody and Waite 1980). The coefficients are
+# By definition 1 / pi, and 1.5 2^52 (1.5 2^23 in float32), at which the spacing of floating-point
+# numbers is 1, so that adding it rounds to the nearest k. The first part of pi has 38 bits and the
+# second the rest (9, 9 and the rest in float32, as in Cody and Waite 1980). The coefficients are
 # computed by Remez exchange with 60 digits (see the module docstring): errors of 4e-18 (cosine) and
 # 1.1e-16 (sine), in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C
 # library. Doubling any of these numbers makes the results wrong.

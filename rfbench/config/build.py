@@ -54,10 +54,10 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
 def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     """Return the properties of the experiment's solver on which its trials depend.
 
-    ``selection``: how it selects the penalty (see `rfbench.solvers.Solver`); 'fixed' without a
-    solver, and for external estimators. ``uses_features``: whether it uses the features; otherwise
-    it uses the rows themselves. Imported classes have the same properties (see
-    `get_sampler_properties`).
+    ``selection`` is how it selects the penalty (see `rfbench.solvers.Solver`). It is 'fixed'
+    without a solver, and for external estimators. ``uses_features`` is True if it uses the
+    features, and False if it uses the rows themselves. Imported classes have the same properties
+    (see `get_sampler_properties`).
     """
     solver = asked_solver(experiment)
     return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}

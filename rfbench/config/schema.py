@@ -60,7 +60,8 @@ def _bandwidth(value: Any) -> Any:
     widen = value.get("widen", False)
     if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
         raise ValueError(
-            f"write {{cv: ..., widen: true}} with a list; each is {bandwidths.ALLOWED.words}"
+            "write {cv: ..., widen: true} with a list in which each is "
+            f"{bandwidths.ALLOWED.words}"
         )
     return {"cv": listed, "widen": widen}
 
@@ -119,7 +120,7 @@ class Experiment(Section):
 
     @property
     def sizes(self) -> list[int | None]:
-        """The distinct numbers of features; None: as many as a sampler keeps."""
+        """The distinct numbers of features, or None for as many as a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
     def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:

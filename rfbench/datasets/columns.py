@@ -290,7 +290,7 @@ class Table:
     y: pd.Series[Any]
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if given
     notes: list[str] = field(default_factory=list)  # descriptions of the conversion, in sentences
-    comma: bool | None = None  # whether a target of strings has a decimal comma; None: unknown
+    comma: bool | None = None  # True if a target of strings has a decimal comma, None if unknown
     assumed: list[str] = field(default_factory=list)  # notes that name another option
     guesses: list[str] = field(default_factory=list)  # assumed notes that a run does not accept
     dates: str | None = None  # format of a target of dates, which is learned as days since `EPOCH`

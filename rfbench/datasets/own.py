@@ -25,8 +25,8 @@ from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 # keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# Version of the identities, by definition; incremented with each change. Changes after 1: two
-# categories had two columns; after 2: `run` and `choose` read files differently.
+# Version of the identities, by definition; incremented with each change. In version 1 two
+# categories had two columns. In version 2 `run` and `choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]

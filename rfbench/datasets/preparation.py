@@ -494,7 +494,7 @@ def describe(notes: Iterable[Note]) -> list[str]:
         "text numbers": "Read as numbers, without percent signs, currency signs and thousands "
         "separators: {}.",
         "gaps": "Missing values become the mean of the training set, with a column that marks "
-        "them; missing categories are a category: {}.",
+        "them. Missing categories are a category: {}.",
         CONSTANT: "Left out, constant: {}.",
         EMPTY: "Left out, without any value: {}.",
         IDENTIFIER: "Left out, because they name the rows: {}.",

@@ -16,8 +16,8 @@ from rfbench.errors import DataError
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that name the rows
 SEVERAL_UNITS = "several units"  # strings that are numbers with different units
-# Fewer strings may all be different and still be categories. Chosen without a measurement: halved,
-# ten classes with a row each count as names; doubled, 30 names of shops count as categories.
+# Fewer strings may all be different and still be categories. Chosen without a measurement. Halved,
+# ten classes with a row each count as names. Doubled, 30 names of shops count as categories.
 LEAST_NAMES = 20
 MOST_NAMED = 8  # maximum number of names in a message; doubled, it does not fit on a line
 _ONLY_WORDS = infer_dtype(["word"])  # the name that pandas gives to a column of strings
@@ -180,7 +180,7 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
     if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
-        text = column.astype(str).astype(object)  # which makes each word anew
+        text = column.astype(str).astype(object)  # makes a new string of each value
     return text.where(there & (text.str.strip() != ""), None)
 
 
@@ -317,7 +317,7 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
 
 
 def to_days(name: str, column: pd.Series[Any]) -> Array:
-    """Return the time of each row from a column: dates in days, or numbers; NaN for gaps.
+    """Return the time of each row from a column of dates (in days) or numbers, NaN for gaps.
 
     Raise DataError for other columns.
     """

@@ -56,7 +56,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
             f"{type(error).__name__}: {error}.",
-            "Start it, or correct the address; dask comes with pip install 'rfbench[dask]'.",
+            "Start it, or correct the address; pip install 'rfbench[dask]' installs dask.",
         ) from error
 
 

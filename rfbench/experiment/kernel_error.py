@@ -12,7 +12,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 # Number of rows from which on Lanczos iterations are used. Measured by `python -m
-# scripts.bench.doubled`: doubled, 600 rows take 8 times as long; halved, 300 rows take .4 of the
+# scripts.bench.doubled`. Doubled, 600 rows take 8 times as long. Halved, 300 rows take .4 of the
 # time, but values of published rows would change by up to 1e-6, relatively.
 LANCZOS_FROM = 400
 # A restart costs about ten products with the matrix, and 25 restarts cost as much as the dense

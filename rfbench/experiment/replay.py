@@ -93,7 +93,7 @@ class Replay:
     folder: Path
     row: dict[str, str]  # as in the file
     again: dict[str, Any]  # as measured now
-    differences: dict[str, tuple[float, float]]  # old and new values, see `find_differences`
+    differences: dict[str, tuple[float, float]]  # old and new values
     # The processor cores that the BLAS used then and now; with different cores, sums are computed
     # in a different order.
     cores: tuple[str, str]

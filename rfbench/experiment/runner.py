@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 NO_LIMIT = (
     "This system does not enforce limits of memory: a trial that exceeds its share may slow "
-    "this machine down or be killed; matrices of known size are still rejected."
+    "this machine down or be killed. Matrices of known size are still rejected."
 )
 
 

@@ -56,7 +56,7 @@ class Call:
 
     name: str
     words: tuple[Any, ...]
-    folder: str  # with the variables, see `read_surroundings`
+    folder: str  # current folder of the caller
     variables: dict[str, str]
 
 

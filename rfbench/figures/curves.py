@@ -27,15 +27,15 @@ MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
 # Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
 MOST_DATASETS = 12
-# What the sums of times hold, see `rfbench.analysis.frame.SUMS`.
+# The parts of a trial that each sum of times in `rfbench.analysis.frame.SUMS` contains.
 TIMES = {
     "drawing": "choosing the features and computing them",
     "fit": "computing the features and the fit",
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# A share of the height of a panel, in which lines cannot be told apart: the width of a line in a
-# panel of 2 inches, 1.1 points of 144. Doubled, lines that can be told apart would not be drawn.
+# Lines closer than this share of the height of a panel look equal: the width of a line in a panel
+# of 2 inches, 1.1 points of 144. Doubled, lines that look different would not be drawn.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
@@ -246,9 +246,9 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
     where = "" if n == N else " with a positive value at every point"
     trials = f"{high} {'trial' if high == 1 else 'trials'}"
     return (
-        f"Median over {of} data sets{where}; of each the mean over "
+        f"Median over {of} data sets{where}; for each the mean over "
         f"{trials if low == high else f'{low} to {trials}'} is divided by "
-        f"that of {find_displayed_name(BASELINE)}"
+        f"the mean of {find_displayed_name(BASELINE)}"
     )
 
 

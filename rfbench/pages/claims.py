@@ -25,7 +25,7 @@ MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# When git first has the form of a claim, see `committed.COMMIT_ORDER_LABELS`, in a word or two.
+# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which git first has a claim's form.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",

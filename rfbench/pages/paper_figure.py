@@ -45,7 +45,7 @@ SETTINGS_MARKS = {
     "rematched": ("v", GREEN),
 }
 # Rows of a forest plot that fill a page, and its panels side by side. With twice as many panels,
-# names leave no room for the intervals.
+# names leave no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
 # Inches of a row and of a panel of curves; rows are as high as text of 7.5 points with its space.
 # Halved, names overlap.
@@ -60,8 +60,8 @@ OFF_AXIS = 3
 EDGE = 0.2
 # Sizes in points: chosen by eye. Doubled, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS); of twice as many the
-# numbers overlap. With twice as many columns LEGEND is cut.
+# Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS). With twice as many
+# ticks the numbers overlap. With twice as many columns LEGEND is cut.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -199,7 +199,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     else:
         gap = (most / least) ** 0.06
         least, most = least / gap, most * gap
-    if (value > most).any():  # room for the numbers at the edge
+    if (value > most).any():  # space for the numbers at the edge
         most = most + EDGE * (most - least) if points else most * (most / least) ** EDGE
     if (value < least).any():
         least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE

@@ -33,10 +33,10 @@ SETTINGS_LABELS = {
     "rematched": "tuned to match, corrected",
     OWN_SETTINGS: "equally tuned",
 }
-# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each; more share a line per
-# data set and size, if that makes at most MAX_LINES; more than that are counted, and the figure
-# shows them. The largest tables here have 12 numbers, 32 lines and 274 numbers; with both bounds
-# doubled, a page with 32 numbers would have 64 lines of errors.
+# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each. More numbers share a
+# line per data set and size, if there are at most MAX_LINES lines. Otherwise they are counted, and
+# the figure shows them. The largest tables here have 12 numbers, 32 lines and 274 numbers. With
+# both bounds doubled, a page with 32 numbers would have 64 lines of errors.
 MAX_NUMBERS, MAX_LINES = 20, 40
 NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
 NOT_COMPARED = " (not compared)"
@@ -238,7 +238,7 @@ def _format_short(value: float, unit: str) -> str:
 
 
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
-    """Write both numbers; bold: near; with a question mark: undecided."""
+    """Write both numbers, in bold if near, and with a question mark if undecided."""
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
 

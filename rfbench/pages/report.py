@@ -18,7 +18,8 @@ from rfbench.pages.templates import render
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# First lines of the front page: today's, the one before, and the one of a folder without a report.
+# First lines of the front page: the current one, the earlier one, and the line of a folder without
+# a report.
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
@@ -161,7 +162,7 @@ def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str 
             for file, content in {f"{name}.md": page, f"{name}.png": picture, **tables}.items()
         }
     except Exception as error:  # the texts of the paper were written by anybody
-        log.warning("left out: %s: %s", name, error)
+        log.warning("%s is left out: %s", name, error)
         return {}
 
 

@@ -492,7 +492,7 @@ def _of_the_last_configuration(
     current = rows["setting"].isin(manifest["settings"])
     if not current.all():
         notes.append(
-            f"Not shown: rows of earlier configurations in {TRIALS}, which measure something else: "
+            f"Rows of earlier configurations in {TRIALS} measure something else. Not shown: "
             f"{(~current).sum()}."
         )
         rows = rows[current].reset_index(drop=True)

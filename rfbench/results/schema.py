@@ -127,7 +127,7 @@ _WHAT = (
     Column("kernel", TEXT, "kernel"),
     Column("bandwidth", NUMBER, "bandwidth of the kernel", "of the prepared rows"),
     Column("bandwidth_rule", TEXT, "the rule or the number that the configuration gives"),
-    Column("feature_map", TEXT, "offset: cos(w x + b); paired: cos(w x) and sin(w x)"),
+    Column("feature_map", TEXT, "offset for cos(w x + b), paired for cos(w x) and sin(w x)"),
     Column("M", INTEGER, "features, as the papers count them", required=True),
     Column("columns", INTEGER, "real columns used by the solver"),
     Column("feature_bytes", INTEGER, "features of one row, as the method stores them", "bytes"),
@@ -136,7 +136,7 @@ _WHAT = (
     Column("solver", TEXT, "solver"),
     Column("alpha", NUMBER, "penalty, in its convention"),
     Column(
-        "alpha_convention", TEXT, "absolute: alpha as in the solver's formula; per-sample: n alpha"
+        "alpha_convention", TEXT, "absolute (as in the solver's formula) or per-sample (n alpha)"
     ),
     Column("alpha_scale_free", NUMBER, "absolute penalty / mean squared norm of the features"),
     Column("selection", TEXT, "how the penalty was chosen"),

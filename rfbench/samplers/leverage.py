@@ -45,7 +45,7 @@ class WeightedPool(ScoredFeatures):
     score_rows : int or float, default=1.0
         Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
-        l; None: n_components, as in the experiments of Liu et al. (2020).
+        Number l, by default n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True
@@ -171,7 +171,7 @@ class LeverageRFF(WeightedPool):
     score_rows : int or float, default=1.0
         Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
-        l; None: n_components, as in the experiments of Liu et al. (2020).
+        Number l, by default n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True
@@ -269,7 +269,7 @@ class SurrogateLeverage(WeightedPool):
     score_rows : int or float, default=1.0
         Number or fraction of scored rows. n in the scores is their number.
     pool_size : int or None, default=None
-        l; None: n_components, as in the experiments of Liu et al. (2020).
+        Number l, by default n_components, as in the experiments of Liu et al. (2020).
     replace : {True}, default=True
         Draws are with replacement.
     reweight : {True, 'inverse'}, default=True

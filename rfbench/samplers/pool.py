@@ -70,7 +70,7 @@ def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
 
 
 def centers_target(choice: bool | str, targets: Array) -> bool:
-    """Return True if the mean of the target is subtracted; 'auto': if it has several columns."""
+    """Return True if the target is centered, with 'auto' if it has several columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 

@@ -81,10 +81,10 @@ class ProjectedFeatures(RandomFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
-        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
-        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
-        map.)
+        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
+        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
+        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
+        columns in the paired map.)
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)

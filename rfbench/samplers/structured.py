@@ -27,7 +27,7 @@ _CHUNK_ELEMENTS = 2**17
 # Columns of the rows up to which one product with all frequencies takes less time. Measured, CPU ms
 # of 4,000 rows and 1,000 frequencies in float32, the product and then sorf, fastfood, circulant:
 # 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29, 26 with 200, 24, 27, 31, 19
-# with 256. In float64 sorf is ahead from 200 on.
+# with 256. In float64 sorf is fastest from 200 on.
 DENSE_COLUMNS = 128
 
 

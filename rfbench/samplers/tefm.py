@@ -50,10 +50,10 @@ class TEFMG(ProjectedFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
-        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
-        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
-        map.)
+        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
+        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
+        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
+        columns in the paired map.)
     power : {0}, default=0
         Power of F'F before the sketch. The paper does not state it for its figures; 0 is our
         choice.
@@ -117,10 +117,10 @@ class TEFMS(ProjectedFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
-        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
-        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
-        map.)
+        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
+        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
+        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
+        columns in the paired map.)
     sketch : {'hadamard'}, default='hadamard'
         The transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
 
@@ -200,10 +200,10 @@ class TruncatedSVD(ProjectedFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
-        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
-        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
-        map.)
+        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
+        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
+        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
+        columns in the paired map.)
 
     Notes
     -----
@@ -259,10 +259,10 @@ class CompactFeatures(ProjectedFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F; None: 4 n_components, as in the figures of TEFM. The offset map
-        has D = base_size columns, the paired map D = 2 base_size; l is at most D. (Random kitchen
-        sinks have these D columns with M = base_size. With M = l they have 2l columns in the paired
-        map.)
+        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
+        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
+        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
+        columns in the paired map.)
     projection : {'gaussian'}, default='gaussian'
         The entries of P are independent, N(0, 1/l).
 

@@ -341,7 +341,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             raise MethodError(
                 "selection is 'loo', and the rows have groups.",
                 "Leaving out a single row keeps the other rows of its group.",
-                "Use selection: cv5; its folds are complete groups.",
+                "Use selection: cv5. Its folds are complete groups.",
             )
         if selection == LOO and self.features_ is not None and uses_target(self.features_):
             raise MethodError(

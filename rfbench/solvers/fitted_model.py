@@ -78,7 +78,7 @@ class FittedModel(ABC):
         Set by `fit`. The attributes of the same names, with an underscore, read it.
     """
 
-    # True: the model is fitted on features; False: on the rows themselves.
+    # True if the model is fitted on features, and False if it is fitted on the rows themselves.
     uses_features: ClassVar[bool] = True
     # True: the model has decisions that can be scored.
     predicts: ClassVar[bool] = True

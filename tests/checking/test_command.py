@@ -88,7 +88,7 @@ def test_the_answer_stands_first_and_the_table_is_short():
 def test_what_is_right_ends_with_0():
     output = said("waves", "--bandwidth", "2")
     seen = 0.1 if NIGHTLY else 0.27
-    assert output.startswith(f"yes  gaussian kernel: no bias of {seen} errors of one draw; M = 16")
+    assert output.startswith(f"yes  gaussian kernel: no bias of {seen} errors of one draw, M = 16")
     assert "5 of 5 promises" in output
     path = "sklearn.kernel_approximation.RBFSampler"
     assert call("test", path, "--parameter", "gamma=0.1").startswith("yes  gaussian kernel")

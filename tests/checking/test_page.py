@@ -27,7 +27,7 @@ def test_each_map_that_was_read_has_its_row_and_its_line():
     read = [(name, each["option"]) for name, source in SOURCES.items()
             for each in source["maps"] if source["how"] == "read"]  # fmt: skip
     assert sorted(zip(rows["code"], rows["option"], strict=True)) == sorted(read)
-    lines = written()["No bias found"].split("Read, but not run")[1]
+    lines = written()["No bias found"].split("The code of these feature maps was read")[1]
     assert all(f"- **{code}**, {option} (version " in lines for code, option in read)
 
 

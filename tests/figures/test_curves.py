@@ -350,8 +350,8 @@ def test_many_data_sets_are_one_panel_of_medians_relative_to_the_baseline(write:
     }
     assert "15 data sets" in figure.get_suptitle()
     assert figure.get_label() == (
-        "Median over the 14 of 15 data sets with a positive value at every point; of each "
-        "the mean over 2 trials is divided by that of RKS."
+        "Median over the 14 of 15 data sets with a positive value at every point; for each "
+        "the mean over 2 trials is divided by the mean of RKS."
     )
     others = [row for row in rows if row["sampler"] != "rks"]
     assert not dict(iterate_figures(read(write(others, "others"))))

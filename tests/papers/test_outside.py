@@ -306,7 +306,7 @@ def test_what_new_writes_runs_as_it_is() -> None:
     assert len(re.findall(r"(?:RFF|ORF|RKS) (?:50|100) [\d.]+ ± [\d.]+ [\d.]+ ± [\d.]+", said)) == 4
     assert re.search(r"C1, mine2026, Table 1: On Digits.* - printed: holds", said)
     for name, why in (
-        ("papers/mine2026", "there already"),
+        ("papers/mine2026", "exists already"),
         ("liu2020", "a paper liu2020"),
         ("a b", "name"),
     ):
