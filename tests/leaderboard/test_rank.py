@@ -393,7 +393,7 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     lines = said[said.index("Mine: place") :].splitlines()
     assert len(lines) <= 12
     assert lines[0].endswith("of 3 methods with features at M = 10, over 1 table")
-    assert "0.0 % higher error in the median than RKS, lower on 0 of 1 table; " in said
+    assert "0.0 % higher error in the median than RKS, and lower error on 0 of 1 table; " in said
     assert "of CPU time if it is as fast as rks" in said
     assert "significance is not tested with 1 table: at least 26 are needed" in said
     before, _, _ = said.partition("trials to run")
