@@ -116,7 +116,7 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
             "; ".join(dict.fromkeys(part.says for part in claim.parts)),
             FORM_LABELS[papers.find_claim_order(claim)],
             *(_judge(claim, every, protocol) for protocol in protocols),
-            _format_worst(claim, every),
+            _format_worst(claim, every, len(protocols) > 1),
         ]
         for claim, every in group_by_claim(outcomes)
     ]
@@ -144,14 +144,20 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
     return f"{format_verdict(outcome)}{differs}; {counted}"
 
 
-def _format_worst(claim: Claim, every: Sequence[Outcome]) -> str:
-    """Write the least favorable comparison of the first outcome that has one; no time."""
+def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
+    """Write the least favorable comparison of the first outcome that has one; no time.
+
+    The settings are named if the table has several.
+    """
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.of_times or not found:
         return DASH
     outcome = found[0]
     worst = outcome.least_favourable[0]
     text = ": ".join(format_comparison(outcome, worst))
+    if named:
+        settings = papers.find_settings_class(claim.paper, outcome.protocol)
+        text = f"{find_label(settings)}: {text}"
     if worst.over_gaps:
         text += f"; over unstated settings {worst.over_gaps.low:.3g} to {worst.over_gaps.high:.3g}"
     return text

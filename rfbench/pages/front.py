@@ -48,8 +48,8 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
         seen = (each[verdict] for verdict in verdicts.COMPARED)
         numbers = (each.compared, *seen, *decided, each.unspread)
         rows.append([*_class(each), *map(str, numbers)])
-    of_these = ("near", verdicts.UNDECIDED, "differ")
-    head = ["all", *verdicts.COMPARED, "decidable", *(f"of these {word}" for word in of_these)]
+    of_these = ("near", verdicts.UNDECIDED, verdicts.DIFFERS)
+    head = ["all", *verdicts.COMPARED, "decidable", *(f"decidable: {word}" for word in of_these)]
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 

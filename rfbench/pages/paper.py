@@ -23,7 +23,7 @@ from rfbench.papers.models import PERCENT
 
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
-READINGS_HEAD = ("not stated by the paper", "our reading")
+READINGS_HEAD = ("not stated by the paper", "our interpretation")
 # Names of keys that the page lists of each protocol; the history file has all. Doubled, the longest
 # list has 14 names.
 MAX_KEYS = 7
@@ -229,7 +229,7 @@ def _list_order(name: str) -> list[str]:
             if each.counts[order]
         ]
         named = f"`{each.protocol}`" if each.protocol else "other runs"
-        text = f"{named} {listing(counts)}"
+        text = f"{named}: {listing(counts)}"
         lines.append(f"{text} ({listed})" if groups else text)
     return lines
 

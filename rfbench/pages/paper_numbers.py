@@ -120,8 +120,8 @@ def lay_out_totals(own: Verification) -> Grid:
         decided = [of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]]
         rows.append([name, *map(str, [each.compared, *seen, *decided, each.unspread])])
     head = ["our settings", "compared", *verdicts.COMPARED, "decidable"]
-    of_these = ["of these near", "of these undecided", "of these differ", "unknown spread"]
-    return Grid([*head, *of_these], rows)
+    decidable = [f"decidable: {word}" for word in ("near", "undecided", "differs")]
+    return Grid([*head, *decidable, "unknown spread"], rows)
 
 
 def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
