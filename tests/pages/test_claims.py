@@ -1,6 +1,7 @@
 """The claims on pages: units, and the comparisons behind a verdict."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -89,3 +90,12 @@ def test_each_claim_has_a_line_with_its_verdict_and_its_least_favourable_compari
         "fails (1 of 1, at worst by 7.5 points) *; 0 inside, 1 outside, 0 open",
     ]
     assert s5[4].startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = 14: +9 ")
+
+
+def test_least_favourable_comparison_names_its_settings_if_there_are_several() -> None:
+    made = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
+    held = verification(results(made, "a", **PAPER))
+    own = [outcome for outcome in held.outcomes if outcome.claim.id == "S5" and outcome.comparisons]
+    other = [replace(outcome, protocol="printed") for outcome in own]
+    (row,) = lay_out_claims([*own, *other]).rows
+    assert row[-1].startswith("tuned to match: accuracy, SLS-RFF - LS-RFF, eeg, M = 14: +9 ")
