@@ -151,7 +151,7 @@ def test_methods_of_two_experiments_are_paired_by_trial_and_data() -> None:
         ({"id": "T3", "at": "own"}, 1.0),
     ],
 )
-def test_statistic_along_the_axis(part: dict[str, Any], effect: float) -> None:
+def test_claim_statistic_along_the_axis_is_computed(part: dict[str, Any], effect: float) -> None:
     """The gain at s is s / 14: 1, 2, 4, 8, 16."""
 
     def mean(method: str, M: int) -> float:

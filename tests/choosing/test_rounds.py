@@ -283,7 +283,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
-def test_entry_is_a_trial_with_column_names_of_the_core(tmp_path):
+def test_entry_is_an_experiment_with_a_role_of_the_core(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.splits(60.0), np.inf, tmp_path / "choose-x")

@@ -235,7 +235,7 @@ def secrets(n=300, seed=0):
 
 
 class TestWithoutRows:
-    def test_each_bin_and_word_represents_ten_rows(self):
+    def test_each_bin_and_word_covers_at_least_ten_rows(self):
         random = np.random.default_rng(0)
         table = secrets().assign(many=random.integers(0, 4, 300), few=random.integers(0, 90, 300))
         table = table.drop(columns="y").assign(
@@ -308,7 +308,7 @@ class TestWithoutRows:
         fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)
 
-    def test_search_for_values_finds_planted_values(self):
+    def test_search_for_values_finds_those_of_an_unprotected_model(self):
         table = secrets()
         fitted = make_pipeline(Preparation(), RankScaler()).fit(table)
         assert len(held(pickle.dumps(fitted), table)) > 400

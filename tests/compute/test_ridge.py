@@ -60,7 +60,7 @@ def test_zero_penalty_and_repeated_columns_give_the_minimum_norm(intercept):
     assert path.notes == [["eigendecomposition, 8 of 11 directions kept"], []]
 
 
-def test_singular_penalty_falls_back_and_the_next_one_does_not():
+def test_too_small_penalty_falls_back_and_the_next_one_does_not():
     z = np.hstack([Z, Z])
     path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
     assert [not texts for texts in path.notes] == [False, True, False]
@@ -224,7 +224,7 @@ def test_indefinite_form_is_left_to_other_solvers():
         *[(12, 1, 7, None), (21, 1, 8, "together"), (21, 8, 8, None)],
     ],
 )
-def test_tridiagonal_form_is_shared_where_stated(p, t, count, which, monkeypatch):
+def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, monkeypatch):
     monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 20)
     monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 3)
     called = []

@@ -82,7 +82,7 @@ def test_nan_and_infinity_give_nan_without_affecting_neighbours(dtype):
 
 @TYPES
 @pytest.mark.parametrize("scale", [1e6, 99_999.9999])  # float32 rounds the second to the limit
-def test_scale_beyond_the_phase_limit_is_applied(dtype, scale):
+def test_scaled_cosine_is_accurate_beyond_the_phase_limit(dtype, scale):
     phase = np.array([[0.0, 0.5, 3e5, np.nan]], dtype)
     result = cosine(phase, None, scale)
     np.testing.assert_allclose(result, scale * np.cos(phase.astype(float)), rtol=1e-6)

@@ -285,6 +285,6 @@ def test_excessive_expansion_is_rejected(tmp_path, text):
         read(tmp_path, text + "samplers: [rks, orf]\n")
 
 
-def test_leave_one_out_selection_needs_an_exact_kernel(tmp_path):
+def test_solver_without_closed_form_rejects_leave_one_out_selection(tmp_path):
     with pytest.raises(ConfigError, match="no leave-one-out error in closed form"):
         read(tmp_path, changed("selection: cv5", "selection: loo"), "solver.name=logistic")
