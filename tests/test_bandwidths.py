@@ -33,7 +33,7 @@ def test_unusable_bandwidth_is_rejected(rule):
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
-def test_fiftieth_neighbour_is_farther_within_a_sample(of, monkeypatch):
+def test_knn50_on_a_sample_gives_a_larger_bandwidth(of, monkeypatch):
     monkeypatch.setattr(bandwidths, "SAMPLE", 100)
     rows = np.random.default_rng(0).standard_normal((400, 3))
     own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))

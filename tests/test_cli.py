@@ -257,7 +257,7 @@ def test_file_with_several_runs_is_run(here):
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
 
 
-def test_label_of_a_table_is_listed_with_its_sampler():
+def test_variant_label_is_listed_with_its_base_sampler():
     shown = call("list", "samplers", "nystroem-kmeans")
     assert shown.startswith("nystroem-kmeans: as nystroem, with the centers of k-means")
     assert call("list", "samplers", "nystroem") in shown

@@ -84,7 +84,7 @@ def test_value_out_of_range_is_rejected(name):
         *((name, "base_size", {}) for name in ("svd", "tefm-g", "tefm-s", "comp")),
     ],
 )
-def test_pool_is_at_least_as_large_as_the_number_chosen(name, size, words):
+def test_pool_smaller_than_the_number_chosen_is_rejected(name, size, words):
     samplers.make(name, n_components=100, **{size: 100}, **words)
     with pytest.raises(MethodError, match="99"):
         samplers.make(name, n_components=100, **{size: 99}, **words)

@@ -60,7 +60,7 @@ DRAWS = "; from matplotlib.figure import Figure"
 @pytest.mark.parametrize(
     ("backend", "shell"), [("module://matplotlib_inline.absent", ""), ("nonsense", "2>&-")]
 )
-def test_no_matplotlib_backend_is_needed(folder, backend, shell):
+def test_figures_are_drawn_under_any_user_backend(folder, backend, shell):
     code = SHOW.replace("import_matplotlib()", f"import_matplotlib(){DRAWS}")
     assert imported(folder, code, shell, MPLBACKEND=backend, PYTHONWARNINGS="error")[0] == OWN
 

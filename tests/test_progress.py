@@ -50,7 +50,7 @@ def test_slow_first_trial_is_reported(monkeypatch, capsys):
         assert Timers.last.cancelled
 
 
-def test_run_without_finished_trials_is_not_silent_for_long(monkeypatch):
+def test_progress_without_trials_starts_no_timer(monkeypatch):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
     with progress.show_progress("tiny", 0, 4):
         assert not hasattr(Timers.last, "started")

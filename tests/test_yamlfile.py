@@ -29,7 +29,7 @@ def parse(text):
         ('"12"', "12"),
     ],
 )
-def test_yaml_words_are_parsed_as_written(word, value):
+def test_ambiguous_yaml_words_get_the_expected_type(word, value):
     found = parse(f"key: {word}").value["key"]
     assert found == value
     assert type(found) is type(value)
@@ -84,7 +84,7 @@ def test_missing_file_and_folder_raise_error(tmp_path):
         yamlfile.load(tmp_path)
 
 
-def test_run_name_finds_its_file(tmp_path):
+def test_run_name_given_as_a_file_suggests_its_file(tmp_path):
     with pytest.raises(ConfigError, match=r"Did you mean .*'liu2020_table3'"):
         yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
 

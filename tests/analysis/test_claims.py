@@ -53,7 +53,7 @@ def gain(points: float) -> Mean:
         (2.0, 1, "not clear"),
     ],
 )
-def test_claim_that_one_method_is_better(points: float, n: int, expected: str) -> None:
+def test_claim_of_an_order_is_judged(points: float, n: int, expected: str) -> None:
     outcome = verdict(claim_of(low=0, values=5), results(rows(gain(points), METHODS, n), **PAPER))
     assert outcome.verdict == expected
     assert len(outcome.comparisons) == 5
@@ -65,7 +65,7 @@ def test_claim_that_one_method_is_better(points: float, n: int, expected: str) -
 @pytest.mark.parametrize(
     ("points", "expected"), [(0.1, "holds"), (3.0, "fails"), (1.0, "not clear")]
 )
-def test_claim_that_two_methods_are_equal(points: float, expected: str) -> None:
+def test_claim_of_equality_is_judged(points: float, expected: str) -> None:
     folder = results(rows(gain(points), METHODS, 10), **PAPER)
     assert verdict(claim_of(low=-1, high=1), folder).verdict == expected
 

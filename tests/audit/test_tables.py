@@ -47,7 +47,7 @@ def test_methods_are_named_if_only_some_are_audited(tmp_path):
     assert overview(tmp_path, HEAD, NEAREST, name=name) == []
 
 
-def test_substitute_data_and_single_number_in_the_overview(tmp_path):
+def test_overview_marks_substitute_data_and_a_single_number(tmp_path):
     line = NEAREST.replace("False,", "True,").replace("0.4831", "")
     (cells,) = overview(tmp_path, HEAD, line)
     assert "cod-RNA, substitute](" in cells[0]

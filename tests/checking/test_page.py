@@ -22,7 +22,7 @@ def written() -> dict[str, str]:
     return {"": first} | dict(part.split("\n", 1) for part in parts)
 
 
-def test_each_tested_map_has_a_row_and_a_line():
+def test_each_reviewed_map_has_a_row_and_a_line():
     rows = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'read'")
     read = [(name, each["option"]) for name, source in SOURCES.items()
             for each in source["maps"] if source["how"] == "read"]  # fmt: skip

@@ -70,7 +70,7 @@ def test_searched_penalty_beats_the_constant_where_the_default_does_not(seed):
     assert searched < constant < log_loss(y_new, weak.predict_proba(X_new))
 
 
-def test_class_with_one_row_is_never_alone_in_a_fold():
+def test_class_with_one_row_does_not_break_the_folds():
     X = np.random.default_rng(0).standard_normal((30, 2))
     y = np.array(["a", "b"] * 14 + ["a", "rare"])
     found = LogisticSearch().fit(X, y)

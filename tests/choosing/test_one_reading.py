@@ -191,7 +191,7 @@ class TestMissing:
 
 class TestRowNumbers:
     @pytest.mark.parametrize("shuffled", [False, True])
-    def test_frame_saved_three_times_has_no_row_number_features(self, tmp_path, shuffled):
+    def test_row_numbers_of_a_frame_saved_three_times_are_dropped(self, tmp_path, shuffled):
         table = frame().sample(frac=1, random_state=0) if shuffled else frame()
         for _ in range(3):
             table.to_csv(tmp_path / "a.csv")

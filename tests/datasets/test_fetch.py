@@ -64,7 +64,7 @@ class TestLookup:
         with pytest.raises(DataError, match="RFBENCH_DATA names"):
             datasets.is_on_disk("letter")
 
-    def test_default_data_folder_is_that_of_the_checkout(self, home):
+    def test_checkout_data_folder_is_used_if_there_is_none_here(self, home):
         assert datasets.find_data_folder() == home
         home.rmdir()
         checkout = os.path.dirname(os.path.dirname(datasets.__path__[0]))

@@ -26,7 +26,7 @@ def test_given_split_trains_on_the_first_rows():
     assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4])
 
 
-def test_part_of_the_given_training_rows_with_all_test_rows():
+def test_train_size_samples_given_training_rows_and_keeps_all_test_rows():
     train, test = split_rows(dataset(30, 20), {"train_size": 6}, rng())
     assert test.tolist() == list(range(20, 30))
     assert len(set(train.tolist())) == 6
@@ -285,7 +285,7 @@ def test_folds_equal_scikit_learn_folds_of_permuted_rows(first):
 
 
 @pytest.mark.parametrize("rule", [{"folds": 1, "seed": 0}, {"folds": 21, "seed": 0}])
-def test_folds_need_enough_rows_and_at_least_two(rule):
+def test_invalid_number_of_folds_is_rejected(rule):
     with pytest.raises(DataError, match="folds is"):
         split_rows(dataset(20), rule, rng())
 

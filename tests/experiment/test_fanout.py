@@ -205,7 +205,7 @@ def test_invalid_answer_counts_as_a_crash_and_the_child_is_replaced(run, trials,
     assert len(run.starts) == 2
 
 
-def test_user_code_cannot_change_what_was_known_before(run, experiment_of):
+def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_of):
     own = SMALL.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: own}}")
     plan = plan_run([experiment_of(own, "trials=1", "M=4", allow_imports=True)], None)
     (trial,) = (t for t in plan.trials if t.code)

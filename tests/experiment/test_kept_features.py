@@ -92,7 +92,7 @@ def test_coordinates_are_numbered_and_the_relevant_ones_have_most_weight(experim
     assert "w1" not in in_file(tmp_path / "r")[0]
 
 
-def test_each_trial_of_the_selecting_sampler_is_stored_once(experiment_of, tmp_path, whole):
+def test_each_trial_stores_its_kept_features_once(experiment_of, tmp_path, whole):
     folder = shutil.copytree(whole, tmp_path / "r")
     work = plan_run([experiment_of(KEEPING)], folder)
     content = (folder / kept_features.KEPT_FEATURES_FILE).read_bytes()

@@ -264,7 +264,7 @@ def frontiers(figure: Any) -> list[list[list[float]]]:
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_methods_below_the_axis_are_not_in_the_legend(write: Write) -> None:
+def test_methods_labeled_on_the_axis_need_no_legend(write: Write) -> None:
     figure = error_figure(write([{"sampler": s} for s in ("rks", "qmc")]))
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["RKS", "QMC"]
     assert not figure.legends

@@ -415,7 +415,7 @@ def test_class_in_a_file_is_measured_and_ranked(board):
     assert manifest["config"]["samplers"][0]["role"] == "method"
 
 
-def test_report_for_each_kind_of_method(board):
+def test_rank_reports_each_kind_of_method(board):
     """Of the same frequencies the ratio is 1; without a search there is no verdict."""
     words = ("--M", 10, "--jobs", 1, "--allow-imports")
     said = call("rank", f"{kinds.__file__}:module", *words)

@@ -157,7 +157,7 @@ def test_report_without_results_raises_error() -> None:
         write(["results"], "pages")
 
 
-def test_report_command_rejects_bad_usage_and_writes_its_own_command() -> None:
+def test_report_command_writes_the_pages_and_its_own_command() -> None:
     call("report", code=2)
     folder(eeg(rks=68.5), "own")
     assert "results/README.md" in call("report").splitlines()

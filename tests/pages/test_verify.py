@@ -45,7 +45,7 @@ def verify(*words: str) -> Result:
         (["nowhere"], 2),
     ],
 )
-def test_exit_codes_of_verify(words: list[str], code: int) -> None:
+def test_verify_returns_the_documented_exit_codes(words: list[str], code: int) -> None:
     assert verify(*words).exit_code == code
 
 

@@ -66,7 +66,7 @@ def test_cell_that_contradicts_the_value_is_rejected(cell: str) -> None:
         number(cell=cell)
 
 
-def test_standard_error_of_a_published_mean() -> None:
+def test_standard_error_of_a_published_mean_is_computed() -> None:
     assert number().trials == 10
     assert number().standard_error == pytest.approx(0.89 / 10**0.5)
     assert number(spread_kind="se", note="").standard_error == 0.89

@@ -159,7 +159,7 @@ def test_merge_never_accesses_paths_taken_from_an_identity(tmp_path, path):
     assert f"Column trial_id has the value '{path}'" in read(other).notes[0]
 
 
-def test_merge_of_a_folder_without_rows(tmp_path):
+def test_merge_of_a_folder_without_rows_is_rejected(tmp_path):
     (tmp_path / "empty").mkdir()
     target = folder_of(tmp_path / "t", row("a"))
     assert "does not contain results" in call("merge", target, tmp_path / "empty", code=2)

@@ -160,7 +160,7 @@ def test_row_with_wrong_number_of_cells_is_left_out(tmp_path, old, new):
     assert {0, 2} <= set(results.rows["trial"])
 
 
-def test_empty_missing_and_header_only_files(tmp_path):
+def test_empty_missing_and_header_only_files_are_handled(tmp_path):
     folder = folder_of(tmp_path)
     results = read(folder)
     assert results.rows.empty
@@ -179,7 +179,7 @@ def test_last_row_of_a_trial_id_counts(tmp_path):
     assert "1 rows repeat an earlier trial_id" in results.notes[0]
 
 
-def test_rows_of_other_configurations_are_separated(tmp_path):
+def test_rows_of_other_configurations_are_left_out(tmp_path):
     rows = [{"setting": "a"}, {"setting": "b", "trial": 1}]
     manifest = {"config": {"protocol": "tuned"}, "settings": ["b"]}
     results = read(write_folder(tmp_path / "r", rows, manifest))

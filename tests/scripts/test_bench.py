@@ -52,7 +52,7 @@ def test_numpy_orf_is_orthogonal():
     assert abs(inner[0, 1]) < 1e-12 < inner[0, 0]
 
 
-def test_time_limit_is_computed_from_the_work():
+def test_limit_seconds_equal_the_work_at_the_measured_rates():
     limit = Limit(n=100, n_new=20, d=3, M=8, penalties=2)
     assert limit.seconds == math.inf
     limit.rates = {"project": 1.0, "gram": 1e3, "predict": 1e6, "cosine": 1e9}

@@ -84,7 +84,7 @@ def test_best_constant_minimises_the_hinge_loss(rng):
     assert hinge(b) <= min(hinge(t) for t in np.linspace(-5, 5, 2001)) + 1e-12
 
 
-def test_tiny_ball_gives_the_machine_of_the_uniform_kernel():
+def test_tiny_ball_gives_the_svm_of_the_uniform_kernel():
     phi, y = sphere(80, 40)
     found = solve(phi, y, 1.0, 1e-9, tol=1e-7)
     machine = SVC(C=1.0, kernel="precomputed", tol=1e-10).fit(phi @ phi.T / 40, y)

@@ -100,7 +100,7 @@ def test_leave_one_out_in_float32_equals_float64(M):
 
 
 @pytest.mark.parametrize("shape", [(20, 6), (6, 20)])
-def test_row_that_alone_determines_its_fit_is_not_held_out(shape):
+def test_zero_penalty_is_not_chosen_if_a_row_determines_its_own_fit(shape):
     X, y = problem(*shape, "real")
     X[:, -1] = 0.0
     X[0] = 0.0
@@ -110,7 +110,7 @@ def test_row_that_alone_determines_its_fit_is_not_held_out(shape):
     assert np.isfinite(solver.selection_loss_)
 
 
-def test_class_pairs_have_no_closed_form():
+def test_one_vs_one_rejects_leave_one_out():
     solver = RidgeClassifier(ALPHAS, selection="loo", multiclass="one-vs-one")
     with pytest.raises(MethodError, match="a column is fitted per pair of classes"):
         solver.check_parameters()
@@ -124,6 +124,6 @@ def test_features_fitted_on_the_target_reject_leave_one_out():
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm", "joint"])
-def test_other_solvers_have_no_closed_form(name):
+def test_other_solvers_reject_leave_one_out(name):
     with pytest.raises(MethodError, match="no leave-one-out error in closed form"):
         solvers.make(name, selection="loo").check_parameters()
