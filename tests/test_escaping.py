@@ -40,7 +40,7 @@ def html_and_links(page: str) -> tuple[list[str], list[str]]:
 
 
 @given(texts)
-def test_what_is_printed_steers_nothing_and_loses_nothing(text: str) -> None:
+def test_escaped_text_has_no_control_characters_and_loses_nothing(text: str) -> None:
     assert not NO_CONTROL.search(escape_controls(text))
     assert "\n" not in escape_line(text)
     if text.isprintable():
@@ -48,14 +48,14 @@ def test_what_is_printed_steers_nothing_and_loses_nothing(text: str) -> None:
 
 
 @given(texts)
-def test_a_text_in_markdown_is_shown_as_it_is(text: str) -> None:
+def test_markdown_text_is_displayed_literally(text: str) -> None:
     html, targets = html_and_links(f"word {escape_markdown(text)} word")
     assert (html, targets) == ([], [])
     assert escape_markdown(escape_markdown(text)) == escape_markdown(text)
 
 
 @given(texts)
-def test_a_text_in_latex_has_no_command_of_its_own(text: str) -> None:
+def test_latex_text_contains_no_command_of_its_own(text: str) -> None:
     written = re.sub(r"\\(text\w+( |\{\})|[&%$#_{}])|\$\\\w+\$", "", escape_latex(text))
     assert not set(written) & set("\\&%$#_{}~^")
 

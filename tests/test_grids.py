@@ -48,7 +48,7 @@ def test_invalid_grid_is_rejected_with_the_reason(text, reason):
 
 
 @given(st.integers(1, 10_000), st.integers(0, 10_000))
-def test_a_range_keeps_its_ends_and_its_order(first, width):
+def test_range_keeps_its_ends_and_its_order(first, width):
     values = grids.expand(f"{first}:{first + width}")
     assert values[0] == first
     assert values[-1] == first + width

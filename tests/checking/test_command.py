@@ -161,7 +161,7 @@ def squared(X, M, seed, bandwidth=1.0):
         (of_precision, {}, "gamma is read as 1 * s^-1"),
     ],
 )
-def test_the_exponent_of_a_parameter_is_measured_whatever_its_name(draw, given, reading):
+def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):
     report = check(draw, parameters=given, seconds=0.5)
     assert not report.wrong
     assert report.reading.startswith(reading)

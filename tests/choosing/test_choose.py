@@ -230,7 +230,7 @@ def line(n=90):
         ({"time": "when", "groups": "town"}, ConfigError, "both given"),
     ],
 )
-def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
+def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
     drifting(30).assign(town="Ulm").to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(error, match=message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)

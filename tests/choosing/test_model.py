@@ -145,7 +145,7 @@ labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size
 @example({"+", "-", "=x", "@home", "'a"})
 @example({"\t=1", "\r=1", "a\nb", 'q"', ","})
 @given(st.sets(labels, min_size=2, max_size=6))
-def test_predicted_labels_are_those_of_training(every):
+def test_predicted_labels_are_labels_of_training(every):
     X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
     y = np.repeat(np.array(sorted(every), dtype=object), 2)
     model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)

@@ -60,7 +60,7 @@ def check(equations, expected, **bounds):
     st.booleans(),
 )
 @settings(max_examples=50)
-def test_any_shape(n, p, t, block_rows, n_groups, ordered):
+def test_sums_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_groups, ordered):
     rng = np.random.default_rng(n)
     z, y = rng.standard_normal((n, p)), rng.standard_normal((n, t))
     codes = rng.integers(0, n_groups, n)

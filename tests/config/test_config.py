@@ -205,7 +205,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "has no numbers"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(tmp_path, line, new, sentence):
+def test_mistake_is_reported_with_its_line(tmp_path, line, new, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(tmp_path, changed(line, new))
 

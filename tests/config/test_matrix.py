@@ -121,7 +121,7 @@ def test_ambiguous_run_is_rejected_with_the_run_names(write, run):
         ("tuned", "tunde", 15),
     ],
 )
-def test_a_mistake_is_told_with_its_own_line(write, old, new, line):
+def test_mistake_is_reported_with_its_own_line(write, old, new, line):
     assert old in FILE
     with pytest.raises(ConfigError) as error:
         config.read_all(write(FILE.replace(old, new)))

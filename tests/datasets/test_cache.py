@@ -171,7 +171,7 @@ odd = st.text(st.characters(codec=None), max_size=4)
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.none() | odd, odd, st.none() | st.floats()), min_size=1))
-def test_every_table_comes_back_as_it_was(lines):
+def test_each_cached_table_is_returned_unchanged(lines):
     words, labels, numbers = zip(*lines, strict=True)
     X = pd.DataFrame(
         {

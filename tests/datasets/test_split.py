@@ -48,7 +48,7 @@ def test_train_size_samples_given_training_rows_and_keeps_all_test_rows():
     train=st.one_of(st.none(), st.floats(0.02, 0.98), st.integers(1, 59)),
     seed=st.integers(0, 9),
 )
-def test_a_random_split_is_disjoint_and_has_the_sizes_asked_for(n, test, train, seed):
+def test_random_split_is_disjoint_with_the_requested_sizes(n, test, train, seed):
     def size(value):
         return value if isinstance(value, int) else max(1, round(value * n))
 
@@ -112,7 +112,7 @@ def test_groups_are_not_split(size, left):
         ({"leave_groups": 1}, "no groups"),
     ],
 )
-def test_a_split_that_does_not_fit_is_refused(rule, reason):
+def test_split_that_does_not_fit_is_rejected(rule, reason):
     with pytest.raises(DataError) as caught:
         split_rows(dataset(), rule, rng())
     assert reason in str(caught.value)
@@ -152,7 +152,7 @@ def test_last_rows_form_the_test_set():
 
 
 @given(n=st.integers(4, 60), blocks=st.integers(2, 12), share=st.floats(0.05, 0.95))
-def test_blocks_of_consecutive_rows_stay_whole(n, blocks, share):
+def test_blocks_of_consecutive_rows_are_not_split(n, blocks, share):
     blocks = min(blocks, n)
     n_test = max(1, round(share * blocks))
     rule = {"blocks": blocks, "test_size": share}
@@ -205,7 +205,7 @@ def test_invalid_number_of_blocks_is_rejected():
         {"blocks": 5, "test_size": 2},
     ],
 )
-def test_the_planned_rows_are_those_that_come(rule):
+def test_planned_rows_equal_the_rows_used(rule):
     groups = None if "held_out" in rule else np.arange(20) // 2
     data = dataset(20, n_given_train=12, groups=groups)
     train, _ = split_rows(data, rule, rng())
@@ -223,7 +223,7 @@ def test_the_planned_rows_are_those_that_come(rule):
         ({"blocks": 5, "test_size": 2}, False),
     ],
 )
-def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
+def test_fixed_splits_are_equal_in_all_trials(rule, fixed):
     data = dataset(20, n_given_train=12)
     assert is_fixed(rule) == fixed
     first, *drawn, again = (tuple(split_rows(data, rule, rng(s))[0]) for s in (0, 1, 2, 3, 0))

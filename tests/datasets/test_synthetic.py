@@ -53,7 +53,7 @@ def test_missing_parameters_get_the_values_of_the_paper():
         ({"weak": float("nan")}, "positive float"),
     ],
 )
-def test_wrong_parameters_are_refused(given, reason):
+def test_invalid_parameters_are_rejected(given, reason):
     name = "hyperplane" if "weak" in given else "sphere"
     with pytest.raises(DataError, match=reason):
         PROBLEMS[name].complete(name, given)

@@ -108,7 +108,7 @@ def test_foreign_header_is_rejected(tmp_path, old, new, why):
 
 @given(cut=st.integers(1, 200))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_cut_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
+def test_truncated_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
     folder = folder_of(tmp_path_factory.mktemp("cut"), *({"trial": t} for t in range(3)))
     rewrite(folder, content(folder)[:-cut])
     results = read(folder)

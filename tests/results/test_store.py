@@ -237,7 +237,7 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 @example(name="error", cell=" 1.")
 @example(name="M", cell="inf")
 @example(name="intercept", cell="true")
-def test_a_cell_that_is_accepted_is_read_to_the_last_bit(name, cell):
+def test_accepted_cell_is_read_back_exactly(name, cell):
     if SCHEMA[name].accepts(cell):
         values = reader._values([name, "check"], [with_check([cell])], looked_at=True)[name]
         expected = {"": pd.NA, "true": True, "false": False}

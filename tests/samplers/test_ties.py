@@ -18,7 +18,7 @@ X = DATA.standard_normal((300, 4))
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.floats(-1, 1)), min_size=1, max_size=30))
-def test_noise_below_the_error_does_not_decide(pairs):
+def test_noise_below_the_error_bound_does_not_affect_the_order(pairs):
     whole, noise = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
     expected = sorted(range(len(whole)), key=lambda i: (-whole[i], i))
     assert_array_equal(argsort_descending(whole + 4e-10 * noise, 1e-9), expected)
