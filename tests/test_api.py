@@ -56,7 +56,7 @@ def ran(tmp_path_factory):
     return rfbench.run(TINY, name="tiny", out=tmp_path_factory.mktemp("out"), n_jobs=1)
 
 
-def test_the_public_names_are_these():
+def test_public_names_are_the_documented_ones():
     assert set(rfbench.__all__) == PUBLIC
     for name in rfbench.__all__:
         assert inspect.getdoc(getattr(rfbench, name)), name
@@ -79,7 +79,7 @@ def test_no_public_function_has_the_name_of_a_module():
         assert module == inspect.ismodule(getattr(rfbench, name)), name
 
 
-def test_package_command_line_and_names_of_methods_bring_nothing_heavy():
+def test_package_command_line_and_method_names_import_nothing_heavy():
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib", "rich"]
     done = python(
         "import sys, rfbench, rfbench.cli; from rfbench.registry import SAMPLERS, SOLVERS, KERNELS;"
@@ -89,7 +89,7 @@ def test_package_command_line_and_names_of_methods_bring_nothing_heavy():
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_lists_of_names_bring_nothing_heavy():
+def test_lists_of_names_import_nothing_heavy():
     """They are read from the registry and the files of the methods, which are not imported."""
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib"]
     done = python(
@@ -104,7 +104,7 @@ def test_lists_of_names_bring_nothing_heavy():
 
 
 @pytest.mark.parametrize("registry", [SAMPLERS, KERNELS, SOLVERS], ids=lambda each: each.kind)
-def test_the_list_of_a_registry_has_the_docstrings_of_its_classes(registry):
+def test_registry_list_shows_the_docstrings_of_its_classes(registry):
     listed = json.loads(call("list", f"{registry.kind}s", "--format", "json"))
     for name, thing in registry.items():
         cls = next(iter(thing.values())) if isinstance(thing, dict) else thing
@@ -113,7 +113,7 @@ def test_the_list_of_a_registry_has_the_docstrings_of_its_classes(registry):
         assert about == words.replace("\n", " ")
 
 
-def test_a_dict_is_run_once(ran, tmp_path):
+def test_dict_configuration_is_run_once(ran, tmp_path):
     assert len(ran.rows) == 16
     assert (ran.rows["status"] == "ok").all()
     assert ran.failures.empty
@@ -126,7 +126,7 @@ def test_a_dict_is_run_once(ran, tmp_path):
     assert (len(seen), len(more.rows)) == (4, 20)
 
 
-def test_a_failed_trial_is_a_row(tmp_path):
+def test_failed_trial_is_a_row(tmp_path):
     (tmp_path / "bad.py").write_text(BAD)
     bad = {"class": f"{tmp_path}/bad.py:Bad", "label": "bad"}
     wrong = {**TINY, "M": 5, "trials": 1, "samplers": [bad, "rks"]}
@@ -138,7 +138,7 @@ def test_a_failed_trial_is_a_row(tmp_path):
     assert "on purpose" in found.failures["message"].item()
 
 
-def test_configurations_are_dicts_names_and_files(tmp_path):
+def test_configurations_are_dicts_names_or_files(tmp_path):
     named = rfbench.read_config("quickstart")
     assert named == rfbench.read_config(shipped.locate("quickstart"))
     assert rfbench.read_config(named) is named
@@ -155,14 +155,14 @@ def test_configurations_are_dicts_names_and_files(tmp_path):
         rfbench.read_config("quikstart")
 
 
-def test_read_results_is_what_run_returned(ran):
+def test_read_results_equals_the_return_value_of_run(ran):
     read = rfbench.read_results(ran.folder)
     pd.testing.assert_frame_equal(read.summary(), rfbench.summarise(ran))
     with pytest.raises(ResultsError):
         rfbench.read_results(ran.folder / "nowhere")
 
 
-def test_compare_is_the_paired_difference(ran):
+def test_compare_gives_the_paired_difference(ran):
     table = rfbench.compare(ran, "eerf", "rks")
     assert list(table["M"]) == [5, 10]
     for M, line in table.set_index("M").iterrows():
@@ -182,7 +182,7 @@ def test_compare_is_the_paired_difference(ran):
     assert_allclose(times["difference"], times["mean_first"] - times["mean_second"])
 
 
-def test_a_comparison_is_printed_with_its_means(ran):
+def test_comparison_is_printed_with_its_means(ran):
     table = rfbench.compare(ran, "EERF", "RKS")  # as their papers print them
     head, line = str(table).splitlines()[:2]
     for name in ("mean_first", "mean_second", "difference", "low", "high", "p"):
@@ -193,7 +193,7 @@ def test_a_comparison_is_printed_with_its_means(ran):
     assert str(table[["p"]]).split()[0] == "p"
 
 
-def test_compare_refuses_what_cannot_be_compared(ran):
+def test_compare_rejects_incomparable_results(ran):
     with pytest.raises(ResultsError, match="eerf"):
         rfbench.compare(ran, "erf", "rks")
     with pytest.raises(ResultsError, match="metric"):

@@ -7,7 +7,7 @@ from rfbench import bandwidths
 from rfbench.errors import MethodError
 
 
-def test_bandwidth_rules_against_brute_force():
+def test_bandwidth_rules_equal_brute_force():
     rows = np.random.default_rng(0).standard_normal((120, 3))
     distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
     generator = np.random.default_rng(0)
@@ -27,13 +27,13 @@ def test_bandwidth_rules_against_brute_force():
 @pytest.mark.parametrize(
     "rule", ["median", "knn50", "knn50-sample", 0.0, -1.0, float("nan"), "mean"]
 )
-def test_unusable_bandwidth_is_refused(rule):
+def test_unusable_bandwidth_is_rejected(rule):
     with pytest.raises(MethodError, match=f"{rule}"):
         bandwidths.resolve(rule, np.ones((60, 2)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
-def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of, monkeypatch):
+def test_knn50_on_a_sample_gives_a_larger_bandwidth(of, monkeypatch):
     monkeypatch.setattr(bandwidths, "SAMPLE", 100)
     rows = np.random.default_rng(0).standard_normal((400, 3))
     own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))
@@ -46,7 +46,7 @@ def test_within_a_sample_the_fiftieth_neighbour_is_farther_off(of, monkeypatch):
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("seed", range(5))
-def test_rows_that_coincide_have_no_distance_in_spite_of_rounding(of, seed):
+def test_identical_rows_have_zero_distance_despite_rounding(of, seed):
     rows = np.random.default_rng(seed).uniform(-1, 1, (900, 3))
     rows[:720] = rows[0]
     with pytest.raises(MethodError, match="gave 0"):
@@ -58,7 +58,7 @@ def test_rows_that_coincide_have_no_distance_in_spite_of_rounding(of, seed):
         assert_allclose(found, fiftieth, rtol=1e-12)
 
 
-def test_multiples_of_a_rule_see_one_sample():
+def test_multiples_of_a_rule_use_one_sample():
     rows = np.random.default_rng(0).standard_normal((300, 3))
     median = bandwidths.resolve("median", rows, np.random.default_rng(1))
     found = bandwidths.list_candidates(
@@ -69,7 +69,7 @@ def test_multiples_of_a_rule_see_one_sample():
     assert found.rule == median
 
 
-def test_the_rule_of_numbers_is_their_geometric_mean():
+def test_rule_for_a_list_of_numbers_is_their_geometric_mean():
     found = bandwidths.list_candidates([1.0, 8.0], np.eye(3), np.random.default_rng(0))
     assert found.rule == pytest.approx(8**0.5)
 
@@ -85,7 +85,7 @@ def test_the_rule_of_numbers_is_their_geometric_mean():
     ],
 )
 @pytest.mark.parametrize("rule", [1.0, 0.3])
-def test_a_grid_is_widened_while_the_best_lies_at_an_edge(loss, best, tried, rule):
+def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, rule):
     """Against a search over every power of two from 1/8 to 32 times the rule."""
     grid = bandwidths.Candidates((2 * rule, rule, 0.5 * rule), rule)
     while True:
@@ -100,7 +100,7 @@ def test_a_grid_is_widened_while_the_best_lies_at_an_edge(loss, best, tried, rul
     assert any(value == pytest.approx(tried * rule) for value in grid.values)
 
 
-def test_no_worse_is_within_one_standard_error_of_the_difference():
+def test_no_worse_means_within_one_standard_error_of_the_difference():
     """Of ten folds with a deviation of 1, that is 1 / sqrt(10): .31 is within it, .32 is not."""
     steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
     for excess, taken in ((0.31, 1.0), (0.32, 8.0)):
@@ -108,7 +108,7 @@ def test_no_worse_is_within_one_standard_error_of_the_difference():
         assert bandwidths.choose_nearest_to_rule(losses, rule=1.0) == taken
 
 
-def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
+def test_for_flat_losses_the_bandwidth_nearest_to_the_rule_is_chosen():
     noise = np.array([0.1, -0.1, 0.2, -0.2, 0.0])
     steady = np.ones(5)
     losses = {8.0: steady, 4.0: steady + 0.01 + noise, 2.0: steady + 0.01, 1.0: steady + 1 + noise}
@@ -123,7 +123,7 @@ def test_where_the_losses_are_flat_the_one_nearest_to_the_rule_is_taken():
 
 
 @pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])
-def test_a_multiple_of_nothing_is_refused(rule):
+def test_multiple_without_a_rule_is_rejected(rule):
     assert not bandwidths.ALLOWED.holds(rule)
     with pytest.raises(MethodError):
         bandwidths.list_candidates([rule], np.eye(9), np.random.default_rng(0))

@@ -52,7 +52,7 @@ def done(here, finished):
     return here
 
 
-def test_run_table_plot(done):
+def test_run_table_and_plot_write_their_output(done):
     for name in ("trials.csv", "manifest.json", "error_vs_M.png"):
         assert (done / "results" / "tiny" / name).stat().st_size > 0
     assert not list((done / "results").rglob("*.pdf"))
@@ -73,7 +73,7 @@ def test_run_table_plot(done):
     assert len(lines) == 1 + 4
 
 
-def test_many_tables_are_one_line_each_unless_they_are_asked_for(done):
+def test_many_tables_are_one_line_each_unless_requested(done):
     tiny = done / "results" / "tiny"
     others = [tiny.with_name(name) for name in ("b", "c", "d")]
     for other in others:
@@ -95,7 +95,7 @@ def times(folder):
     return {path: path.stat().st_mtime_ns for path in files}
 
 
-def test_a_run_with_nothing_to_do_writes_figures_alone(done):
+def test_run_with_nothing_to_do_writes_only_figures(done):
     tiny = done / "results" / "tiny"
     before = times(tiny)
     for file in tiny.iterdir():
@@ -106,7 +106,7 @@ def test_a_run_with_nothing_to_do_writes_figures_alone(done):
     assert {time for file, time in after.items() if file.suffix != ".png"} == {10**9}
 
 
-def test_quiet_prints_errors_only(done):
+def test_quiet_prints_only_errors(done):
     assert call("run", "tiny.yaml", "--jobs", 1, "-q") == ""
     # Somewhere else there are trials to run, and workers to start.
     assert call("run", "tiny.yaml", "--jobs", 2, "-q", "--out", "elsewhere") == ""
@@ -114,13 +114,13 @@ def test_quiet_prints_errors_only(done):
     assert call("run", "missing.yaml", "-q", code=2)
 
 
-def test_a_dry_run_writes_nothing(here):
+def test_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
     assert "8 trials of rks, eerf on digits; 0 are measured, 0 failed; 8 would run" in output
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
 
 
-def test_a_dry_run_counts_what_is_there_failed_and_missing(done):
+def test_dry_run_counts_existing_failed_and_missing_trials(done):
     store = Store(done / "results" / "tiny")
     first, *rows, last = store.rows()
     store.csv.unlink()
@@ -136,14 +136,14 @@ def test_a_dry_run_counts_what_is_there_failed_and_missing(done):
     }
 
 
-def test_a_dry_run_says_what_it_would_download(here, monkeypatch):
+def test_dry_run_lists_downloads(here, monkeypatch):
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
     words = ("--set", "dataset=covtype", "--set", "rows=100000", "--dry-run", "--only", "label=rks")
     output = call("run", "tiny.yaml", *words)
     assert "would download covtype first" in output
 
 
-def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):
+def test_offline_run_leaves_out_data_to_download(here, monkeypatch):
     monkeypatch.setattr("rfbench.datasets.is_on_disk", lambda name: name != "letter")
     (here / "far.yaml").write_text(SMALL.replace("digits", "letter"))
     output = call("run", "far.yaml", "tiny.yaml", "--offline", "--dry-run")
@@ -154,7 +154,7 @@ def test_offline_leaves_out_what_would_be_downloaded(here, monkeypatch):
     assert not (here / "results").exists()
 
 
-def test_what_cannot_be_downloaded_is_left_out_where_something_remains(here, monkeypatch):
+def test_data_that_fail_to_download_are_left_out_if_others_remain(here, monkeypatch):
     def fetch(name, progress):
         if name == "letter":
             raise DataError("'letter.zip' is missing.", "The download failed.", "Get it.")
@@ -170,14 +170,14 @@ def test_what_cannot_be_downloaded_is_left_out_where_something_remains(here, mon
     assert "letter.zip' is missing" in call("run", "far.yaml", "farther.yaml", code=2)
 
 
-def test_a_smoke_run_lands_apart_and_says_so(here):
+def test_smoke_run_has_its_own_folder_and_is_labeled(here):
     output = call("run", "tiny.yaml", "--smoke", "--jobs", 1)
     assert "SMOKE RUN" in output
     assert (here / "results" / "smoke" / "tiny" / "trials.csv").exists()
     assert not (here / "results" / "tiny").exists()
 
 
-def test_a_sweep_has_its_own_folder(here):
+def test_sweep_has_its_own_folder(here):
     output = call("sweep", "tiny.yaml", "--M", "4:6", "--set", "bandwidth=5,9", "--jobs", 1)
     folder = here / "results" / "tiny-sweep-M=4..6_bandwidth=5+9"
     assert (folder / "trials.csv").exists()
@@ -185,7 +185,7 @@ def test_a_sweep_has_its_own_folder(here):
     assert "bandwidth=9" in (folder / "trials.csv").read_text()
 
 
-def test_failed_trials_end_with_exit_code_1(here):
+def test_failed_trials_exit_with_code_1(here):
     (here / "bad.py").write_text(BAD)
     text = SMALL.replace("[rks, ", "[{class: 'bad.py:Bad', label: bad}, ")
     (here / "bad.yaml").write_text(text)
@@ -216,12 +216,12 @@ def test_failed_trials_end_with_exit_code_1(here):
         (["rnu"], "No such command"),
     ],
 )
-def test_wrong_usage_ends_with_a_sentence_and_exit_code_2(here, words, sentence):
+def test_wrong_usage_exits_with_one_sentence_and_code_2(here, words, sentence):
     assert sentence in call(*words, code=2)
 
 
 @pytest.mark.parametrize("word", ["a\0b", "a\udc80b"])
-def test_words_that_are_no_text_end_with_a_sentence_and_exit_code_2(here, word):
+def test_arguments_that_are_not_text_exit_with_one_sentence_and_code_2(here, word):
     for words in ([], ["run"], ["run", "tiny.yaml", "--set"], ["sweep", "--M"], ["data", "fetch"]):
         assert "is not UTF-8 text" in call(*words, word, code=2)
 
@@ -232,7 +232,7 @@ datasets: {digits: , more: {dataset: digits, trials: 1}}
 """
 
 
-def test_a_file_of_several_runs(here):
+def test_file_with_several_runs_is_run(here):
     (here / "two.yaml").write_text(SMALL.replace("dataset: digits\n", "") + MATRIX)
     words = ["run", "two.yaml", "--jobs", 1]
     call(*words, "--run", "more.tuned")
@@ -257,13 +257,13 @@ def test_a_file_of_several_runs(here):
     assert (here / "results" / "two_more.printed-sweep-M=4+5" / "trials.csv").exists()
 
 
-def test_a_label_of_a_table_is_listed_as_its_sampler():
+def test_variant_label_is_listed_with_its_base_sampler():
     shown = call("list", "samplers", "nystroem-kmeans")
     assert shown.startswith("nystroem-kmeans: as nystroem, with the centers of k-means")
     assert call("list", "samplers", "nystroem") in shown
 
 
-def test_the_configurations_are_listed_with_their_runs():
+def test_configurations_are_listed_with_their_runs():
     assert "eeg.printed" in call("list", "configs")
     assert "protocols:" in call("list", "configs", "liu2020_table3")
     said = yamlfile.parse(call("list", "configs", "liu2020_table3_eeg.printed"), "said").value
@@ -271,13 +271,13 @@ def test_the_configurations_are_listed_with_their_runs():
     assert "quickstart" in call("list", "configs", "quickstrat", code=2)
 
 
-def test_an_installation_without_configurations_says_so(monkeypatch):
+def test_installation_without_configurations_is_reported(monkeypatch):
     monkeypatch.setattr(shipped, "list_configurations", list)
     for words in (["list", "configs"], ["list", "configs", "quickstart"]):
         assert "Install" in call(*words, code=2)
 
 
-def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
+def test_configuration_is_run_by_name_if_no_such_file_exists(here):
     assert "quickstart: 50 trials of" in call("run", "quickstart", "--dry-run")
     assert "quickstart" in call("run", "quikstart", "--dry-run", code=2)
     (here / "quickstart").write_text(SMALL)
@@ -300,12 +300,12 @@ def test_a_configuration_is_run_by_its_name_where_there_is_no_such_file(here):
         ("configs", "quickstart", ["dataset: digits"]),
     ],
 )
-def test_all_of_one_thing(what, name, words):
+def test_list_shows_all_details_of_one_item(what, name, words):
     said = call("list", what, name)
     assert all(word in said for word in words)
 
 
-def test_each_command_has_one_line_in_one_group_of_the_help():
+def test_each_command_has_one_line_in_one_help_group():
     lines = call("--help").splitlines()
     commands = main.list_commands(click.Context(main))
     described = [line.split()[0] for line in lines if re.match("  [a-z]+ +[A-Z]", line)]
@@ -349,7 +349,7 @@ def test_help_has_examples():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_output_is_a_sentence():
+def test_full_output_device_gives_one_sentence():
     with open("/dev/full", "w") as full:
         found = forked.run(
             [*forked.COMMAND, "list", "samplers"], stdout=full, stderr=subprocess.PIPE, text=True

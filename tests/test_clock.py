@@ -23,7 +23,7 @@ def ticking(monkeypatch):
     monkeypatch.setattr(time, "process_time", step("cpu", 10.0))
 
 
-def test_parts_add_up(ticking):
+def test_times_of_a_part_add_up(ticking):
     clock = Clock()
     for _ in range(3):
         with clock.part("train"):
@@ -32,7 +32,7 @@ def test_parts_add_up(ticking):
     assert clock.cpu["train"] == 30
 
 
-def test_an_inner_part_pauses_the_outer_one(ticking):
+def test_inner_part_pauses_the_outer_one(ticking):
     outer, inner = Clock(), Clock()
     with outer.part("test"):
         with inner.part("features"):
@@ -47,7 +47,7 @@ def test_an_inner_part_pauses_the_outer_one(ticking):
     assert outer.cpu["features"] == 10
 
 
-def test_without_a_clock_the_time_stays_where_it_is_spent(ticking):
+def test_without_a_clock_time_stays_with_the_outer_part(ticking):
     outer = Clock()
     with outer.part("pp"), Clock.part_of(None, "train"):
         pass
@@ -57,7 +57,7 @@ def test_without_a_clock_the_time_stays_where_it_is_spent(ticking):
     assert outer.wall["train"] == 1
 
 
-def test_sums_in_the_fit_of_a_sampler_are_time_of_its_fit(monkeypatch):
+def test_sums_computed_in_the_fit_of_a_sampler_count_as_fit_time(monkeypatch):
     """They were booked to a clock of their own that nobody read: half of varpro's fit was lost."""
     X = np.random.default_rng(0).standard_normal((300, 2))
     state = {"cpu": 0.0}
@@ -77,7 +77,7 @@ def test_sums_in_the_fit_of_a_sampler_are_time_of_its_fit(monkeypatch):
     assert own.cpu["features"] == clock.cpu["pp"] == state["cpu"] / 2
 
 
-def test_a_stopped_clock_books_nothing_whoever_asks(ticking):
+def test_stopped_clock_records_nothing(ticking):
     outer, inner = Clock(), Clock()
     with outer.part("train"), Clock.stopped():
         with inner.part("features"), outer.part("test"):

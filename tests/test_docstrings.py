@@ -22,7 +22,7 @@ WITH_EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_each_example_is_run_and_right(name: str) -> None:
+def test_each_docstring_example_is_run_and_correct(name: str) -> None:
     text = WITH_EXAMPLES[name].read_text()
     module = importlib.import_module(name.removesuffix(".__init__"))
     assert "doctest:" not in text
@@ -36,7 +36,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.__name__)
-def test_a_method_or_its_bases_explain_each_parameter(cls: type) -> None:
+def test_method_or_its_bases_document_each_parameter(cls: type) -> None:
     ours = [base for base in cls.__mro__ if base.__module__.startswith("rfbench")]
     sections = [(base.__doc__ or "").partition("Parameters\n    -")[2] for base in ours]
     explained = {

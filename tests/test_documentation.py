@@ -138,7 +138,7 @@ def named(text):
 
 
 @pytest.mark.parametrize("line", commands("rfbench"))
-def test_a_command_of_rfbench_runs(line, place):
+def test_rfbench_command_in_the_pages_runs(line, place):
     words = [os.path.expanduser(word) for word in shlex.split(line)[1:]]
     words = [found for word in words for found in (glob(word) or [word])]
     if any(line.startswith(kept) for kept in PARSED):
@@ -162,7 +162,7 @@ def test_a_command_of_rfbench_runs(line, place):
 
 
 @pytest.mark.parametrize("line", commands("scripts/", "source"))
-def test_a_script_is_there(line):
+def test_script_in_the_pages_exists(line):
     script = shlex.split(line)[-1 if line.startswith("source") else 0]
     if script == ".venv/bin/activate":
         assert 'venv="${venv:-$PWD/.venv}"' in (ROOT / "scripts/setup").read_text()
@@ -173,7 +173,7 @@ def test_a_script_is_there(line):
 
 
 @pytest.mark.parametrize("line", commands("python", "pip", "dask"))
-def test_a_command_of_others_is_right(line):
+def test_other_command_in_the_pages_is_valid(line):
     tool, *words = shlex.split(line)
     if tool == "python" and "-m" not in words:
         assert (ROOT / words[0]).exists()
@@ -188,7 +188,7 @@ def test_a_command_of_others_is_right(line):
         parsed(module.main, words[1:])
 
 
-def test_the_python_of_the_readme_runs(place):
+def test_python_code_of_the_readme_runs(place):
     (code,) = [block for block in blocks("python") if "model.predict" in block]
     X = np.random.default_rng(0).standard_normal((200, 3))
     names = {"X": X, "y": (X[:, 0] > 0).astype(int), "X_new": X[:5]}
@@ -196,7 +196,7 @@ def test_the_python_of_the_readme_runs(place):
     assert names["model"].predict(X[:5]).shape == (5,)
 
 
-def test_rows_are_written_to_disk_as_the_page_on_data_has_it(place):
+def test_rows_are_packed_as_the_page_on_data_shows(place):
     (code,) = [block for block in blocks("python") if "open_memmap" in block]
     exec(code, {})
     found, table = np.load("flats_on_disk/X.npy"), pd.read_csv("flats.csv")
@@ -204,7 +204,7 @@ def test_rows_are_written_to_disk_as_the_page_on_data_has_it(place):
     np.testing.assert_array_equal(np.load("flats_on_disk/y.npy"), table["price"])
 
 
-def test_an_object_becomes_a_function_by_the_two_lines_of_the_page():
+def test_documented_two_lines_turn_an_object_into_a_function():
     (code,) = [block for block in blocks("python") if "adapted" in block]
     assert len(code.strip().split("\n\n")) == 2 == len(code.split("\n\n"))
     made = {"Net": lambda d, M, seed: lambda X: np.full((len(X), M), float(d))}
@@ -212,13 +212,13 @@ def test_an_object_becomes_a_function_by_the_two_lines_of_the_page():
     np.testing.assert_array_equal(made["mine"](np.zeros((2, 3)), 4, 0), np.full((2, 4), 3.0))
 
 
-def test_each_block_of_python_is_run():
+def test_each_python_block_is_run():
     """But for the script of SLURM, which `tests/experiment/test_containers.py` parses."""
     assert len(blocks("python")) == 4
 
 
 @pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))
-def test_a_configuration_of_the_pages_is_valid(text, place):
+def test_configuration_in_the_pages_is_valid(text, place):
     (place / "page.yaml").write_text(text)
     assert config.read_all(place / "page.yaml", [], allow_imports=True)
 
@@ -227,7 +227,7 @@ OF_PAPERS = [f"results/papers/{file.name}" for file in (ROOT / "results/papers")
 
 
 @pytest.mark.parametrize("page", [*PAGES, *sorted(OF_PAPERS)])
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
         if target.startswith("https:"):
             # The paper itself, or the thread that asks.
@@ -253,7 +253,7 @@ def near_of(*classes):
     return f"{near} of {near + others}"
 
 
-def test_the_numbers_of_the_readme_are_those_of_the_rows():
+def test_numbers_of_the_readme_equal_those_of_the_rows():
     """Its totals are of one class each, and every one is in the ledger."""
     text = " ".join(PAGES["README.md"].split())
     ledger = json.loads((ROOT / "results/ledger.json").read_text())
@@ -300,7 +300,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_rows():
     assert f"{said}{len(biased)} are not, by {by} faults" in text
 
 
-def test_more_trees_of_boosting_are_counted_as_the_page_says():
+def test_additional_boosting_trees_are_counted_as_the_page_says():
     few, many = (
         pd.read_csv(ROOT / "results/published" / name / "trials.csv")
         for name in ("leaderboard_references_boosting_classification", "boosting_trees")
@@ -312,7 +312,7 @@ def test_more_trees_of_boosting_are_counted_as_the_page_says():
     assert f"equal on {len(both) - smaller - larger} ([rows]" in page
 
 
-def test_the_readme_is_short_and_begins_with_a_picture():
+def test_readme_is_short_and_begins_with_a_picture():
     before = PAGES["README.md"].partition("    scripts/quickstart")[0]
     assert len(PAGES["README.md"].split()) <= 800
     assert before.index("![") < before.index("- **")
@@ -323,7 +323,7 @@ EXAMPLES = sorted((ROOT / "scripts" / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_an_example_runs_and_is_short(script, tmp_path, monkeypatch, capsys):
+def test_example_runs_and_is_short(script, tmp_path, monkeypatch, capsys):
     assert len(script.read_text().splitlines()) <= 40
     words = ["picture.png"] if script.stem == "features" else []
     monkeypatch.chdir(tmp_path)
@@ -333,7 +333,7 @@ def test_an_example_runs_and_is_short(script, tmp_path, monkeypatch, capsys):
     assert (tmp_path / "picture.png").exists() == bool(words)
 
 
-def test_the_speed_is_that_of_the_benchmark():
+def test_stated_speed_equals_the_benchmark():
     measured = (ROOT / "results/bench/bench.md").read_text()
     lines = re.findall(
         r"^\| ([\d,]+), (\d+), ([\d,]+) \| (.*) \|$", PAGES["scripts/README.md"], re.M

@@ -42,7 +42,7 @@ ENVIRONMENTS = {
 
 
 @pytest.mark.parametrize(("variables", "shell"), ENVIRONMENTS.values(), ids=[*ENVIRONMENTS])
-def test_a_command_runs_in_every_environment(tmp_path, variables, shell):
+def test_command_runs_in_each_environment(tmp_path, variables, shell):
     code = MAIN if variables else NO_NAME + MAIN
     done = subprocess.run(
         ["/bin/sh", "-c", f'"$0" -c "$1" {shell}', sys.executable, code],
@@ -55,7 +55,7 @@ def test_a_command_runs_in_every_environment(tmp_path, variables, shell):
 
 
 @pytest.mark.parametrize("allowed", [0, 2])
-def test_a_user_who_may_have_no_more_threads_reads_a_sentence(tmp_path, monkeypatch, allowed):
+def test_thread_limit_of_the_user_gives_one_sentence(tmp_path, monkeypatch, allowed):
     """As with `ulimit -u 3`; the fault: a traceback, at the second thread one of joblib's own."""
     left, start = [None] * allowed, threading._start_new_thread
 

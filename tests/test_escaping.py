@@ -40,7 +40,7 @@ def html_and_links(page: str) -> tuple[list[str], list[str]]:
 
 
 @given(texts)
-def test_what_is_printed_steers_nothing_and_loses_nothing(text: str) -> None:
+def test_escaped_text_has_no_control_characters_and_loses_nothing(text: str) -> None:
     assert not NO_CONTROL.search(escape_controls(text))
     assert "\n" not in escape_line(text)
     if text.isprintable():
@@ -48,20 +48,20 @@ def test_what_is_printed_steers_nothing_and_loses_nothing(text: str) -> None:
 
 
 @given(texts)
-def test_a_text_in_markdown_is_shown_as_it_is(text: str) -> None:
+def test_markdown_text_is_displayed_literally(text: str) -> None:
     html, targets = html_and_links(f"word {escape_markdown(text)} word")
     assert (html, targets) == ([], [])
     assert escape_markdown(escape_markdown(text)) == escape_markdown(text)
 
 
 @given(texts)
-def test_a_text_in_latex_has_no_command_of_its_own(text: str) -> None:
+def test_latex_text_contains_no_command_of_its_own(text: str) -> None:
     written = re.sub(r"\\(text\w+( |\{\})|[&%$#_{}])|\$\\\w+\$", "", escape_latex(text))
     assert not set(written) & set("\\&%$#_{}~^")
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_a_csv_has_no_formula_and_every_number(payload: str) -> None:
+def test_csv_contains_no_formula_and_each_number(payload: str) -> None:
     table = pd.DataFrame({"text": [payload, "-0.5", "+3e2", "a-b"], "number": [-1.5, 2, 3, 4]})
     rows = list(csv.reader(io.StringIO(as_csv(table))))
     assert rows[0] == ["text", "number"]
@@ -72,7 +72,7 @@ def test_a_csv_has_no_formula_and_every_number(payload: str) -> None:
 
 
 @pytest.mark.parametrize("payload", [p for p in PAYLOADS if not p.isprintable()])
-def test_a_label_has_printable_characters(payload: str, tmp_path: Path) -> None:
+def test_label_has_only_printable_characters(payload: str, tmp_path: Path) -> None:
     quoted = "".join(rf"\U{ord(c):08x}" for c in payload)
     file = tmp_path / "a.yaml"
     file.write_text(
@@ -86,7 +86,7 @@ def test_a_label_has_printable_characters(payload: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_json_and_warnings_and_errors_of_click_steer_no_terminal(
+def test_json_warnings_and_click_errors_contain_no_terminal_controls(
     payload: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal.echo_json({"label": payload}, indent=None)
@@ -107,7 +107,7 @@ def test_json_and_warnings_and_errors_of_click_steer_no_terminal(
     assert not NO_CONTROL.search(result.output)
 
 
-def test_every_process_guards_its_warnings() -> None:
+def test_each_process_escapes_its_warnings() -> None:
     package = Path(escaping.__file__).parent
     calls = "    guard_warnings()\n"
     for file in ("cli/__init__.py", "experiment/worker.py"):

@@ -47,7 +47,7 @@ def listed(folder):
     return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_what_lies_in_a_results_folder_leads_nowhere(measured, tmp_path):
+def test_links_in_a_results_folder_are_not_followed(measured, tmp_path):
     """Neither the rows nor a log that is a link are read, written or shown."""
     config, ready = measured
     secret = tmp_path / "secret"
@@ -69,7 +69,7 @@ def test_what_lies_in_a_results_folder_leads_nowhere(measured, tmp_path):
         assert not any(b"secret line" in page for page in pages if page != SECRET.encode())
 
 
-def test_figures_go_into_no_folder_that_is_a_link(measured, tmp_path, no_pictures):
+def test_figures_are_not_written_into_a_linked_folder(measured, tmp_path, no_pictures):
     """RESULTS may be that of somebody else; a link that the person names is followed."""
     (tmp_path / "theirs").mkdir()
     shutil.copytree(measured[1], tmp_path / "r" / "small")
@@ -81,7 +81,7 @@ def test_figures_go_into_no_folder_that_is_a_link(measured, tmp_path, no_picture
 
 
 @pytest.mark.parametrize("name", ["../theirs", "deep/../../theirs", "/etc/hostname", ".."])
-def test_a_name_leads_to_nothing_outside(tmp_path, name):
+def test_name_cannot_lead_outside_the_folder(tmp_path, name):
     top = tmp_path / "ours"
     (top / "deep").mkdir(parents=True)
     (tmp_path / "theirs").write_bytes(b"theirs")
@@ -97,7 +97,7 @@ def test_a_name_leads_to_nothing_outside(tmp_path, name):
     assert (tmp_path / "theirs").read_bytes() == b"theirs"
 
 
-def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
+def test_file_with_a_second_hard_link_is_not_extended(tmp_path):
     """As a log in a folder of somebody else that is a hard link."""
     theirs, log = tmp_path / "theirs", tmp_path / "ours" / "rfbench.log"
     theirs.write_bytes(b"theirs")
@@ -110,7 +110,7 @@ def test_nothing_is_added_to_a_file_with_a_second_name(tmp_path):
     assert theirs.read_bytes() == b"theirs"
 
 
-def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
+def test_folder_is_filled_completely_or_not_at_all(tmp_path):
     with suppress(KeyError), files.stage_folder(tmp_path / "a") as stage:
         (stage / "file").write_bytes(b"half")
         raise KeyError
@@ -125,7 +125,7 @@ def test_a_folder_is_filled_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     "make", [lambda place, end: place.symlink_to(end), lambda place, _: os.mkfifo(place)]
 )
-def test_a_link_or_a_pipe_is_neither_read_nor_written(make, tmp_path):
+def test_link_or_pipe_is_neither_read_nor_written(make, tmp_path):
     place, end = tmp_path / "ours", tmp_path / "theirs"
     end.write_bytes(b"theirs")
     make(place, end)
@@ -139,7 +139,7 @@ def test_a_link_or_a_pipe_is_neither_read_nor_written(make, tmp_path):
     assert end.read_bytes() == b"theirs"
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_file_is_replaced_completely_or_not_at_all(tmp_path, monkeypatch):
     file = tmp_path / "deep" / "a.csv"
     files.replace(file, b"old", tmp_path)
 
@@ -156,7 +156,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-def test_a_folder_within_that_is_a_link_is_refused(tmp_path):
+def test_linked_subfolder_is_rejected(tmp_path):
     (tmp_path / "theirs").mkdir()
     top = tmp_path / "ours"
     top.mkdir()
@@ -167,14 +167,14 @@ def test_a_folder_within_that_is_a_link_is_refused(tmp_path):
     assert list((tmp_path / "theirs").iterdir()) == []
 
 
-def test_what_is_appended_has_a_header_once(tmp_path):
+def test_appended_file_has_its_header_once(tmp_path):
     file = tmp_path / "rows"
     for line in (b"a\n", b"b\n"):
         files.append(file, line, b"head\n")
     assert file.read_bytes() == b"head\na\nb\n"
 
 
-def test_a_file_that_the_person_names_may_be_a_link_or_a_device(tmp_path):
+def test_file_named_by_the_user_may_be_a_link_or_a_device(tmp_path):
     files.write_named(tmp_path / "new" / "a", b"1")
     (tmp_path / "link").symlink_to(tmp_path / "new" / "a")
     files.write_named(tmp_path / "link", b"2")
@@ -186,7 +186,7 @@ def test_a_file_that_the_person_names_may_be_a_link_or_a_device(tmp_path):
         files.write_named(tmp_path / "new", b"a folder")
 
 
-def test_a_line_without_an_end_is_refused(measured, tmp_path, monkeypatch):
+def test_endless_line_is_rejected(measured, tmp_path, monkeypatch):
     from rfbench.results import reader
 
     folder = tmp_path / "r"
@@ -198,7 +198,7 @@ def test_a_line_without_an_end_is_refused(measured, tmp_path, monkeypatch):
         reader.read(folder)
 
 
-def test_numbas_settings_in_the_current_folder_are_refused(tmp_path):
+def test_numba_settings_in_the_current_folder_are_rejected(tmp_path):
     (tmp_path / ".numba_config.yaml").write_text("cache_dir: evil\n")
     (tmp_path / "small.yaml").write_text(SMALL)
     python = (
@@ -230,7 +230,7 @@ POINTS = {"run": (2, 4), "report": (1, 3)}  # of the fsyncs of a command: see `f
         ),
     ],
 )
-def test_a_kill_leaves_no_half_file(name, point, seconds, measured, tmp_path):
+def test_kill_leaves_no_partial_file(name, point, seconds, measured, tmp_path):
     """Whatever has its name is whole: as before the command, or as after it.
 
     By day a command is killed while it forces a file to the disk, at night after some time.

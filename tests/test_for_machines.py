@@ -42,13 +42,13 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-def test_data() -> None:
+def test_data_sets_are_listed_as_json() -> None:
     data = {each["name"]: each for each in json.loads(out("data", "list", "--format", "json"))}
     assert data["digits"]["on_disk"]
     assert (data["digits"]["rows"], data["digits"]["columns"]) == (1797, 64)
 
 
-def test_what_is_no_number_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nonfinite_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     echo_json({"a": math.nan, "b": np.float64(math.inf), "c": np.int64(3), "d": [Path("x"), None]})
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": None, "c": 3, "d": ["x", None]}
 
@@ -62,12 +62,12 @@ def test_durations_have_units(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "5x", "1e999"])
-def test_what_is_no_duration(text: str) -> None:
+def test_invalid_duration_is_rejected(text: str) -> None:
     with pytest.raises(click.BadParameter, match="Invalid duration"):
         parse_duration(text)
 
 
-def test_options_stand_before_the_environment(
+def test_options_override_environment_variables(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "env"))
@@ -76,7 +76,7 @@ def test_options_stand_before_the_environment(
     assert f"into {given / 'tiny'}" in call("run", config, "--dry-run", "--out", given)
 
 
-def test_results_are_looked_for_where_runs_write_them(
+def test_results_are_searched_where_runs_write_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -24,7 +24,7 @@ from rfbench.errors import ConfigError
         ("true,false", [True, False]),
     ],
 )
-def test_expand(text, values):
+def test_grid_text_expands_to_its_values(text, values):
     assert grids.expand(text) == values
 
 
@@ -42,13 +42,13 @@ def test_expand(text, values):
         ("1:inf", "not a number"),
     ],
 )
-def test_refused_with_the_reason(text, reason):
+def test_invalid_grid_is_rejected_with_the_reason(text, reason):
     with pytest.raises(ConfigError, match=reason):
         grids.expand(text)
 
 
 @given(st.integers(1, 10_000), st.integers(0, 10_000))
-def test_a_range_keeps_its_ends_and_its_order(first, width):
+def test_range_keeps_its_ends_and_its_order(first, width):
     values = grids.expand(f"{first}:{first + width}")
     assert values[0] == first
     assert values[-1] == first + width
@@ -56,7 +56,7 @@ def test_a_range_keeps_its_ends_and_its_order(first, width):
     assert (np.diff(values) > 0).all()
 
 
-def test_lists_are_bounded():
+def test_grid_length_is_limited():
     assert len(grids.expand("1:5000:1,5001:10000:1")) == grids.MAX_POINTS
     with pytest.raises(ConfigError, match="more than 10000 values"):
         grids.expand(",".join(["1:10000:1"] * 10_000))

@@ -41,21 +41,21 @@ def python(code, *words):
     return done.stdout
 
 
-def test_no_file_of_the_current_folder_runs_in_a_worker(planted):
+def test_worker_runs_no_file_of_the_current_folder(planted):
     child = children.Child()
     child.close()
     assert child.machine
     assert not (planted / "executed").exists()
 
 
-def test_no_file_of_the_current_folder_runs_in_a_process_of_a_worker(planted, monkeypatch):
+def test_process_of_a_worker_runs_no_file_of_the_current_folder(planted, monkeypatch):
     """As it would with the path of `python -c`, and with that of `python -m`."""
     monkeypatch.setattr(sys, "path", ["", os.getcwd(), *sys.path])
     assert python(TRACKED) == "True\n"
     assert not (planted / "executed").exists()
 
 
-def test_the_path_of_the_parent_is_passed_on(tmp_path, monkeypatch):
+def test_import_path_of_the_parent_is_passed_on(tmp_path, monkeypatch):
     """Its order stays; the current folder stays if PYTHONPATH names it."""
     monkeypatch.chdir(tmp_path)
     here, more = str(tmp_path), str(tmp_path / "more")

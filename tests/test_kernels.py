@@ -35,7 +35,7 @@ def brute_force(name, s, x, y):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_closed_form(name):
+def test_kernel_equals_its_closed_form(name):
     expected = [[brute_force(name, 1.7, x, y) for y in Y] for x in X]
     kernel = kernels.make(name, 1.7)
     assert_allclose(kernel(X, Y), expected, atol=1e-12)
@@ -43,7 +43,7 @@ def test_closed_form(name):
 
 
 @pytest.mark.parametrize("name", [name for name in WAVES if name in PRODUCT])
-def test_one_coordinate_of_the_spectral_measure_has_the_kernel_as_its_transform(name):
+def test_spectral_measure_of_one_coordinate_transforms_to_the_kernel(name):
     """Bochner's theorem in one dimension, by a sum over quantiles at equal steps."""
     kernel = kernels.make(name, 1.7)
     levels = (np.arange(400_000) + 0.5) / 400_000
@@ -65,7 +65,7 @@ def test_drawn_frequencies_follow_the_quantiles(name):
         assert np.abs(below - levels).max() < 4 * np.sqrt(0.25 / 4000)
 
 
-def test_any_direction_of_the_euclidean_laplacians_frequencies_is_cauchy():
+def test_projected_frequencies_of_the_euclidean_laplacian_are_cauchy():
     """So by Bochner's theorem E cos(w'x) = exp(-|x| / s); independent coordinates give the 1-norm.
 
     A wrong law of one direction would be seen in the other: both by Kolmogorov and Smirnov's test.
@@ -78,7 +78,7 @@ def test_any_direction_of_the_euclidean_laplacians_frequencies_is_cauchy():
 
 
 @pytest.mark.parametrize("name", WAVES)
-def test_gradients_are_those_of_finite_differences(name):
+def test_gradients_equal_finite_differences(name):
     kernel, coef = kernels.make(name, 1.7), np.random.default_rng(2).standard_normal((5, 2))
     found = kernel.gradients(sparse.csr_array(X + 3.0), Y + 3.0, coef)
     assert found.shape == (2, 6, 4)
@@ -88,20 +88,20 @@ def test_gradients_are_those_of_finite_differences(name):
         assert_allclose(found[:, :, j], (ends[0] - ends[1]).T / 2e-6, atol=1e-8)
 
 
-def test_gradients_at_a_kink_are_the_mean_of_both_sides():
+def test_gradient_at_a_kink_is_the_mean_of_both_sides():
     for name in ("laplacian", "laplacian-l2"):
         kernel = kernels.make(name, 1.7)
         assert_allclose(kernel.gradients(Y[:1], Y[:1], np.ones((1, 1))), 0.0, atol=1e-12)
 
 
-def test_kernels_that_do_not_fall_with_a_distance_have_no_gradients():
+def test_kernels_that_do_not_decrease_with_distance_have_no_gradients():
     for name in set(KERNELS) - set(WAVES):
         with pytest.raises(MethodError, match="no gradients"):
             kernels.make(name).gradients(X, Y, np.ones((5, 1)))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_arc_cosine_kernel_is_the_integral_over_its_features(order):
+def test_arc_cosine_kernel_equals_the_integral_over_its_features(order):
     """In the plane, w = r (cos t, sin t): E r^(2 p) = 2^p p! times an integral over t."""
     x, y = np.array([1.0, 0.2]), np.array([-0.4, 0.9])
 
@@ -122,7 +122,7 @@ def test_arc_cosine_kernel_is_the_integral_over_its_features(order):
     assert_allclose(kernel(x[None], y[None])[0, 0], expected, rtol=1e-6)
 
 
-def test_arc_cosine_of_the_zero_row_and_of_parallel_rows_is_finite():
+def test_arc_cosine_of_zero_and_parallel_rows_is_finite():
     rows = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0], [-1.0, -1.0]])
     for order in (0, 1, 2):
         assert np.isfinite(kernels.make(f"arc-cosine-{order}")(rows, rows)).all()
@@ -138,7 +138,7 @@ def test_linear_coordinates_are_drawn_uniformly():
 
 
 @pytest.mark.parametrize("name", list(KERNELS))
-def test_rows_in_float32_give_the_kernel_in_float64(name):
+def test_float32_rows_give_a_float64_kernel(name):
     X = np.random.default_rng(0).standard_normal((30, 3)).astype(np.float32)
     kernel = kernels.make(name, 1.5)
     np.testing.assert_allclose(kernel(X, X), kernel(X.astype(float), X.astype(float)), rtol=1e-12)

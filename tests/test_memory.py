@@ -14,18 +14,18 @@ def no_memory():
     memory.limit_to(None)
 
 
-def test_free_bytes_are_those_of_the_machine_or_of_the_limit(no_memory):
+def test_free_memory_is_that_of_the_machine_or_of_the_limit(no_memory):
     assert memory.count_free_bytes() == 0
     memory.limit_to(None)
     assert memory.count_free_bytes() > 2**20
 
 
-def test_what_does_not_fit_is_refused_with_its_numbers(no_memory):
+def test_excessive_memory_need_is_rejected_with_its_numbers(no_memory):
     with pytest.raises(MemoryLimit, match=r"^A matrix needs about 2 GiB.*0 GiB are free. Less"):
         memory.check_fits(2 * 2**30, "A matrix", "Less.")
 
 
-def test_ridge_refuses_gram_matrices_that_do_not_fit(no_memory):
+def test_ridge_rejects_gram_matrices_that_do_not_fit(no_memory):
     X = np.random.default_rng(0).standard_normal((30, 2))
     features = RKS(10, bandwidth=1.0, random_state=0).fit(X)
     with pytest.raises(MemoryLimit, match="Gram matrices of 10 columns, 5 of them,"):
@@ -33,7 +33,7 @@ def test_ridge_refuses_gram_matrices_that_do_not_fit(no_memory):
 
 
 @pytest.mark.parametrize("name", ["leverage-rff", "greedy", "svd"])
-def test_a_pool_whose_gram_matrix_does_not_fit_is_refused(no_memory, name):
+def test_pool_with_too_large_gram_matrix_is_rejected(no_memory, name):
     words = {"base_size": 40} if name == "svd" else {"pool_size": 40}
     sampler = samplers.make(name, n_components=5, bandwidth=3.0, random_state=0, **words)
     X = np.random.default_rng(0).standard_normal((900, 6))

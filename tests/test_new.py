@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("target", "task"), [("price: EUR", "regression"), ("kind", "binary")])
-def test_what_new_writes_is_read_and_runs(folder, target, task):
+def test_configuration_written_by_new_is_valid_and_runs(folder, target, task):
     words = ["new", "my data/prices #1.csv", "--target", target, "--out", "my data/one.yaml"]
     call(*words)
     experiment = read_config(folder / "my data" / "one.yaml")
@@ -38,7 +38,7 @@ def test_what_new_writes_is_read_and_runs(folder, target, task):
     call(*words, code=2)  # it is not overwritten
 
 
-def test_a_file_whose_target_stands_apart_needs_none_named(folder):
+def test_file_with_a_separate_target_needs_no_target_option(folder):
     (folder / "rows.svm").write_text("0 1:1 9:2\n1 2:3 9:1\n" * 20)
     call("new", "rows.svm")
     assert read_config(folder / "rows.yaml").dataset[0].entry.task == "binary"
@@ -55,7 +55,7 @@ def test_a_file_whose_target_stands_apart_needs_none_named(folder):
         ["digits"],
     ],
 )
-def test_new_refuses_what_is_not_there(folder, words):
+def test_new_rejects_missing_files(folder, words):
     call("new", *words, code=2)
     assert not list(folder.glob("*.yaml"))
 
@@ -73,7 +73,7 @@ def test_example_writes_a_table_that_can_be_predicted(folder):
     assert run_trial(trial, Context())["status"] == "ok"
 
 
-def test_example_overwrites_no_file_of_the_user(folder):
+def test_example_does_not_overwrite_user_files(folder):
     (folder / "new.csv").write_text("mine")
     message = call("new", "--example", code=2)
     assert "new.csv exists already" in message

@@ -18,7 +18,7 @@ TOP = PACKAGE.parent
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
 
 
-def test_every_file_of_the_package_is_in_the_wheel():
+def test_each_file_of_the_package_is_in_the_wheel():
     patterns = PROJECT["tool"]["setuptools"]["package-data"]["rfbench"]
     listed = {file for pattern in patterns for file in PACKAGE.glob(pattern)}
     files = {file for file in PACKAGE.rglob("*") if file.is_file() and file.suffix != ".py"}
@@ -27,12 +27,12 @@ def test_every_file_of_the_package_is_in_the_wheel():
         assert list(PACKAGE.glob(pattern)), pattern
 
 
-def test_every_folder_of_code_is_a_package():
+def test_each_folder_of_code_is_a_package():
     for file in set(PACKAGE.rglob("*.py")) - set(PACKAGE.glob("papers/*/claims.py")):
         assert (file.parent / "__init__.py").exists(), file
 
 
-def test_build_copies_configurations_and_leaderboard_rows_into_the_package(tmp_path, monkeypatch):
+def test_build_copies_configurations_and_leaderboard_rows(tmp_path, monkeypatch):
     setuptools = pytest.importorskip("setuptools")
     command = runpy.run_path(str(TOP / "scripts" / "packaging.py"))["BuildWithData"]
     monkeypatch.chdir(TOP)
@@ -51,7 +51,7 @@ def test_build_copies_configurations_and_leaderboard_rows_into_the_package(tmp_p
     assert all(path.name.startswith("leaderboard") for path in rows.iterdir())
 
 
-def test_build_imports_nothing_but_setuptools():
+def test_build_imports_only_setuptools():
     tree = ast.parse((TOP / "scripts" / "packaging.py").read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     modules = {
@@ -64,7 +64,7 @@ def test_build_imports_nothing_but_setuptools():
 
 
 @pytest.mark.parametrize("package", [samplers, solvers])
-def test_stub_names_every_class_of_the_registry(package):
+def test_stub_names_each_class_of_the_registry(package):
     name = package.__name__.rpartition(".")[2]
     text = stubs.stub_path(name).read_text()
     assert text == stubs.make_stub(name), "Run `python -m scripts.stubs` and commit the result."
@@ -75,7 +75,7 @@ def test_stub_names_every_class_of_the_registry(package):
     assert different == {"make"}
 
 
-def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch):
+def test_installed_package_finds_its_configurations(tmp_path, monkeypatch):
     site = tmp_path / "site-packages"
     (site / "configs").mkdir(parents=True)
     (site / "configs" / "somebody_elses.yaml").touch()
@@ -86,7 +86,7 @@ def test_an_installed_package_finds_its_own_configurations(tmp_path, monkeypatch
     assert shipped.locate("quickstart").parent.parent.name == "rfbench"
 
 
-def test_the_citation_names_this_version_and_every_paper():
+def test_citation_names_this_version_and_each_paper():
     cited = yaml.safe_load((TOP / "CITATION.cff").read_text())
     assert PROJECT["project"]["version"] == rfbench.__version__ == cited["version"]
     titles = {papers.find_paper(name).title for name in papers.list_papers()}

@@ -25,7 +25,7 @@ def parameters_of(cls):
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [None], "no such word"])
 @pytest.mark.parametrize(("cls", "make"), MAKERS)
-def test_no_parameter_takes_anything(cls, make, value):
+def test_no_parameter_accepts_an_arbitrary_value(cls, make, value):
     for word in parameters_of(cls):
         with pytest.raises(MethodError) as caught:
             make(**{word: value})
@@ -33,7 +33,7 @@ def test_no_parameter_takes_anything(cls, make, value):
 
 
 @pytest.mark.parametrize(("cls", "make"), MAKERS)
-def test_the_defaults_and_numbers_of_numpy_are_taken(cls, make):
+def test_defaults_and_numpy_numbers_are_accepted(cls, make):
     make(random_state=np.int64(3))
     if "max_iter" in parameters_of(cls):
         make(max_iter=np.int64(3), tol=np.float32(0.1))
@@ -69,7 +69,7 @@ OUT_OF_RANGE = {
 
 
 @pytest.mark.parametrize("name", OUT_OF_RANGE)
-def test_a_value_out_of_its_range_is_refused(name):
+def test_value_out_of_range_is_rejected(name):
     make = samplers.make if name in SAMPLERS else solvers.make
     for word, values in OUT_OF_RANGE[name].items():
         for value in values:
@@ -84,7 +84,7 @@ def test_a_value_out_of_its_range_is_refused(name):
         *((name, "base_size", {}) for name in ("svd", "tefm-g", "tefm-s", "comp")),
     ],
 )
-def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
+def test_pool_smaller_than_the_number_chosen_is_rejected(name, size, words):
     samplers.make(name, n_components=100, **{size: 100}, **words)
     with pytest.raises(MethodError, match="99"):
         samplers.make(name, n_components=100, **{size: 99}, **words)
@@ -101,12 +101,12 @@ def test_what_is_chosen_from_holds_as_many_as_are_chosen(name, size, words):
         ("svm", {"task": "regression"}, "does not support regression"),
     ],
 )
-def test_what_a_solver_does_not_have_or_do(name, words, sentence):
+def test_unsupported_solver_parameter_is_rejected(name, words, sentence):
     with pytest.raises(MethodError, match=sentence):
         solvers.make(name, **words)
 
 
-def test_an_estimator_of_scikit_learn_is_checked_by_its_own_rules():
+def test_scikit_learn_estimator_is_checked_by_its_own_rules():
     assert build(PCA, "mine", {"n_components": 2}).n_components == 2
     with pytest.raises(MethodError, match="svd_solver"):
         build(PCA, "mine", {"svd_solver": {}})
@@ -118,7 +118,7 @@ class Stretched(samplers.RKS):
     how: str | bool = parameter("wide", one_of("wide", "narrow", True))
 
 
-def test_a_subclass_states_its_own_parameters_alone():
+def test_subclass_declares_only_its_own_parameters():
     assert parameters_of(Stretched)[0] == "n_components"
     assert {*parameters_of(samplers.RKS), "stretch", "how"} == {*parameters_of(Stretched)}
     Stretched(5, stretch=2.0, how=True).check_parameters()

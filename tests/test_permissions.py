@@ -61,7 +61,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("what", TEXTS)
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_a_configuration_is_refused_before_anything_happens(here, what, words):
+def test_configuration_is_rejected_before_anything_happens(here, what, words):
     (here / "x.yaml").write_text(yaml.safe_dump({"dataset": "digits", **REST, **TEXTS[what]}))
     assert "x.yaml" in call("run", "x.yaml", *words, code=2)
     assert not (here / "executed").exists()
@@ -69,7 +69,7 @@ def test_a_configuration_is_refused_before_anything_happens(here, what, words):
 
 
 @pytest.mark.parametrize("what", TEXTS)
-def test_a_manifest_is_refused_before_anything_happens(here, what):
+def test_manifest_is_rejected_before_anything_happens(here, what):
     folder = here / "results"
     folder.mkdir()
     published = shipped.find_folder().parent / "results" / "published" / "quickstart"
@@ -87,7 +87,7 @@ PLAIN = re.compile(
 )
 
 
-def test_what_is_listed_is_published_and_its_parameters_are_plain():
+def test_allowed_classes_are_public_and_their_parameters_are_harmless():
     """What scikit-learn declares of each: none that may be set is a path, code or a mapping alone.
 
     The kernel of a Gaussian process is an object or nothing; a word is refused there.
@@ -131,7 +131,7 @@ def test_what_is_listed_is_published_and_its_parameters_are_plain():
         ("sklearn.svm.SVC", None, "not imported"),  # a function that loads data
     ],
 )
-def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence):
+def test_class_that_is_not_allowed_is_named_with_advice(path, parameters, sentence):
     with pytest.raises(MethodError, match=f"(?s){sentence}.*--allow-imports"):
         check_permission(path, parameters)
 
@@ -150,7 +150,7 @@ def test_what_is_not_listed_is_named_with_what_to_do(path, parameters, sentence)
         ("sklearn.kernel_approximation.Nystroem", {"n_components": "1e9 * M"}),
     ],
 )
-def test_what_runs_without_end_asks_before(path, parameters):
+def test_unbounded_computation_needs_permission(path, parameters):
     with pytest.raises(MethodError, match="(?s)at most .* are allowed.*--allow-imports"):
         check_permission(path, parameters)
     check_permission(path, parameters, anything=True)
@@ -163,7 +163,7 @@ FREE = re.compile(
 )
 
 
-def test_every_number_without_a_bound_of_its_own_has_one_here():
+def test_each_number_without_an_upper_bound_is_limited_here():
     estimators, parameters = permissions.listed()
     unbounded = set()
     for path in (each for each in estimators if each.startswith("sklearn.")):
@@ -189,7 +189,7 @@ def methods_of(value):
             yield from methods_of(each)
 
 
-def test_the_bounds_admit_all_that_was_published():
+def test_limits_admit_all_published_settings():
     documents = [
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.list_configurations()
     ]
@@ -205,7 +205,7 @@ def test_the_bounds_admit_all_that_was_published():
 
 
 @pytest.mark.parametrize("written", [None, 8, -1])
-def test_a_trial_has_its_own_threads(written):
+def test_trial_has_its_own_number_of_threads(written):
     """Their number, and not the one that is written, which the identity has."""
     forest = {"class": "sklearn.ensemble.RandomForestClassifier", "n_jobs": written}
     trees = {"class": "sklearn.ensemble.RandomTreesEmbedding", "n_jobs": written}
@@ -219,7 +219,7 @@ def test_a_trial_has_its_own_threads(written):
     assert experiment.solver.parameters["n_jobs"] == written
 
 
-def test_nothing_else_reads_an_experiment_from_text():
+def test_only_one_module_reads_an_experiment_from_text():
     """Where `Experiment.model_validate` stands, permission is asked for next."""
     package = Path(permissions.__file__).parent
     callers = {

@@ -60,16 +60,16 @@ DRAWS = "; from matplotlib.figure import Figure"
 @pytest.mark.parametrize(
     ("backend", "shell"), [("module://matplotlib_inline.absent", ""), ("nonsense", "2>&-")]
 )
-def test_no_backend_is_needed(folder, backend, shell):
+def test_figures_are_drawn_under_any_user_backend(folder, backend, shell):
     code = SHOW.replace("import_matplotlib()", f"import_matplotlib(){DRAWS}")
     assert imported(folder, code, shell, MPLBACKEND=backend, PYTHONWARNINGS="error")[0] == OWN
 
 
-def test_the_backend_that_the_user_chose_stays_for_pyplot(folder):
+def test_backend_chosen_by_the_user_remains_for_pyplot(folder):
     assert imported(folder, MPLBACKEND="svg")[1] == "svg"
 
 
-def test_a_settings_file_of_the_current_folder_is_not_read(folder):
+def test_matplotlib_settings_in_the_current_folder_are_not_read(folder):
     """The fault: one that is no text ended every command, and a pipe of that name never ended."""
     here = folder / "matplotlibrc"
     here.write_bytes(b"\xff\xfe\x00lines.linewidth: 3\n")
@@ -79,13 +79,13 @@ def test_a_settings_file_of_the_current_folder_is_not_read(folder):
     assert imported(folder, MPLCONFIGDIR="own", MPLBACKEND="")[0] == OWN
 
 
-def test_a_settings_file_that_is_named_is_read(folder):
+def test_named_matplotlib_settings_file_is_read(folder):
     """From the current folder as well, if MATPLOTLIBRC names it."""
     (folder / "matplotlibrc").write_text("lines.linewidth: 3\n")
     assert imported(folder, MATPLOTLIBRC="matplotlibrc")[0] == 3
 
 
-def test_broken_settings_of_the_user_are_one_sentence(folder):
+def test_broken_user_settings_give_one_sentence(folder):
     own = folder / "own" / "matplotlibrc"
     own.write_bytes(b"\xff\xfe\x00lines.linewidth: 3\n")
     text, _, log = imported(folder)
@@ -99,7 +99,7 @@ def test_broken_settings_of_the_user_are_one_sentence(folder):
     assert str(own) in log
 
 
-def test_a_pipe_in_the_place_of_the_users_settings_is_refused(tmp_path, monkeypatch):
+def test_pipe_as_user_settings_file_is_rejected(tmp_path, monkeypatch):
     """The fault: matplotlib waited for somebody to write into it."""
     variables = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "HOME")
     monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
@@ -119,12 +119,12 @@ def test_a_pipe_in_the_place_of_the_users_settings_is_refused(tmp_path, monkeypa
         plotting._refuse_a_pipe()
 
 
-def test_a_user_without_a_home(folder):
+def test_user_without_a_home_folder_gets_the_default_settings(folder):
     missing = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"))
     assert imported(folder, MPLCONFIGDIR=NOWHERE, **missing)[0] == USUAL
 
 
-def test_settings_of_python_hold(folder):
+def test_settings_made_in_python_are_kept(folder):
     """If matplotlib is imported already, nothing of it changes."""
     (folder / "matplotlibrc").write_text("lines.linewidth: 3\n")
     assert imported(folder, f"import matplotlib\n{SHOW}", MPLBACKEND="svg")[:2] == (3, "svg")

@@ -28,7 +28,7 @@ def rows_of(tmp_path, text, **keywords):
     return measured(read_config(path, **keywords))
 
 
-def test_any_estimator_is_a_solver(tmp_path):
+def test_any_estimator_can_be_a_solver(tmp_path):
     text = TEXT.replace("SOLVER", "{class: sklearn.neighbors.KNeighborsClassifier, n_neighbors: 3}")
     (row,) = rows_of(tmp_path, text)
     assert row["status"] == "ok", row
@@ -49,7 +49,7 @@ def test_any_estimator_is_a_solver(tmp_path):
 MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"
 
 
-def test_a_file_is_found_beside_its_configuration_then_here(tmp_path, monkeypatch):
+def test_file_is_searched_beside_its_configuration_first(tmp_path, monkeypatch):
     beside, here = tmp_path / "beside", tmp_path / "here"
     for folder in (beside, here):
         folder.mkdir()
@@ -66,7 +66,7 @@ def test_a_file_is_found_beside_its_configuration_then_here(tmp_path, monkeypatc
     assert first["trial_id"] == second["trial_id"]
 
 
-def test_a_constructor_is_named_that_lacks_or_refuses_something(tmp_path):
+def test_constructor_with_missing_or_invalid_parameter_is_named(tmp_path):
     (tmp_path / "mine.py").write_text(
         "class Needs:\n    fit = transform = 0\n"
         "    def __init__(self, depth, *more, **others): pass\n"
@@ -92,12 +92,12 @@ def test_a_constructor_is_named_that_lacks_or_refuses_something(tmp_path):
         ("os.path.join", "is not a class"),
     ],
 )
-def test_a_class_that_cannot_be_had(path, sentence):
+def test_unavailable_class_raises_error(path, sentence):
     with pytest.raises(MethodError, match=sentence):
         plugins.load_class(path)
 
 
-def test_a_solver_that_is_none(tmp_path):
+def test_class_that_is_no_solver_is_rejected(tmp_path):
     text = TEXT.replace("SOLVER", "{class: sklearn.preprocessing.StandardScaler}")
     with pytest.raises(ConfigError, match=r"line 6: .*is not an estimator"):
         rows_of(tmp_path, text)
@@ -106,7 +106,7 @@ def test_a_solver_that_is_none(tmp_path):
         rows_of(tmp_path, text)
 
 
-def test_what_an_installed_class_is_known_by():
+def test_installed_class_is_identified_by_its_package_version():
     assert plugins.hash_code("sklearn.svm.SVC").startswith("scikit-learn ")
 
 
@@ -117,7 +117,7 @@ def broken(tmp_path, text):
     return raised.value
 
 
-def test_an_error_in_a_person_s_file_names_its_line_and_no_form_of_the_path(tmp_path):
+def test_error_in_a_user_file_names_its_line_without_path_advice(tmp_path):
     for text, why in (
         ("import numpy\nimport nothing_here\n", "No module named 'nothing_here'"),
         ("import numpy as np\nx = np.zros(3)\n", "module 'numpy' has no attribute 'zros'"),
@@ -131,7 +131,7 @@ def test_an_error_in_a_person_s_file_names_its_line_and_no_form_of_the_path(tmp_
         assert "package.module.Name" not in str(error)
 
 
-def test_a_wrong_name_gets_a_suggestion_and_a_wrong_path_its_form(tmp_path):
+def test_wrong_name_gets_a_suggestion_and_wrong_path_the_valid_form(tmp_path):
     error = broken(tmp_path, "class Antithetics:\n    pass\n")
     assert error.why == "AttributeError: mine.py has no 'Antithetic'. Did you mean 'Antithetics'?"
     for path in ("numpyy.random.Name", "word.Thing", "mine.p:Thing"):
@@ -139,12 +139,12 @@ def test_a_wrong_name_gets_a_suggestion_and_a_wrong_path_its_form(tmp_path):
             plugins.load_object(path)
 
 
-def test_an_object_of_python_has_no_path():
+def test_python_object_has_no_path():
     with pytest.raises(MethodError, match="was given as an object in Python"):
         plugins.load_object("python:Mine")
 
 
-def test_object_of_a_local_module_is_loaded_without_its_folder_on_the_path(tmp_path, monkeypatch):
+def test_object_of_a_local_module_is_loaded_without_changing_the_path(tmp_path, monkeypatch):
     """A process that measures trials does not search the folder of the person's script."""
     (tmp_path / "local_methods.py").write_text(
         "class Map:\n    def __init__(self, a=1):\n        self.a = a\n\n"

@@ -7,7 +7,7 @@ from rfbench.cli import progress
 ROW = {"dataset": "eeg", "label": "orf", "M": 50, "trial": 3, "status": "ok"}
 
 
-def test_a_line_names_the_last_cell_and_counts_the_failures(
+def test_progress_line_names_the_last_setting_and_counts_failures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "PLAIN_SECONDS", -1.0)
@@ -37,7 +37,7 @@ class Timers:
         self.cancelled = True
 
 
-def test_a_slow_first_trial_is_named(monkeypatch, capsys):
+def test_slow_first_trial_is_reported(monkeypatch, capsys):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
     with progress.show_progress("tiny", 4, 0, first=progress.name_trial(ROW)) as ended:
         capsys.readouterr()
@@ -50,7 +50,7 @@ def test_a_slow_first_trial_is_named(monkeypatch, capsys):
         assert Timers.last.cancelled
 
 
-def test_a_run_of_no_trials_is_not_silent_for_long(monkeypatch):
+def test_progress_without_trials_starts_no_timer(monkeypatch):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
     with progress.show_progress("tiny", 0, 4):
         assert not hasattr(Timers.last, "started")

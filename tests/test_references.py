@@ -96,7 +96,7 @@ def is_command(line):
     return True
 
 
-def test_commands_exist_with_their_options():
+def test_quoted_commands_exist_with_their_options():
     quoted = find_all(r"`rfbench ([a-z]+[^`]*)`") | find_all(r"\(rfbench ([a-z]+)[,)]")
     assert len(quoted) > 60
     assert not {line: files for line, files in quoted.items() if not is_command(line)}
@@ -113,7 +113,7 @@ def test_commands_exist_with_their_options():
         ("audit configs/liu2020_table3.yaml --gaps", True),
     ],
 )
-def test_a_wrong_command_is_found(line, taken):
+def test_wrong_command_is_detected(line, taken):
     assert is_command(line) == taken
 
 
@@ -124,7 +124,7 @@ def list_runs():
     return {file.stem for file in files} | {each.name for each in every}
 
 
-def test_files_and_runs_exist():
+def test_quoted_files_and_runs_exist():
     yaml_files = {file.name for top in TOPS for file in (ROOT / top).rglob("*.yaml")}
     runs = list_runs()
     beside = {file.name for file in (ROOT / "results" / "papers").glob("*.csv")}

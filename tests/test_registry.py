@@ -23,7 +23,7 @@ def declared(package, decorator):
     ]
 
 
-def test_the_dictionaries_say_what_the_decorators_say():
+def test_dictionaries_match_the_decorators():
     classes = [cls for cls in declared(samplers, "sampler") if "declaration" in vars(cls)]
     assert {cls.declaration.name: cls for cls in classes} == dict(SAMPLERS)
     assert len(classes) == len(SAMPLERS)
@@ -34,26 +34,26 @@ def test_the_dictionaries_say_what_the_decorators_say():
         )
 
 
-def test_an_alias_stands_for_one_thing():
+def test_alias_is_unique():
     for registry in (SAMPLERS, SOLVERS, KERNELS):
         assert set(registry.aliases.values()) <= set(registry)
         assert not set(registry.aliases) & set(registry)
 
 
-def test_every_name_leads_to_a_class():
+def test_each_registered_name_refers_to_a_class():
     assert all(issubclass(cls, RandomFeatures) for cls in SAMPLERS.values())
     assert all(issubclass(cls, Solver) for tasks in SOLVERS.values() for cls in tasks.values())
     assert {name: cls.name for name, cls in KERNELS.items()} == {name: name for name in KERNELS}
 
 
-def test_a_printed_name_is_that_of_a_method():
+def test_printed_name_is_that_of_a_method():
     labels = {label for cls in SAMPLERS.values() for label in cls.declaration.labels}
     references = {"boosting", "exact-kernel"}  # models of the leaderboard, without features
     assert set(PRINTED) <= {*SAMPLERS, *labels, *references}
     assert len(set(PRINTED.values())) == len(PRINTED)
 
 
-def test_a_thing_has_one_published_name_and_others():
+def test_item_has_one_published_name_and_aliases():
     assert SAMPLERS.find("rff") is SAMPLERS.find("rks") is SAMPLERS["rks"] is RKS
     assert SAMPLERS.published("rff") == "rks"
     assert "rff" not in SAMPLERS
@@ -63,12 +63,12 @@ def test_a_thing_has_one_published_name_and_others():
     ("known", "wrong", "near"),
     [(SAMPLERS, "erf", "eerf"), (SOLVERS, "rigde", "ridge"), (KERNELS, "gausian", "gaussian")],
 )
-def test_an_unknown_name_is_answered_with_the_nearest(known, wrong, near):
+def test_unknown_name_suggests_the_nearest(known, wrong, near):
     with pytest.raises(MethodError, match=f"'{wrong}'.*'{near}'"):
         known.find(wrong)
 
 
-def test_names_are_typed_as_papers_print_them():
+def test_names_are_accepted_as_papers_print_them():
     for name, shown in PRINTED.items():
         assert find_row_name(shown) == find_row_name(shown.upper()) == name
         if name in SAMPLERS:
@@ -76,7 +76,7 @@ def test_names_are_typed_as_papers_print_them():
     assert KERNELS.published("RKS") == "RKS"
 
 
-def test_a_kernel_in_the_place_of_a_sampler_is_told_as_such():
+def test_kernel_given_as_a_sampler_is_reported_as_a_kernel():
     with pytest.raises(MethodError, match="no sampler 'gaussian'.*gaussian is a kernel"):
         SAMPLERS.find("gaussian")
     with pytest.raises(MethodError, match="no kernel 'orf'.*orf is a sampler"):

@@ -27,7 +27,7 @@ def source(tmp_path):
     [slice(1), slice(5, 9), slice(None), np.array([150, 3, 7, 7]), np.array([], int), X[:, 0] > 1],
     ids=["first", "within", "all", "any order", "none", "mask"],
 )
-def test_any_rows_are_those_of_the_array(source, picked):
+def test_selected_rows_equal_those_of_the_array(source, picked):
     assert_array_equal(source[picked], X[picked])
     some = source.take(picked)
     assert some.shape == X[picked].shape
@@ -35,14 +35,14 @@ def test_any_rows_are_those_of_the_array(source, picked):
     assert_array_equal(some.take(slice(1, 3))[:], X[picked][1:3])
 
 
-def test_steps_are_made_in_float64_and_then_cast(source):
+def test_preparation_steps_use_float64_before_casting(source):
     third = partial(np.multiply, 1 / 3)
     found = pickle.loads(pickle.dumps(source.mapped(third).astype("float32")))
     assert found.dtype == np.float32
     assert_array_equal(found[2:9], (X[2:9] * (1 / 3)).astype("float32"))
 
 
-def test_what_needs_all_rows_at_once_is_refused(source):
+def test_operation_that_needs_all_rows_is_rejected(source):
     for reads_all in (np.asarray, np.mean, lambda rows: np.ones(200) @ rows):
         with pytest.raises(MethodError, match="`rows:`"):
             reads_all(source)
@@ -50,7 +50,7 @@ def test_what_needs_all_rows_at_once_is_refused(source):
 
 @pytest.mark.parametrize("selection", ["cv5", "validation", "test"])
 @pytest.mark.parametrize("solver", [RidgeRegressor, RidgeClassifier])
-def test_streamed_fits_are_those_of_rows_in_memory(source, solver, selection):
+def test_streamed_fits_equal_fits_in_memory(source, solver, selection):
     y = Y if solver is RidgeRegressor else Y > 0
     held = slice(0, 50)
 

@@ -57,7 +57,9 @@ def ran(place: Path, package: Path) -> str:
 
 
 @pytest.mark.parametrize("absent", [slices.SLICES, *at_night(*((s,) for s in slices.SLICES))])
-def test_without_slices_the_core_says_all_the_rest(absent: tuple[str], tmp_path: Path) -> None:
+def test_core_output_is_complete_without_optional_slices(
+    absent: tuple[str], tmp_path: Path
+) -> None:
     package = tmp_path / "package"
     shutil.copytree(ROOT / "rfbench", package / "rfbench")
     (package / "rfbench" / "configs").mkdir()  # as in a wheel
@@ -78,11 +80,11 @@ def test_without_slices_the_core_says_all_the_rest(absent: tuple[str], tmp_path:
         assert [text for text in texts if text in said] == ([] if other in absent else list(texts))
 
 
-def test_the_list_has_every_slice() -> None:
+def test_list_contains_each_slice() -> None:
     assert {file.parent.name for file in (ROOT / "rfbench").glob("*/slice.py")} == {*slices.SLICES}
 
 
-def test_what_breaks_inside_a_slice_is_not_taken_for_its_absence(
+def test_error_inside_a_slice_is_not_taken_for_its_absence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "broken").mkdir()

@@ -116,16 +116,16 @@ def circles(edges: dict[str, set[str]]) -> set[str]:
     return set(left)
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_no_module_imports_itself_indirectly() -> None:
     assert circles(graph()) == set()
 
 
-def test_every_room_has_its_floor() -> None:
+def test_each_layer_has_its_level() -> None:
     assert {room_of(module) for module in MODULES} <= set(FLOOR)
 
 
 @pytest.mark.parametrize("room", [room for rooms in FLOORS for room in rooms])
-def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
+def test_layer_imports_only_lower_layers(room: str) -> None:
     upward = {
         (module, other)
         for module, others in graph().items()
@@ -141,7 +141,7 @@ def slice_of(module: str) -> str | None:
     return next((name for name in SLICES if f"{module}.".startswith(f"rfbench.{name}.")), None)
 
 
-def test_the_core_imports_no_slice_and_no_slice_another() -> None:
+def test_core_imports_no_slice_and_slices_do_not_import_each_other() -> None:
     across = {
         (module, other)
         for module, others in graph().items()
@@ -151,7 +151,7 @@ def test_the_core_imports_no_slice_and_no_slice_another() -> None:
     assert across == set()
 
 
-def test_the_core_reaches_slices_by_their_list_alone() -> None:
+def test_core_accesses_slices_only_through_their_list() -> None:
     """No module of the core names one to import, whether early, late or as a type."""
     named = re.compile(rf"rfbench(\.|/| import )({'|'.join(SLICES)})\b")
     for module, file in MODULES.items():
@@ -167,7 +167,7 @@ def test_the_core_reaches_slices_by_their_list_alone() -> None:
     }
 
 
-def test_every_slice_answers_questions_that_the_core_asks() -> None:
+def test_each_slice_only_defines_functions_that_the_core_calls() -> None:
     asked = set()
     for tree in trees().values():
         for node in ast.walk(tree):
@@ -184,7 +184,7 @@ def test_every_slice_answers_questions_that_the_core_asks() -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
+def test_modules_that_derive_from_rows_read_nothing_else(reader: str) -> None:
     """Titles of data sets are in the catalogue alone, which has no rows."""
     titles = ("rfbench.analysis.naming", "rfbench.datasets.catalog")
     read = {
@@ -197,7 +197,7 @@ def test_what_is_made_from_rows_reads_nothing_else(reader: str) -> None:
     assert {room_of(other) for other in read} <= {reader, *READ}
 
 
-def test_only_the_results_open_their_files() -> None:
+def test_only_the_results_package_opens_result_files() -> None:
     for module, file in MODULES.items():
         if room_of(module) != "results":
             assert not re.search(r'"(trials\.csv|manifest\.json|kept\.csv)"', file.read_text()), (
@@ -252,7 +252,7 @@ def writes_of(module: str, tree: ast.AST) -> set[str]:
     return found
 
 
-def test_files_are_written_renamed_and_removed_by_one_module() -> None:
+def test_one_module_writes_renames_and_removes_files() -> None:
     found = {
         module: writes_of(module, tree)
         for module, tree in trees().items()
@@ -270,7 +270,7 @@ READERS_OF_THE_PACKAGE = {
 }
 
 
-def test_files_of_ours_are_read_by_one_module() -> None:
+def test_one_module_reads_rfbench_files() -> None:
     reads = re.compile(r"\b(read_text|read_bytes|open|load)$")
     for module, tree in trees().items():
         if room_of(module) in BEHIND_THE_DOOR and module not in READERS_OF_THE_PACKAGE:
@@ -294,7 +294,7 @@ STARTERS = {
 }
 
 
-def test_every_process_is_started_by_a_known_module() -> None:
+def test_each_process_is_started_by_a_listed_module() -> None:
     found: dict[str, set[str]] = {}
     for module, tree in trees().items():
         names = [
@@ -340,7 +340,7 @@ def string_types(tree: ast.AST) -> list[str]:
     return [*found, *(each.value for each in texts if re.match(r"str(ing)?\b", str(each.value)))]
 
 
-def test_one_constant_is_the_type_of_texts() -> None:
+def test_text_type_is_one_constant() -> None:
     """`"str"` is a type of its own from pandas 3 on, and the name of object in pandas 2.3."""
     found = {module: string_types(tree) for module, tree in trees().items()}
     constant = ["pd.StringDtype(na_value=np.nan)"]
@@ -359,7 +359,7 @@ def test_one_constant_is_the_type_of_texts() -> None:
         assert string_types(ast.parse(line)), line
 
 
-def test_no_option_of_pandas_is_set() -> None:
+def test_no_pandas_option_is_set() -> None:
     for module, tree in trees().items():
         calls = [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
         assert [c for c in calls if re.search(r"^(pd|pandas)\.(\w+_option|options)\b", c)] == [], (
@@ -367,7 +367,7 @@ def test_no_option_of_pandas_is_set() -> None:
         )
 
 
-def test_no_class_name_stands_for_two_things() -> None:
+def test_class_names_are_unique() -> None:
     names = Counter(
         node.name
         for module, tree in trees().items()
@@ -390,7 +390,7 @@ WORKFLOWS = sorted((PACKAGE.parent / ".github" / "workflows").glob("*.y*ml"))
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
-def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
+def test_workflow_is_read_only_and_its_actions_are_pinned(file: Path) -> None:
     """A tag of an action can be moved to other code, a commit cannot."""
     content = yaml.safe_load(file.read_text())
     assert content["permissions"]["contents"] == "read"
@@ -402,7 +402,7 @@ def test_a_workflow_may_read_and_its_actions_are_pinned(file: Path) -> None:
     assert all(each.get("contents", "read") == "read" for each in of_jobs)
 
 
-def test_matplotlib_is_imported_by_one_module_first() -> None:
+def test_one_module_imports_matplotlib_first() -> None:
     """No module imports it when it is imported itself, before `plotting.import_matplotlib` runs."""
     for module, tree in trees().items():
         for node in tree.body:
@@ -420,7 +420,7 @@ def test_matplotlib_is_imported_by_one_module_first() -> None:
     assert whole == {"rfbench.plotting"}
 
 
-def test_cores_and_memory_are_asked_of_one_module() -> None:
+def test_one_module_determines_cores_and_memory() -> None:
     """Those of the machine are a part of its record alone: a process may have fewer."""
     asked = re.compile(r"\b(os|multiprocessing|joblib)\.cpu_count|sched_getaffinity|virtual_memory")
     asking = {module for module, file in MODULES.items() if asked.search(file.read_text())}
@@ -448,7 +448,7 @@ def of_a_platform(tree: ast.AST) -> set[str]:
     return {name for name in names if OF_A_PLATFORM.search(name)}
 
 
-def test_calls_that_not_every_system_has_are_in_one_module() -> None:
+def test_one_module_contains_platform_specific_calls() -> None:
     found = {module: of_a_platform(tree) for module, tree in trees().items()}
     assert [module for module, names in found.items() if names] == ["rfbench.platforms"]
     for line in (
@@ -515,7 +515,7 @@ def questions_of_type(tree: ast.AST) -> list[str]:
     return found
 
 
-def test_the_experiment_does_not_ask_which_method_it_has() -> None:
+def test_experiment_does_not_depend_on_the_kind_of_method() -> None:
     """Solvers, samplers and what is adapted to them have one interface each, without a type."""
     from rfbench.registry import SAMPLERS, SOLVERS
 
@@ -538,7 +538,7 @@ def test_the_experiment_does_not_ask_which_method_it_has() -> None:
         assert questions_of_type(ast.parse(line)), line
 
 
-def test_nothing_is_switched_on_for_the_duration_of_a_fit() -> None:
+def test_no_global_setting_is_changed_during_a_fit() -> None:
     """What fits share is an argument: no context variable, no attribute reset in `finally`."""
     for module, tree in trees().items():
         if room_of(module) not in ("experiment", "samplers", "solvers"):
@@ -555,7 +555,7 @@ def test_nothing_is_switched_on_for_the_duration_of_a_fit() -> None:
                 ], module
 
 
-def test_no_import_is_looked_up_in_a_loop() -> None:
+def test_no_import_is_inside_a_loop() -> None:
     """An import takes a microsecond when the module is there; loops of reports run 60,000 times."""
     inside = {
         (module, node.lineno)

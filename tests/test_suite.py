@@ -41,26 +41,28 @@ def run_test_command(folder, words, fails="none"):
         (["--all", "tests/solvers"], "night=1 -m pytest -n 3 tests/solvers"),
     ],
 )
-def test_all_adds_the_nightly_tests_and_other_arguments_go_to_pytest(tmp_path, words, expected):
+def test_all_option_adds_nightly_tests_and_passes_other_arguments_to_pytest(
+    tmp_path, words, expected
+):
     done = run_test_command(tmp_path, words)
     assert f"python: {expected}" in done.stdout.splitlines()
     assert done.returncode == 0
 
 
 @pytest.mark.parametrize("program", ["ruff", "mypy", "python"])
-def test_the_test_command_fails_if_a_program_does_and_shows_what_mypy_says(tmp_path, program):
+def test_test_command_fails_if_a_program_fails_and_shows_mypy_output(tmp_path, program):
     done = run_test_command(tmp_path, [], program)
     assert done.returncode == 1
     assert ("mypy: " in done.stdout) == (program != "ruff")
 
 
-def test_the_nightly_workflow_runs_all_tests():
+def test_nightly_workflow_runs_all_tests():
     workflow = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
     assert "schedule" in workflow["env"]["RFBENCH_NIGHTLY"]
     assert any("scripts/test" in line for line in (ROOT / ".ci/run").read_text().splitlines())
 
 
-def test_waiting_ends_when_the_child_is_dead():
+def test_waiting_ends_when_the_child_has_died():
     child = subprocess.Popen([sys.executable, "-S", "-c", "raise SystemExit(7)"])
     with pytest.raises(AssertionError, match="exit code 7"):
         wait_until(lambda: False, child)

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("width", [60, 160])
 @pytest.mark.parametrize("head", [("name", "first", "second", "a text"), ()])
-def test_a_table_fits_its_window_and_no_number_is_broken(width: int, head: tuple[str, ...]) -> None:
+def test_table_fits_its_window_and_no_number_is_broken(width: int, head: tuple[str, ...]) -> None:
     text = "words that go on and on, so that they are wrapped, " * 3
     said = terminal.format_table([(NAME, *NUMBERS, text)] * 2, head, (1, 2), console(width))
     assert max(map(len, said.splitlines())) <= width
@@ -32,7 +32,7 @@ def test_a_table_fits_its_window_and_no_number_is_broken(width: int, head: tuple
 
 
 @pytest.mark.parametrize("what", [*listing.LISTS, "data"])
-def test_every_list_fits_the_window(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_list_fits_the_window(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     lines = call(*(["data", "list"] if what == "data" else ["list", what])).splitlines()
     assert lines

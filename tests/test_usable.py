@@ -30,7 +30,7 @@ def machine(monkeypatch):
     return files
 
 
-def test_without_quotas_it_is_the_machine():
+def test_without_quotas_the_machine_limits_apply():
     assert usable.count_cores() == CORES
     assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
@@ -48,13 +48,13 @@ def test_without_quotas_it_is_the_machine():
         ({"/user/job/cpu.max": "9900000 100000\n"}, CORES),
     ],
 )
-def test_the_smallest_quota_of_a_group_and_those_above_it_counts(machine, files, cores):
+def test_smallest_quota_of_a_group_and_its_parents_applies(machine, files, cores):
     machine |= V2 | {f"/sys/fs/cgroup{name}": text for name, text in files.items()}
     assert usable.count_cores() == cores
 
 
 @pytest.mark.parametrize("group", ["/docker/x", ""])
-def test_the_first_version_of_control_groups(machine, group):
+def test_version_1_of_control_groups_is_supported(machine, group):
     """In a container the group of the host may not be there, and the top is the container's."""
     cpu, own = f"/sys/fs/cgroup/cpu{group}", f"/sys/fs/cgroup/memory{group}"
     machine |= V1 | {f"{cpu}/cpu.cfs_quota_us": "150000\n", f"{cpu}/cpu.cfs_period_us": "100000\n"}
@@ -71,7 +71,7 @@ def test_the_first_version_of_control_groups(machine, group):
     assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
 
-def test_memory_is_the_smaller_of_the_machines_and_the_groups(machine):
+def test_memory_is_the_minimum_of_machine_and_group(machine):
     own = "/sys/fs/cgroup/user/job/memory"
     machine |= V2 | {f"{own}.max": f"{2 * GIB}\n", f"{own}.current": f"{GIB}\n"}
     machine[f"{own}.stat"] = f"anon 5\ninactive_file {GIB // 2}\n"
@@ -83,7 +83,7 @@ def test_memory_is_the_smaller_of_the_machines_and_the_groups(machine):
     assert usable.measure_memory() == (16 * GIB, 12 * GIB)
 
 
-def test_variables_lower_the_number_and_a_wrong_one_is_refused(monkeypatch):
+def test_variables_lower_the_limit_and_a_wrong_one_is_rejected(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "3")
     assert fanout.find() == (3, None)
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
@@ -97,7 +97,7 @@ def test_variables_lower_the_number_and_a_wrong_one_is_refused(monkeypatch):
             usable.count_cores()
 
 
-def test_the_record_of_the_machine_has_them_and_its_identity_does_not(monkeypatch):
+def test_machine_record_includes_limits_but_its_identity_does_not(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "2")
     facts = environment.describe_machine()
     assert (facts["cores"], facts["usable_cores"]) == (CORES, 2)
@@ -105,7 +105,7 @@ def test_the_record_of_the_machine_has_them_and_its_identity_does_not(monkeypatc
     assert environment.manifest.hash_machine(facts) == environment.manifest.hash_machine(without)
 
 
-def test_the_affinity_of_the_process_counts():
+def test_process_affinity_limits_the_cores():
     """As `taskset` sets it; the number of cores of the machine stays."""
     code = (
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"

@@ -29,13 +29,13 @@ def parse(text):
         ('"12"', "12"),
     ],
 )
-def test_the_traps_of_yaml(word, value):
+def test_ambiguous_yaml_words_get_the_expected_type(word, value):
     found = parse(f"key: {word}").value["key"]
     assert found == value
     assert type(found) is type(value)
 
 
-def test_lines_are_known():
+def test_line_numbers_are_known():
     document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
     assert document.place_of(("a",)) == "line 1"
     assert document.place_of(("b", 1, "c")) == "line 4"
@@ -59,12 +59,12 @@ def test_lines_are_known():
         ("a: \x00\n", "not valid YAML"),
     ],
 )
-def test_refused_with_the_line(text, sentence):
+def test_invalid_yaml_is_rejected_with_the_line(text, sentence):
     with pytest.raises(ConfigError, match=sentence):
         parse(text)
 
 
-def test_aliases_are_bounded():
+def test_aliases_are_limited():
     text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
     for i in range(1, 10):
         text += f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n"
@@ -72,28 +72,28 @@ def test_aliases_are_bounded():
         parse(text)
 
 
-def test_depth_is_bounded():
+def test_nesting_depth_is_limited():
     with pytest.raises(ConfigError, match="deeply nested|not valid YAML"):
         parse("a: " + "[" * 500 + "]" * 500)
 
 
-def test_a_missing_file_and_a_folder(tmp_path):
+def test_missing_file_and_folder_raise_error(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
         yamlfile.load(tmp_path / "missing.yaml")
     with pytest.raises(ConfigError, match="is a folder"):
         yamlfile.load(tmp_path)
 
 
-def test_the_name_of_a_run_leads_to_its_file(tmp_path):
+def test_run_name_given_as_a_file_suggests_its_file(tmp_path):
     with pytest.raises(ConfigError, match=r"Did you mean .*'liu2020_table3'"):
         yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
 
 
-def test_a_name_that_was_cut_off_is_completed():
+def test_truncated_name_is_completed():
     with pytest.raises(ConfigError, match=r"Did you mean .*'leaderboard_references'"):
         yamlfile.load(Path("leaderboard_reference"))
 
 
-def test_a_path_with_a_null_byte():
+def test_path_with_a_null_byte_is_rejected():
     with pytest.raises(ConfigError, match="null byte"):
         yamlfile.load(Path("a\0.yaml"))

@@ -26,7 +26,7 @@ def folder(split: dict[str, Any], errors: list[float], name: str, **changes: Any
     return results(rows, name, split=split, title="T", description=name, M=[100])
 
 
-def test_the_interval_of_the_difference_is_welchs() -> None:
+def test_difference_has_a_welch_confidence_interval() -> None:
     table = pair_splits(
         build_collection([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")])
     )
@@ -37,7 +37,7 @@ def test_the_interval_of_the_difference_is_welchs() -> None:
     assert line["half"] == pytest.approx((ends.high - ends.low) / 2)
 
 
-def test_only_results_that_differ_in_the_split_alone_are_held_together() -> None:
+def test_only_results_with_different_splits_are_compared() -> None:
     other = folder(RANDOM, LOW, "other")
     other.manifest["config"]["M"] = [200]
     smoke = Results(Path("s"), "s", other.rows, other.manifest | {"smoke": True})

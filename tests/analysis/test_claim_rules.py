@@ -37,34 +37,34 @@ def contradicted(found: dict[str, float]) -> float:
 
 
 @pytest.mark.parametrize("comparisons", [1, 6])
-def test_a_true_claim_at_its_bounds_fails_in_at_most_a_twentieth(comparisons: int) -> None:
+def test_true_claim_at_its_bounds_fails_in_at_most_5_percent(comparisons: int) -> None:
     """Without a correction six comparisons would fail in a quarter of the claims."""
     failed = contradicted(rates([0.0] * comparisons))
     assert failed <= ALLOWED
     assert failed > 0.025
 
 
-def test_a_wrong_claim_at_its_bounds_holds_in_at_most_a_twentieth() -> None:
+def test_false_claim_at_its_bounds_holds_in_at_most_5_percent() -> None:
     """One comparison lies on the bound, which is the worst case, and all others far inside."""
     found = rates([0.0, *[5.0] * 5])
     assert 0.025 < found.get("holds", 0) <= ALLOWED
     assert contradicted(found) <= ALLOWED
 
 
-def test_bounds_on_both_sides_err_as_rarely() -> None:
+def test_two_sided_bounds_have_the_same_error_rate() -> None:
     """Bounds so near each other that a mean on one of them is nearly on the other."""
     assert contradicted(rates([0.0], low=0, high=0.01)) <= ALLOWED
     assert rates([0.0, 1.0], low=0, high=2).get("holds", 0) <= ALLOWED
 
 
-def test_what_is_true_holds_and_what_is_not_fails() -> None:
+def test_true_claim_holds_and_false_claim_fails() -> None:
     assert rates([5.0] * 6, claims=50) == {"holds": 1.0}
     assert rates([-5.0, *[5.0] * 5], claims=50) == {"fails in part": 1.0}
     assert rates([*[-5.0] * 3, *[5.0] * 3], claims=50) == {"fails in part": 1.0}
     assert rates([*[-5.0] * 4, *[5.0] * 2], claims=50) == {"fails": 1.0}
 
 
-def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
+def test_effect_interval_covers_in_90_percent() -> None:
     """And its ends are where the one-sided tests are at their level."""
     rng, truth = np.random.default_rng(0), 0.3
     made = truth + rng.standard_normal((2000, 8))
@@ -75,20 +75,20 @@ def test_the_interval_of_an_effect_covers_in_nine_of_ten() -> None:
     assert compute_one_sided_p(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
 
 
-def test_values_that_do_not_vary_are_tested_by_their_signs() -> None:
+def test_constant_values_are_compared_with_a_sign_test() -> None:
     assert compute_one_sided_p(np.full(3, 2.0)) == (0.125, 1.0)
     assert compute_one_sided_p(np.full(3, -2.0)) == (1.0, 0.125)
     assert compute_one_sided_p(np.array([2.0])) == (1.0, 1.0)
 
 
-def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
+def test_share_has_a_clopper_pearson_interval() -> None:
     """Of ten zeros it ends where ten zeros have a probability of 5 %."""
     assert compute_interval(np.zeros(10), share=True) == pytest.approx((0.0, 1 - 0.05**0.1))
     assert np.isnan(compute_interval(np.ones(1))).all()
 
 
 @pytest.mark.parametrize(("p", "side"), [(0.05, 0), (0.05, 1)])
-def test_a_share_is_tested_exactly(p: float, side: int) -> None:
+def test_share_is_tested_with_an_exact_test(p: float, side: int) -> None:
     """Summed over all outcomes, a share at the bound is rejected in at most 5 %."""
     for n in (10, 60):
         rejected = sum(
@@ -146,7 +146,9 @@ def printed() -> dict[str, Outcome]:
     return printed_tables()
 
 
-def test_the_papers_own_tables_keep_the_bounds_of_their_claims(printed: dict[str, Outcome]) -> None:
+def test_tables_of_the_papers_satisfy_the_bounds_of_their_claims(
+    printed: dict[str, Outcome],
+) -> None:
     """A claim that the paper's own table breaks is put wrongly."""
     tested = {"S1", "S2", "S3", "S5", "E1", "E2", "E3", "E5", "L4", "L6"}
     assert tested <= set(printed)
@@ -155,7 +157,7 @@ def test_the_papers_own_tables_keep_the_bounds_of_their_claims(printed: dict[str
         assert broken == [], id
 
 
-def test_a_bound_that_a_table_breaks_is_seen(printed: dict[str, Outcome]) -> None:
+def test_table_that_violates_a_bound_is_detected(printed: dict[str, Outcome]) -> None:
     """covtype has a gap of 1.01 points, EEG one of 1.33, and Buzz took 344 times as long."""
     largest = {id: max(abs(one.effect) for one in printed[id].comparisons) for id in ("S2", "S5")}
     assert largest == pytest.approx({"S2": 1.01, "S5": 1.33})

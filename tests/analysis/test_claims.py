@@ -53,7 +53,7 @@ def gain(points: float) -> Mean:
         (2.0, 1, "not clear"),
     ],
 )
-def test_an_order(points: float, n: int, expected: str) -> None:
+def test_claim_of_an_order_is_judged(points: float, n: int, expected: str) -> None:
     outcome = verdict(claim_of(low=0, values=5), results(rows(gain(points), METHODS, n), **PAPER))
     assert outcome.verdict == expected
     assert len(outcome.comparisons) == 5
@@ -65,12 +65,12 @@ def test_an_order(points: float, n: int, expected: str) -> None:
 @pytest.mark.parametrize(
     ("points", "expected"), [(0.1, "holds"), (3.0, "fails"), (1.0, "not clear")]
 )
-def test_an_equality(points: float, expected: str) -> None:
+def test_claim_of_equality_is_judged(points: float, expected: str) -> None:
     folder = results(rows(gain(points), METHODS, 10), **PAPER)
     assert verdict(claim_of(low=-1, high=1), folder).verdict == expected
 
 
-def test_differences_that_do_not_vary_are_judged_by_the_sign_test() -> None:
+def test_constant_differences_are_judged_by_the_sign_test() -> None:
     def outcome(points: float, n: int, name: str) -> Outcome:
         made = rows(gain(points), METHODS, n, sizes=(56,), noise=0)
         return verdict(claim_of(low=0), results(made, name=name, **PAPER))
@@ -82,7 +82,7 @@ def test_differences_that_do_not_vary_are_judged_by_the_sign_test() -> None:
     assert outcome(0.0, 5, "same").verdict == "not clear"
 
 
-def test_missing_methods_data_sets_and_sizes_leave_a_claim_open() -> None:
+def test_claim_is_undecided_if_methods_data_sets_or_sizes_are_missing() -> None:
     folder = results(rows(gain(2), METHODS, 12), **PAPER)
     more = verdict(claim_of(low=0, against=["rks", "qmc"]), folder)
     assert more.verdict == "not clear"
@@ -100,20 +100,20 @@ def test_missing_methods_data_sets_and_sizes_leave_a_claim_open() -> None:
     assert verdict(claim_of(low=0, values=5), folder).verdict == "holds"
 
 
-def test_stand_ins_are_only_told() -> None:
+def test_verdict_on_substitute_data_is_only_reported() -> None:
     made = rows(gain(2), METHODS, 12, dataset="covtype-20k", n_train=10000)
     outcome = verdict(claim_of(low=0, datasets=["covtype"]), results(made, **PAPER))
     assert outcome.verdict == "not run"
     assert (outcome.stand_ins, outcome.on_stand_ins) == (("covtype-20k",), "holds")
 
 
-def test_nothing_to_compare_is_not_run() -> None:
+def test_claim_without_comparisons_is_not_run() -> None:
     folder = results(rows(gain(2), METHODS, 12), **PAPER)
     assert verdict(claim_of(low=0, items=["figure9"]), folder).verdict == "not run"
     assert verdict(claim_of(low=0, metric="kernel_error_spectral"), folder).verdict == "not run"
 
 
-def test_every_protocol_has_its_verdict() -> None:
+def test_each_protocol_gets_its_own_verdict() -> None:
     folders = [
         results(rows(gain(points), METHODS, 10, protocol=protocol), name=protocol, **PAPER)
         for protocol, points in (("tuned", 0.0), ("printed", -2.0), ("matched", 2.0))
@@ -151,7 +151,7 @@ def test_methods_of_two_experiments_are_paired_by_trial_and_data() -> None:
         ({"id": "T3", "at": "own"}, 1.0),
     ],
 )
-def test_what_is_taken_along_the_axis(part: dict[str, Any], effect: float) -> None:
+def test_claim_statistic_along_the_axis_is_computed(part: dict[str, Any], effect: float) -> None:
     """The gain at s is s / 14: 1, 2, 4, 8, 16."""
 
     def mean(method: str, M: int) -> float:
@@ -166,7 +166,7 @@ def test_what_is_taken_along_the_axis(part: dict[str, Any], effect: float) -> No
     ("kept", "expected", "effect"),
     [(112, "holds", 8.0), (113, "not run", None), ("", "not run", None)],
 )
-def test_a_plateau_begins_at_the_number_kept(
+def test_plateau_begins_at_the_number_of_kept_features(
     kept: int | str, expected: str, effect: float | None
 ) -> None:
     """Below it the largest sizes still differ in their features: there is no plateau to test."""
@@ -181,7 +181,7 @@ def test_a_plateau_begins_at_the_number_kept(
 
 
 @pytest.mark.parametrize(("r2", "expected"), [(0.049, "inconclusive"), (0.051, "holds")])
-def test_data_on_which_nothing_is_learnt_decide_nothing(r2: float, expected: str) -> None:
+def test_data_sets_at_chance_level_do_not_decide_a_claim(r2: float, expected: str) -> None:
     made = rows(gain(2), METHODS, 10)
     made = [row | {"r2": r2 if row["M"] == 56 else -20} for row in made]
     assert (
@@ -200,7 +200,7 @@ def test_data_on_which_nothing_is_learnt_decide_nothing(r2: float, expected: str
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_comparison_shown_is_the_farthest_outside(sign: int) -> None:
+def test_comparison_farthest_outside_the_bounds_is_shown(sign: int) -> None:
     """Of those that fail, and of those with a corrected p of 1 too."""
 
     def mean(method: str, M: int) -> float:
@@ -215,7 +215,7 @@ def test_the_comparison_shown_is_the_farthest_outside(sign: int) -> None:
     assert few.effect == pytest.approx(-16 if sign > 0 else 1, abs=0.3)
 
 
-def test_two_metrics_of_one_method() -> None:
+def test_two_metrics_of_one_method_are_compared() -> None:
     made = rows(gain(0), METHODS, 10, noise=0)
     made = [{**row, "t_pp": 0.7 + 0.01 * row["trial"], "t_features": 0.25} for row in made]
     part = {"metric": "t_pp", "at": "own", "against": [], "scale": "ratio"}
@@ -224,7 +224,7 @@ def test_two_metrics_of_one_method() -> None:
     assert outcome.effect == pytest.approx(0.745 / 1.5, rel=0.01)
 
 
-def test_equal_time() -> None:
+def test_methods_are_compared_at_equal_time() -> None:
     """The second method needs four times the time; at equal time it has a quarter of the size."""
 
     def made(error: float, slower: float) -> list[dict[str, Any]]:
@@ -244,7 +244,7 @@ def test_equal_time() -> None:
     assert [one.x for one in last.comparisons] == [224]
 
 
-def test_each_at_its_best_size() -> None:
+def test_methods_are_compared_at_their_best_sizes() -> None:
     def mean(method: str, M: int) -> float:
         return abs(M - (28 if method == "rks" else 112)) / 10 + (method == "rks")
 
@@ -255,7 +255,7 @@ def test_each_at_its_best_size() -> None:
     assert (outcome.decisive.x, outcome.decisive.other_x) == (112, 28)
 
 
-def test_equal_time_takes_errors_and_times_of_one_experiment() -> None:
+def test_equal_time_uses_errors_and_times_of_one_experiment() -> None:
     """Where two experiments have other times, none of their means belongs to an error."""
 
     def made(slow: float) -> list[dict[str, Any]]:
@@ -281,7 +281,7 @@ def test_times_are_cpu_seconds_of_isolated_trials() -> None:
     assert outcome.effect == pytest.approx(2.04, abs=0.01)
 
 
-def test_a_slope_over_d_joins_trials_whose_data_differ() -> None:
+def test_slope_over_d_pairs_trials_on_different_data() -> None:
     made = []
     for d in (2, 5, 9):
         made += [
@@ -302,9 +302,7 @@ def test_a_slope_over_d_joins_trials_whose_data_differ() -> None:
 @pytest.mark.parametrize(
     ("parameters", "expected"), [("{}", "not run"), ('{"base_size": "2*M"}', "holds")]
 )
-def test_methods_are_compared_at_equal_columns_of_rows_with_the_settings(
-    parameters: str, expected: str
-) -> None:
+def test_methods_are_compared_at_equal_columns_and_settings(parameters: str, expected: str) -> None:
     """One counts its columns, the other its frequencies, with two columns each."""
     made = []
     for row in rows(gain(2), METHODS, 10):
@@ -320,7 +318,7 @@ def test_methods_are_compared_at_equal_columns_of_rows_with_the_settings(
     assert [one.x for one in outcome.comparisons] == at
 
 
-def test_a_claim_that_is_shown_has_effects_and_no_verdict() -> None:
+def test_claim_that_is_only_shown_has_effects_and_no_verdict() -> None:
     bounded = claim_of(at="largest", low=0)
     parts = [bounded.parts[0].model_copy(update={"low": None})]
     claim = bounded.model_copy(update={"kind": "shown", "parts": parts})
@@ -332,7 +330,7 @@ def test_a_claim_that_is_shown_has_effects_and_no_verdict() -> None:
     assert math.isnan(outcome.p)
 
 
-def test_errors_at_chance_decide_nothing_and_times_do() -> None:
+def test_at_chance_level_times_decide_and_errors_do_not() -> None:
     """The larger class of EEG has 55.12 % of the rows."""
 
     def made(accuracy: float) -> list[dict[str, Any]]:
@@ -351,7 +349,9 @@ def test_errors_at_chance_decide_nothing_and_times_do() -> None:
 
 
 @pytest.mark.parametrize(("spread", "expected"), [(0.04, "inconclusive"), (0.06, "holds")])
-def test_a_nearly_constant_kernel_matrix_decides_nothing(spread: float, expected: str) -> None:
+def test_nearly_constant_kernel_matrix_does_not_decide_a_claim(
+    spread: float, expected: str
+) -> None:
     def mean(method: str, M: int) -> float:
         return spread / M**0.5 * (1 if method == "rks" else 0.5)
 

@@ -13,7 +13,7 @@ def rows(write: Write, cpu: float | str, **changes: object) -> Path:
     return write([{**cpus, **changes}, {**cpus, **changes, "trial": 1}], name=f"cpu-{cpu}")
 
 
-def test_wall_over_cpu_is_that_of_the_sums(write: Write) -> None:
+def test_wall_to_cpu_ratio_is_the_ratio_of_sums(write: Write) -> None:
     found = read(rows(write, 0.25))
     ratio = (0.25 + 0.5 + 1.25 + 0.125) / (4 * 0.25)
     assert wall_over_cpu(found.rows) == pytest.approx(ratio)
@@ -21,13 +21,13 @@ def test_wall_over_cpu_is_that_of_the_sums(write: Write) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"threads": 4}, {"status": "failed"}])
-def test_only_one_thread_rows_that_ended_well_count(write: Write, changes: dict[str, str]) -> None:
+def test_only_successful_single_thread_rows_count(write: Write, changes: dict[str, str]) -> None:
     found = read(rows(write, 0.25, **changes))
     assert math.isnan(wall_over_cpu(found.rows))
     assert "busy" not in {fault.kind for fault in find_faults(found)}
 
 
-def test_rows_without_times_beside_others_with_them_are_counted(write: Write) -> None:
+def test_rows_without_times_are_counted_if_others_have_them(write: Write) -> None:
     parts = ("pp", "features", "train", "test")
     timed = {f"cpu_{name}": 0.5 for name in parts}
     untimed = {f"{kind}_{name}": "" for kind in ("cpu", "t") for name in parts}
@@ -36,6 +36,6 @@ def test_rows_without_times_beside_others_with_them_are_counted(write: Write) ->
     assert find_faults(read(write([untimed], name="none"))) == []
 
 
-def test_an_idle_machine_and_old_rows_need_no_note(write: Write) -> None:
+def test_idle_machine_and_old_rows_get_no_note(write: Write) -> None:
     assert find_faults(read(rows(write, 0.5))) == []
     assert find_faults(read(rows(write, ""))) == []

@@ -17,7 +17,7 @@ PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 APART = ["tuned_apart_har_random", "tuned_apart_har"]
 
 
-def test_the_published_rows_carry_what_is_said_of_splits():
+def test_published_rows_support_the_statements_about_splits():
     means = {}
     for name in APART:
         with (PUBLISHED / name / "trials.csv").open(newline="") as file:
@@ -51,7 +51,7 @@ def own(rows):
     return table.assign(**place, decidable=True, published_error=1.0)
 
 
-def test_numbers_are_counted_by_their_verdicts_class_by_class():
+def test_numbers_are_counted_by_verdict_and_class():
     table = own(
         [
             ("printed", "readings", verdicts.AGREES, 0.1, 9, 0),
@@ -99,7 +99,7 @@ def outcome(claim, protocol, verdict, differing=()):
     )
 
 
-def test_claims_that_hold_are_the_papers_and_not_tuned_to_match():
+def test_counted_claims_are_of_the_papers_and_not_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.list_claims()}
     every = (

@@ -27,7 +27,7 @@ def said(read: Results) -> str:
     return text
 
 
-def test_the_best_stands_beside_plain_features_over_the_whole_curve() -> None:
+def test_best_method_is_compared_with_plain_features_over_the_whole_curve() -> None:
     """At M = 50 the difference is 20 and certain; at 200 it is half as large."""
     read = run({"rks": [40.0, 41.0, 42.5], "orf": [50.0] * 3, "nystroem": [20.0, 21.0, 22.0]})
     (answer,) = list_answers(build_collection([read]), read)
@@ -43,14 +43,14 @@ def test_the_best_stands_beside_plain_features_over_the_whole_curve() -> None:
     )
 
 
-def test_where_plain_features_are_best_the_next_method_is_said_to_be_worse() -> None:
+def test_next_method_is_called_worse_if_plain_features_are_best() -> None:
     text = said(run({"rks": [20.0, 21.0, 22.0], "orf": [30.0, 31.0, 33.0]}))
     assert text.startswith(
         "test error (%): orf against rks: significantly worse at M = 50 to 200 (mean"
     )
 
 
-def test_places_of_each_verdict_are_named_as_runs() -> None:
+def test_sizes_with_one_verdict_are_given_as_ranges() -> None:
     """Better at 10 and 20, no difference at 30, better at 40."""
     rows = [
         {"sampler": name, "M": M, "trial": t, "error": 20.0 + t + shift * (name == "orf")}
@@ -68,7 +68,7 @@ def test_places_of_each_verdict_are_named_as_runs() -> None:
     assert " difference at M = 30 (mean at M = 10: 16.00 ± 0.58 against" in text
 
 
-def test_a_larger_accuracy_is_better() -> None:
+def test_larger_accuracy_is_better() -> None:
     rows = [
         {
             "sampler": name,
@@ -85,12 +85,12 @@ def test_a_larger_accuracy_is_better() -> None:
     assert (answer.method, answer.points[0].verdict) == ("orf", "better")
 
 
-def test_what_pairs_do_not_tell_apart_is_not_named_best() -> None:
+def test_method_without_significant_difference_is_not_called_best() -> None:
     text = said(run({"rks": [20.0, 30.0, 40.0], "orf": [30.0, 40.0, 19.0]}))
     assert "orf against rks: no significant difference at M = 50 to 200" in text
 
 
-def test_one_trial_one_method_and_none() -> None:
+def test_single_trials_methods_and_failures_give_few_or_no_answers() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
     assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
@@ -103,7 +103,7 @@ def test_one_trial_one_method_and_none() -> None:
     assert list_answers(build_collection([failed]), failed) == []
 
 
-def test_every_data_set_has_a_sentence_and_a_smoke_run_none() -> None:
+def test_each_data_set_gets_a_sentence_and_a_smoke_run_gets_none() -> None:
     rows = [
         {"sampler": s, "dataset": d, "trial": t, "error": 10 + t + (s == "orf") * t * 3}
         for s in ("rks", "orf")
@@ -119,7 +119,7 @@ def test_every_data_set_has_a_sentence_and_a_smoke_run_none() -> None:
     assert write_sentences(build_collection([smoke]), smoke) == []
 
 
-def test_rows_are_named_only_where_they_were_cut() -> None:
+def test_row_counts_are_shown_only_for_subsets() -> None:
     facts = {"dataset": "wine[500 rows]"}
     for n_train, n_test, name in ((125, 53, "wine"), (350, 150, "wine[500 rows]")):
         read = results([facts | {"n_train": n_train, "n_test": n_test}])

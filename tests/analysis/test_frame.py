@@ -13,7 +13,7 @@ from rfbench.papers import list_claims
 from tests.support.results import Write
 
 
-def test_paths_that_overlap_are_read_once(
+def test_overlapping_paths_are_read_once(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write([{}])
@@ -22,7 +22,7 @@ def test_paths_that_overlap_are_read_once(
     assert (len(found.experiments), len(found.rows)) == (1, 1)
 
 
-def test_a_folder_without_rows_is_noted_and_a_path_that_is_not_there_refused(
+def test_folder_without_rows_is_noted_and_missing_path_is_rejected(
     write: Write, tmp_path: Path
 ) -> None:
     parts = write([{}], "parts").parent / "none"
@@ -34,7 +34,7 @@ def test_a_folder_without_rows_is_noted_and_a_path_that_is_not_there_refused(
         collect([tmp_path / "nowhere"])
 
 
-def test_last_row_of_a_trial_with_status_ok_counts(write: Write) -> None:
+def test_last_successful_row_of_a_trial_counts(write: Write) -> None:
     """They have other identities, as of another revision, and so both stand in the file."""
     ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
     rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]
@@ -44,12 +44,12 @@ def test_last_row_of_a_trial_with_status_ok_counts(write: Write) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])
-def test_a_cell_that_is_no_object_has_no_parameters(text: str) -> None:
+def test_cell_that_is_not_an_object_has_no_parameters(text: str) -> None:
     assert parse_parameters(text) == {}
     assert parse_parameters('{"pool_size": 5}') == {"pool_size": 5}
 
 
-def test_reasons_stand_in_the_order_of_the_data_sets() -> None:
+def test_reasons_are_listed_in_the_order_of_the_data_sets() -> None:
     undecided = (("eeg", "chance"), ("year", "nothing learnt"), ("b", "chance"))
     outcome = Outcome(list_claims()[0], "printed", CANNOT, undecided=undecided)
     assert outcome.reason == "chance, nothing learnt"

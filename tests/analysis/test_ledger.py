@@ -30,7 +30,7 @@ def entries(*classes: tuple[str, str, str]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["source", "settings", "verdict", "protocol"])
 
 
-def test_a_sum_over_two_classes_is_refused() -> None:
+def test_sum_over_two_classes_is_rejected() -> None:
     one = entries(("table", "readings", verdicts.AGREES), ("table", "readings", verdicts.DIFFERS))
     counted = ledger.count(one, ledger.OF_NUMBERS)
     assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
@@ -42,7 +42,7 @@ def test_a_sum_over_two_classes_is_refused() -> None:
         ledger.count(one[:0], ledger.OF_NUMBERS)
 
 
-def test_numbers_are_counted_of_the_named_papers_alone() -> None:
+def test_only_numbers_of_the_named_papers_are_counted() -> None:
     assert ledger.count_published(set()) == {}
     of_one = ledger.count_published({"liu2020"})
     assert {name for by in of_one.values() for name in by} == {"liu2020"}
@@ -50,12 +50,12 @@ def test_numbers_are_counted_of_the_named_papers_alone() -> None:
     assert every["table"]["liu2020"] == of_one["table"]["liu2020"]
 
 
-def test_two_protocols_of_one_class_would_count_a_number_twice() -> None:
+def test_two_protocols_in_one_class_are_rejected() -> None:
     with pytest.raises(ValueError, match="twice"):
         Provenance(settings={"printed": "readings", "matched": "readings"})
 
 
-def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() -> None:
+def test_each_published_number_and_protocol_has_a_class() -> None:
     run: dict[str, set[str]] = {}
     for file in MANIFESTS:
         config = json.loads(file.read_text())["config"]
@@ -76,7 +76,7 @@ def test_every_shipped_number_and_protocol_has_a_class_in_its_papers_folder() ->
 
 
 @pytest.mark.parametrize(("settings", "counts"), [("corrected", True), ("rematched", False)])
-def test_what_was_tuned_to_match_holds_no_claim_once_it_is_corrected(
+def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
     settings: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provenance = Provenance.model_validate({"settings": {"corrected": settings}})
@@ -88,7 +88,7 @@ def test_what_was_tuned_to_match_holds_no_claim_once_it_is_corrected(
     assert ledger.holds(cast(Outcome, outcome)) == counts
 
 
-def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> None:
+def test_trials_of_a_curve_are_equal_at_each_size_or_documented() -> None:
     """Where rows were added to some sizes, the paper's folder has the number that counts."""
     written = {
         name
@@ -119,9 +119,7 @@ def test_the_trials_of_a_curve_are_as_many_at_each_size_or_written_down() -> Non
 
 
 @pytest.mark.parametrize(("more", "added"), [(12, 2), (10, 0)])
-def test_trials_beyond_the_written_number_are_left_out_where_some_sizes_have_them(
-    more: int, added: int
-) -> None:
+def test_trials_beyond_the_documented_number_are_left_out(more: int, added: int) -> None:
     """A run of one's own with 12 trials at every size counts whole."""
     written = papers.find_paper("eerf2018").provenance.trials
     name = next(name for name, n in written.items() if n == 10)
@@ -144,7 +142,7 @@ def decidable(number: Published, of_rows: float) -> bool:
     return bool(own + norm.ppf(0.9) * error <= (np.log(1.05) if relative else 0.5))
 
 
-def test_every_number_that_was_measured_is_near_undecided_or_different(
+def test_each_measured_number_is_close_undecided_or_different(
     every_published: Verification,
 ) -> None:
     """Recomputed from the published rows: by the intervals, and by the papers' spreads alone."""
@@ -188,7 +186,7 @@ def test_every_number_that_was_measured_is_near_undecided_or_different(
     assert tables == sum(each.compared for each in counts.values())
 
 
-def test_the_numbers_that_left_a_total_are_counted_with_their_verdicts() -> None:
+def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
     """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
     folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
     held = verify(folders)

@@ -65,13 +65,13 @@ def level(made: Values) -> float:
 
 
 @pytest.mark.parametrize(("M", "new_splits"), [(3, True), pytest.param(8, False, marks=nightly)])
-def test_equal_methods_are_told_apart_in_about_a_twentieth(M: int, new_splits: bool) -> None:
+def test_equal_methods_differ_significantly_in_about_5_percent(M: int, new_splits: bool) -> None:
     pairs, off = (1200, 0.02) if NIGHTLY else (300, 0.04)
     assert 0.05 - off < level(differences(pairs, M, (2.0, 2.0), new_splits)) < 0.05 + off
 
 
 @nightly
-def test_two_settings_on_one_split_per_trial_are_told_apart_in_at_most_a_tenth() -> None:
+def test_two_settings_on_one_split_per_trial_differ_in_at_most_10_percent() -> None:
     """Two bandwidths that are equal over data sets, though one may suit a single data set more."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=True)
     assert abs(made.mean()) > 0.5, "without this they would not be two settings"
@@ -79,7 +79,7 @@ def test_two_settings_on_one_split_per_trial_are_told_apart_in_at_most_a_tenth()
 
 
 @nightly
-def test_two_settings_on_a_given_split_are_tested_about_that_split() -> None:
+def test_two_settings_on_a_given_split_are_tested_for_that_split() -> None:
     """Equal on the split at hand: the level holds. Equal over data sets: it need not."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=False, problems=10)
     by_split = made.reshape(10, -1, TRIALS)
@@ -88,7 +88,7 @@ def test_two_settings_on_a_given_split_are_tested_about_that_split() -> None:
     assert level(made - made.mean()) > 0.10
 
 
-def test_the_power_is_what_the_rules_say() -> None:
+def test_power_is_as_stated_in_the_rules() -> None:
     """A mean .85 of the spread off its bound is seen in four of five cases with ten trials."""
     rng = np.random.default_rng(0)
     for gap, trials in ((0.85, 10), (0.46, 31)):

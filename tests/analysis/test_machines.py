@@ -26,7 +26,7 @@ def made(machine: str, seconds: float, trials: range, **changes: Any) -> list[di
     ]
 
 
-def test_a_mean_of_times_is_of_the_machine_of_most_rows() -> None:
+def test_mean_time_uses_the_machine_with_most_rows() -> None:
     """The errors of the others count; their times do not."""
     one = results(made("slow", 9.0, range(2)) + made("fast", 1.0, range(2, 5)))
     (line,) = summarise(one).to_dict("records")
@@ -46,7 +46,7 @@ def claim() -> Claim:
     )  # fmt: skip
 
 
-def test_a_claim_on_times_compares_on_one_machine() -> None:
+def test_claim_on_times_compares_within_one_machine() -> None:
     def timed(machine: str, name: str, methods: tuple[str, ...], n: int) -> Any:
         rows = two_methods(lambda *_: 70, methods, n, sizes=(14,), machine=machine, t_pp=1.0)
         return results([row | {"t_pp": 1.0 + row["trial"] / 100} for row in rows], name, **PAPER)
@@ -58,7 +58,7 @@ def test_a_claim_on_times_compares_on_one_machine() -> None:
     assert len(outcome.comparisons) == 1
 
 
-def test_two_methods_are_not_compared_in_time_across_machines() -> None:
+def test_times_are_not_compared_across_machines() -> None:
     def both(machine: str) -> Any:
         return results(
             made("a", 1.0, range(4), sampler="rks") + made(machine, 9.0, range(4), sampler="orf")

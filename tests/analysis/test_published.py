@@ -28,14 +28,14 @@ def line(table: pd.DataFrame, **where: Any) -> pd.Series:
 
 
 @pytest.mark.parametrize("every", [[], [results([], **PAPER)]])
-def test_without_rows_every_number_is_not_run(every: list[Any]) -> None:
+def test_numbers_without_rows_are_not_run(every: list[Any]) -> None:
     table = compare_published(selection(*every))
     assert list(table.columns[: len(PUBLISHED_COLUMNS)]) == PUBLISHED_COLUMNS
     assert len(table) == 3 * len(papers.list_published())
     assert set(table["verdict"]) == {"not run"}
 
 
-def test_a_measured_number() -> None:
+def test_number_with_rows_is_measured_and_judged() -> None:
     table = compare_published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
     one = line(table)
     assert (one["verdict"], one["trials"]) == ("close", 10)
@@ -52,18 +52,18 @@ def test_a_measured_number() -> None:
 @pytest.mark.parametrize(
     "changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}, {"n_test": 100}]
 )
-def test_a_subset_is_shown_apart_and_never_judged(changes: dict[str, Any]) -> None:
+def test_subset_is_shown_separately_and_not_judged(changes: dict[str, Any]) -> None:
     table = compare_published(selection(results(trials(68.6, **changes), **PAPER)))
     assert line(table)["verdict"] == "not run"
     assert line(table, stand_in=True)["verdict"] == "not judged"
 
 
-def test_folder_with_the_most_trials_counts() -> None:
+def test_folder_with_most_trials_is_used() -> None:
     few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
     assert line(compare_published(selection(few, many)))["measured"] == pytest.approx(68.5)
 
 
-def test_a_control_does_not_stand_for_its_sampler() -> None:
+def test_control_is_not_used_for_its_sampler() -> None:
     control = trials(80, label="rks-2s")
     both = results(trials(68.5, label="rks") + control, **PAPER)
     assert line(compare_published(selection(both)))["measured"] == pytest.approx(68.5)
@@ -87,7 +87,7 @@ def test_a_control_does_not_stand_for_its_sampler() -> None:
         (math.nan, math.nan, False),
     ],
 )
-def test_rows_that_differ_by_more_than_two_percent_are_a_subset(
+def test_row_counts_that_differ_by_more_than_2_percent_are_a_subset(
     n_train: float, n_test: float, subset: bool
 ) -> None:
     source = Source(dataset="a9a", n_train=1000, n_test=500)
@@ -97,7 +97,7 @@ def test_rows_that_differ_by_more_than_two_percent_are_a_subset(
 @pytest.mark.parametrize(
     ("surrogate", "differing"), [(68.62, ()), (60.0, (("EEG", 8.62, "points"),))]
 )
-def test_a_claim_says_where_its_numbers_are_not_the_papers(
+def test_claim_reports_where_its_numbers_differ_from_the_paper(
     surrogate: float, differing: tuple[tuple[str, float, str], ...]
 ) -> None:
     """Both methods 8 points off may keep the paper's order, and the reader ought to know."""
@@ -109,7 +109,7 @@ def test_a_claim_says_where_its_numbers_are_not_the_papers(
     )
 
 
-def test_a_single_draw_of_the_papers_rows_adds_the_variance_of_one_of_our_trials() -> None:
+def test_single_run_of_the_paper_adds_the_variance_of_one_trial() -> None:
     """By hand, from the numbers of a published folder: what features explain of it is taken off."""
     folder = FOLDERS / "quadrature2018_figure2_letter-gaussian.code"
     found = compare_published(Selection(collect([folder])), "quadrature2018")

@@ -19,7 +19,7 @@ def shipped(name: str) -> Claim:
     return next(claim for claim in papers.list_claims() if claim.id == name)
 
 
-def test_l1_judges_draws_and_not_their_mean() -> None:
+def test_claim_l1_is_judged_on_draws_not_on_their_mean() -> None:
     def sphere(reaching: int, n: int) -> Outcome:
         """Keep 150 features but in so many draws at d = 15, whose mean stays below 250."""
         made = [
@@ -39,7 +39,7 @@ def test_l1_judges_draws_and_not_their_mean() -> None:
     assert sphere(1, 10).verdict == "not clear"
 
 
-def test_l3_reads_the_kept_features(tmp_path: Path) -> None:
+def test_claim_l3_uses_the_kept_features(tmp_path: Path) -> None:
     def near(corner: float, name: str) -> Outcome:
         made = [
             {"dataset": "sphere", "d": 2, "n_train": 10000, "n_test": 1000, "split": "given",
@@ -89,7 +89,7 @@ def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
     return made
 
 
-def test_s1_judges_the_cells_that_are_marked() -> None:
+def test_claim_s1_is_judged_on_the_marked_cells() -> None:
     """Each of the 33 against both baselines; those that are not marked come out better too."""
     marked = papers.find_paper("liu2020"), sum(one.mark != "" for one in papers.list_published())
     outcome = verdict(shipped("S1"), results(table3(0), **PAPER))
@@ -103,7 +103,7 @@ def test_s1_judges_the_cells_that_are_marked() -> None:
     assert (found.verdict, found.tested, found.wanted) == ("holds where tested", 2, 3)
 
 
-def test_s5_fails_where_one_of_the_two_is_better() -> None:
+def test_claim_s5_fails_if_one_of_the_two_is_better() -> None:
     """A cell that is marked for one of them alone lies 2.3 points apart, beyond 1.5."""
     outcome = verdict(shipped("S5"), results(table3(0), **PAPER))
     assert outcome.verdict == "fails in part"
@@ -112,7 +112,7 @@ def test_s5_fails_where_one_of_the_two_is_better() -> None:
     assert verdict(shipped("S5"), results(alike, **PAPER)).verdict == "holds"
 
 
-def test_e5_is_about_the_lkrf_of_the_text_which_takes_the_largest_weights() -> None:
+def test_claim_e5_uses_lkrf_with_the_largest_weights() -> None:
     def letter(estimator: str) -> Outcome:
         made = [
             {"dataset": "letter", "n_train": 15000, "n_test": 5000, "split": "given",

@@ -10,7 +10,7 @@ from rfbench.results import read
 from tests.support.results import Write
 
 
-def test_mean_spread_and_counts_in_closed_form(write: Write) -> None:
+def test_mean_spread_and_counts_equal_closed_form(write: Write) -> None:
     rows = [{"trial": t, "error": e, "t_pp": e} for t, e in enumerate([1.0, 2.0, 3.0, 6.0])]
     rows += [{"trial": 4, "error": "", "status": "timeout", "t_pp": ""}]
     [line] = summarise(read(write(rows))).to_dict("records")
@@ -24,14 +24,14 @@ def test_mean_spread_and_counts_in_closed_form(write: Write) -> None:
     assert line["alpha_scale_free"] == 0.01
 
 
-def test_one_trial_has_no_spread_and_none_no_mean(write: Write) -> None:
+def test_one_trial_has_no_spread_and_zero_trials_have_no_mean(write: Write) -> None:
     table = summarise(read(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}])))
     assert list(table["trials"]) == [1, 0]
     assert table["se"].isna().all()
     assert list(table["mean"].isna()) == [False, True]
 
 
-def test_an_infinite_error_counts_as_failed(write: Write) -> None:
+def test_infinite_error_counts_as_failed(write: Write) -> None:
     results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
     [line] = summarise(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
@@ -40,7 +40,7 @@ def test_an_infinite_error_counts_as_failed(write: Write) -> None:
     assert "Column error cannot hold inf" in fault.message
 
 
-def test_rows_whose_solver_stopped_early_are_counted_per_method(write: Write) -> None:
+def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) -> None:
     rows = [{"trial": t, "converged": t > 1} for t in range(4)]
     rows += [{"sampler": "eerf"}, {"sampler": "lkrf", "converged": False, "status": "failed"}]
     results = read(write(rows))
@@ -48,13 +48,13 @@ def test_rows_whose_solver_stopped_early_are_counted_per_method(write: Write) ->
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
 
 
-def test_a_failed_row_that_does_not_know_d_joins_its_group(write: Write) -> None:
+def test_failed_row_without_d_joins_its_group(write: Write) -> None:
     rows = [{}, {"trial": 1, "status": "memory", "d": "", "error": ""}]
     [line] = summarise(read(write(rows))).to_dict("records")
     assert (line["d"], line["trials"], line["failed"]) == (64, 1, 1)
 
 
-def test_the_order_of_the_rows_plays_no_part(write: Write) -> None:
+def test_row_order_does_not_matter(write: Write) -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": random.Random(f"{s}{m}{t}").random()}
         for s in ("rks", "mine", "eerf")
@@ -68,7 +68,7 @@ def test_the_order_of_the_rows_plays_no_part(write: Write) -> None:
     assert list(straight["x"]) == [10, 20] * 3
 
 
-def test_metric_by_configuration_by_argument_and_by_data_set(write: Write) -> None:
+def test_metric_is_set_by_configuration_argument_or_data_set(write: Write) -> None:
     rows = [{}, {"dataset": "cpu", "error": "", "relative_squared_error": 0.5}]
     results = read(write(rows, name="a"))
     assert find_metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
@@ -91,11 +91,13 @@ def test_metric_by_configuration_by_argument_and_by_data_set(write: Write) -> No
         ([{"M": 171}, {"M": 180}], {"M": {"follow": "lkrf"}}, "variant"),
     ],
 )
-def test_axis(write: Write, rows: list[dict], config: dict, expected: str) -> None:  # type: ignore[type-arg]
+def test_axis_of_the_summary_is_detected(
+    write: Write, rows: list[dict], config: dict, expected: str
+) -> None:  # type: ignore[type-arg]
     assert find_axis(read(write(rows, **config))) == expected
 
 
-def test_where_M_follows_another_method_trials_stay_together(write: Write) -> None:
+def test_trials_are_grouped_if_M_follows_another_method(write: Write) -> None:
     rows = [{"d": d, "trial": t, "M": 170 + d + t} for d in (2, 3) for t in range(4)]
     table = summarise(read(write(rows, M={"follow": "lkrf"})))
     assert list(table["trials"]) == [4, 4]
@@ -103,7 +105,7 @@ def test_where_M_follows_another_method_trials_stay_together(write: Write) -> No
     assert list(table["M_max"]) == [175, 176]
 
 
-def test_methods_are_told_apart_by_what_differs_and_by_nothing_else(write: Write) -> None:
+def test_method_names_contain_exactly_the_differing_settings(write: Write) -> None:
     rows = [
         {"M": m, "sampler": "eerf", "parameters": f'{{"pool_size": {k * m}, "gamma": 1}}'}
         for m in (10, 20)
@@ -124,7 +126,7 @@ def test_methods_are_told_apart_by_what_differs_and_by_nothing_else(write: Write
     assert not table.duplicated(["dataset", "method", "x"]).any()
 
 
-def test_a_swept_setting_beside_M_is_part_of_the_name_and_d_is_not(write: Write) -> None:
+def test_swept_setting_beside_M_is_in_the_method_name_and_d_is_not(write: Write) -> None:
     two = [{"M": m, "variant": f"bandwidth={b}"} for m in (10, 20) for b in (1, 2)]
     assert set(summarise(read(write(two, name="a")))["method"]) == {
         "rks, bandwidth=1",
@@ -137,7 +139,7 @@ def test_a_swept_setting_beside_M_is_part_of_the_name_and_d_is_not(write: Write)
     assert set(named) == {"rks, samplers.rks.k=1, solver.k=2"}
 
 
-def test_what_is_swept_for_one_sampler_leaves_the_others_alone(write: Write) -> None:
+def test_setting_swept_for_one_sampler_does_not_split_the_others(write: Write) -> None:
     rows = [
         {"sampler": s, "variant": f"samplers.eerf.pool_size={k}", "trial": k, "M": m}
         for s, k in (("rks", 1), ("rks", 2), ("eerf", 1), ("eerf", 2))
@@ -157,14 +159,14 @@ def test_what_is_swept_for_one_sampler_leaves_the_others_alone(write: Write) -> 
     ]
 
 
-def test_what_no_column_shows_is_not_averaged(write: Write) -> None:
+def test_settings_without_a_column_are_not_averaged(write: Write) -> None:
     rows = [{"setting": s, "trial_id": s + str(t), "trial": t} for s in "ab" for t in (0, 1)]
     table = summarise(read(write(rows)))
     assert list(table["method"]) == ["rks, setting=a", "rks, setting=b"]
     assert list(table["trials"]) == [2, 2]
 
 
-def test_checks(write: Write) -> None:
+def test_checks_of_the_configuration_are_computed(write: Write) -> None:
     rows = [
         {"sampler": s, "label": s.upper(), "d": d, "trial": t, "kept": 100 * d + t}
         for s in ("lkrf", "eerf")
@@ -183,13 +185,13 @@ def test_checks(write: Write) -> None:
     assert math.isnan(found[3].low)
 
 
-def test_a_check_on_an_unknown_column(write: Write) -> None:
+def test_check_of_an_unknown_column_raises_error(write: Write) -> None:
     results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
     with pytest.raises(ResultsError, match=r"no column 'keptt'.*Did you mean 'kept'"):
         evaluate_checks(results)
 
 
-def test_warnings(write: Write) -> None:
+def test_faults_are_reported(write: Write) -> None:
     rows = [
         {"version": "0.2"},
         {"trial_id": "other"},

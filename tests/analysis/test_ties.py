@@ -26,7 +26,7 @@ def tied(errors: dict[str, list[float]], metric: str = "error") -> set[str]:
     return set(table.loc[best_or_tied(collection, table), "method"])
 
 
-def test_the_interval_is_that_of_student() -> None:
+def test_interval_equals_student_t_interval() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 7))
     reference = stats.ttest_rel(a, b).confidence_interval(TIE_LEVEL)
@@ -34,25 +34,25 @@ def test_the_interval_is_that_of_student() -> None:
     assert all(map(math.isnan, paired_t(a[:1], b[:1]).interval(TIE_LEVEL)))
 
 
-def test_pairs_tell_apart_what_the_spread_over_trials_would_not() -> None:
+def test_paired_test_detects_differences_smaller_than_the_spread() -> None:
     shared = [10.0, 20.0, 30.0, 40.0]
     worse = [value + 1 + 0.1 * (t % 2) for t, value in enumerate(shared)]
     assert tied({"rks": shared, "orf": worse}) == {"rks"}
     assert tied({"rks": shared, "orf": list(shared)}) == {"rks", "orf"}
 
 
-def test_the_largest_accuracy_is_the_best() -> None:
+def test_largest_accuracy_is_best() -> None:
     values = {"rks": [80.0, 81.0, 82.0], "orf": [90.0, 91.0, 92.5]}
     assert tied(values, "accuracy") == {"orf"}
 
 
-def test_nothing_is_best_alone_nor_after_one_trial() -> None:
+def test_single_method_or_single_trial_is_never_best() -> None:
     assert tied({"rks": [1.0, 2.0]}) == set()
     assert tied({"rks": [1.0], "orf": [2.0]}) == set()
     assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
 
 
-def test_lines_are_those_of_the_summary() -> None:
+def test_lines_equal_those_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(summarise_collection(build_collection([read]), read).drop(columns="group")) == list(
         summarise(read)

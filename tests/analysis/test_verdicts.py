@@ -31,11 +31,11 @@ ERROR, TRIALS = 0.89 / 10**0.5, 10  # as printed: 68.45 ± 0.89 over 10 trials
         (99.0, math.nan, "undecided"),
     ],
 )
-def test_the_interval_decides(distance: float, half: float, verdict: str) -> None:
+def test_interval_determines_the_verdict(distance: float, half: float, verdict: str) -> None:
     assert judge_numbers(distance, half) == verdict
 
 
-def test_the_interval_is_welchs() -> None:
+def test_interval_half_width_is_welchs() -> None:
     variances = 0.89**2 / 10, 0.3**2
     freedom = sum(variances) ** 2 / sum(v**2 / 9 for v in variances)
     half = t.ppf(0.95, freedom) * sum(variances) ** 0.5 + HALF_A_DIGIT
@@ -49,13 +49,13 @@ def test_the_interval_is_welchs() -> None:
     assert math.isnan(compute_half_widths(ERROR, TRIALS, math.nan, 1))
 
 
-def test_a_number_without_a_spread_is_one_more_trial_of_ours() -> None:
+def test_published_number_without_spread_is_treated_as_one_more_trial() -> None:
     half = t.ppf(0.95, 9) * 0.6 * (1 + 1 / 10) ** 0.5 + HALF_A_DIGIT
     assert compute_half_widths(math.nan, math.nan, 0.6 / 10**0.5, 10) == pytest.approx(half)
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.3, 0.45, 0.7, 1.4])
-def test_more_trials_take_no_verdict_back(distance: float) -> None:
+def test_additional_trials_do_not_reverse_a_verdict(distance: float) -> None:
     """Each may only leave "undecided", or go from "close" to "agrees"."""
     trials = 2 ** np.arange(1, 14)
     said = judge_numbers(
@@ -68,7 +68,7 @@ def test_more_trials_take_no_verdict_back(distance: float) -> None:
     assert said[-1] == {0.7: "close", 1.4: "differs"}.get(distance, "agrees")
 
 
-def test_a_number_without_a_unit_is_judged_by_the_quotient() -> None:
+def test_number_without_unit_is_judged_by_its_ratio() -> None:
     """Half a digit, the error of both means and the bounds are relative to the numbers."""
     half = compute_half_widths(0.02 / 0.5, 20, 0.01 / 0.52, 10, 0.005 / 0.5)
     errors, freedoms = np.array([0.04, 0.01 / 0.52]), np.array([19, 9])
@@ -95,7 +95,7 @@ def relative_rates(quotient: float, theirs: int, ours: int, spread: float = 0.4)
 
 
 @pytest.mark.parametrize("trials", [(500, 100), (100, 100)])
-def test_quotients_are_rarely_judged_wrongly(trials: tuple) -> None:
+def test_ratios_have_small_error_rates(trials: tuple) -> None:
     """At a bound, of errors with a spread of 40 % of the mean."""
     most = 0.05 + 4 * (0.05 * 0.95 / 4_000) ** 0.5
     for bound, wrong in ((1.05, ["agrees"]), (1.1, ["agrees", "close"])):
@@ -134,7 +134,7 @@ SIDES = [
 
 
 @pytest.mark.parametrize("sides", SIDES)
-def test_at_the_bounds_each_verdict_is_wrong_once_in_twenty(sides: tuple) -> None:
+def test_each_verdict_at_its_bound_is_wrong_in_5_percent(sides: tuple) -> None:
     most = 0.05 + 4 * (0.05 * 0.95 / 20_000) ** 0.5
     assert rates(0.5, *sides)["agrees"] <= most
     assert rates(-0.5, *sides)["agrees"] <= most
@@ -145,9 +145,7 @@ def test_at_the_bounds_each_verdict_is_wrong_once_in_twenty(sides: tuple) -> Non
 
 
 @pytest.mark.parametrize(("theirs", "noisy"), [(0.40, False), (0.60, True)])
-def test_a_number_is_too_noisy_where_ever_more_trials_rarely_agree(
-    theirs: float, noisy: bool
-) -> None:
+def test_number_is_too_noisy_if_more_trials_rarely_help(theirs: float, noisy: bool) -> None:
     """Of 10 trials of the paper, against 100,000 of ours with the same true mean."""
     agreed = rates(0.0, theirs, 10, 0.3 / 100, 10, "all")["agrees"]
     assert (agreed < 0.8) == noisy
@@ -157,7 +155,7 @@ def test_a_number_is_too_noisy_where_ever_more_trials_rarely_agree(
     assert quotients == [False, True]
 
 
-def test_the_tests_have_power() -> None:
+def test_tests_have_power() -> None:
     """The rates at the bounds are near 5 %, not 0, and what is true is said."""
     sides = SIDES[0]
     assert rates(0.5, *sides)["agrees"] > 0.03

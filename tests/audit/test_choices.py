@@ -13,7 +13,7 @@ def grid(*texts):
     return dict(choices.parse_choice(text, {}) for text in texts)
 
 
-def test_every_combination_once():
+def test_each_combination_occurs_once():
     three_by_two = grid("a=1,2,3", "b=true,false")
     found = sweeps.iterate_combinations(three_by_two, most=6)
     pairs = itertools.product(["1", "2", "3"], ["true", "false"])
@@ -23,7 +23,7 @@ def test_every_combination_once():
     assert sweeps.iterate_combinations({}, most=5) == [{}]
 
 
-def test_a_random_part_has_no_repetition_and_is_the_same_again():
+def test_random_subset_has_no_repeats_and_is_reproducible():
     many = grid(*(f"{key}=1:10" for key in "abcd"))
     part = sweeps.iterate_combinations(many, most=50)
     assert len({tuple(each.values()) for each in part}) == 50
@@ -31,7 +31,7 @@ def test_a_random_part_has_no_repetition_and_is_the_same_again():
     assert {option for each in part for option in each.values()} == {str(i) for i in range(1, 11)}
 
 
-def test_what_cannot_be_run_is_left_out_before_the_draw():
+def test_invalid_combinations_are_removed_before_the_draw():
     many = grid("a=1:10", "b=1:10")
 
     def runs(combination):
@@ -47,7 +47,7 @@ def test_what_cannot_be_run_is_left_out_before_the_draw():
     assert sweeps.iterate_combinations(many, 5, lambda combination: False) == []
 
 
-def test_the_more_special_place_wins():
+def test_more_specific_place_takes_precedence():
     mnist = choices.list_choices(target.find("eerf2018/table3,table5/mnist"))
     adult = choices.list_choices(target.find("eerf2018/table3/adult"))
     assert "solver.multiclass" in mnist
@@ -58,7 +58,7 @@ def test_the_more_special_place_wins():
     assert "bandwidth" not in letter  # an empty list takes it away
 
 
-def test_named_options_are_picked():
+def test_named_options_are_selected():
     known = choices.list_choices(target.find("liu2020/table3/EEG"))
     name, picked = choices.parse_choice("weights=kept,drawn", known)
     assert (name, list(picked)) == ("weights", ["kept", "drawn"])
@@ -85,7 +85,7 @@ def test_settings_of_absent_samplers_are_left_out():
 
 
 @pytest.mark.parametrize("text", ["scaling", "=none", "scaling="])
-def test_what_is_no_choice_is_refused(text):
+def test_invalid_choice_raises_error(text):
     with pytest.raises(ConfigError, match="KEY.PATH=VALUES"):
         choices.parse_choice(text, {})
 

@@ -88,7 +88,7 @@ def expected(home):
     return np.log(rows["orf"] / rows["rks"]).groupby(["bandwidth", "columns"]).mean()
 
 
-def test_the_range_of_a_quotient_along_columns_is_that_of_the_rows(here, monkeypatch):
+def test_range_of_a_ratio_along_columns_equals_that_of_the_rows(here, monkeypatch):
     monkeypatch.chdir(here)
     means = expected(here)
     for bound, verdict in ((2.0, "holds"), (0.99, None), (1e-9, "fails")):
@@ -104,7 +104,7 @@ def test_the_range_of_a_quotient_along_columns_is_that_of_the_rows(here, monkeyp
             assert one.label == verdict
 
 
-def test_page_of_a_claim_audit_names_the_varied_keys_and_is_reproducible(here, monkeypatch):
+def test_claim_audit_page_names_varied_keys_and_is_reproducible(here, monkeypatch):
     monkeypatch.chdir(here)
     (page,) = Path("results").glob("gaps_*/audit.md")
     before, table = page.read_text(), pd.read_csv(page.with_name("audit.csv"))

@@ -33,7 +33,7 @@ AGAIN = [*COMMAND, *(word for text in VARY for word in ("--vary", text))]
 PART = ["--set", "feature_map=paired", "--set", "M=10", "--set", "split.test_size=0.3"]
 
 
-def test_what_is_there_is_not_run_again_and_the_page_repeats_itself(here):
+def test_existing_results_are_not_run_again_and_page_is_reproducible(here):
     assert "0 run, 0 failed, 72 measured before" in call(*AGAIN)
     table = pd.read_csv(found(here) / "audit.csv", dtype={"bandwidth": str})
     assert (len(table), set(table["tried"])) == (6, {6})
@@ -64,14 +64,14 @@ def ended(monkeypatch, **summary):
     monkeypatch.setattr(running, "measure", run)
 
 
-def test_a_dry_run_and_a_smoke_run_rank_nothing(here, monkeypatch):
+def test_dry_run_and_smoke_run_give_no_ranking(here, monkeypatch):
     assert "6 of 6 combinations" in call(*AGAIN, "--dry-run")
     ended(monkeypatch, done=6)
     call(*AGAIN, "--smoke")
     assert not list(here.rglob("audit.*"))
 
 
-def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
+def test_interrupted_audit_is_not_ranked(here, monkeypatch):
     ended(monkeypatch, done=1, left=71, interrupted=True)
     assert "left: 71" in call(*AGAIN, code=1)
     assert not list(here.rglob("audit.*"))
@@ -93,12 +93,12 @@ def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--only", "M=10"], "--only"),
     ],
 )
-def test_mistakes_are_answered_with_a_sentence(here, words, said):
+def test_user_mistakes_give_one_sentence(here, words, said):
     target = [] if "--target" in words else ["--target", AIM]
     assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
 
 
-def test_a_page_is_made_anew_of_its_table_with_the_command_that_it_names(here):
+def test_page_is_rebuilt_from_its_table_by_the_command_it_names(here):
     call(*AGAIN)
     page, table = found(here) / "audit.md", found(here) / "audit.csv"
     first, command = pd.read_csv(table, dtype=str).iloc[0], page.read_text().splitlines()[-1]
@@ -116,7 +116,7 @@ def test_a_page_is_made_anew_of_its_table_with_the_command_that_it_names(here):
 
 
 @pytest.mark.parametrize("file", sorted(PUBLISHED.glob("*/audit.md")), ids=lambda f: f.parent.name)
-def test_the_pages_that_come_with_rfbench_are_made_of_what_is_kept(file, tmp_path):
+def test_shipped_pages_are_built_from_the_stored_tables(file, tmp_path):
     copy = tmp_path / file.parent.name
     copy.mkdir()
     for name in ("audit.csv", "audit.md"):
@@ -125,5 +125,5 @@ def test_the_pages_that_come_with_rfbench_are_made_of_what_is_kept(file, tmp_pat
     assert (copy / "audit.md").read_bytes() == file.read_bytes()
 
 
-def test_audits_of_a_folder_that_is_not_there_are_an_error():
+def test_audits_of_a_missing_folder_raise_error():
     assert "nosuch does not exist" in command_line.call("report", "nosuch", "--audits", code=2)

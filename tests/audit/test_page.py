@@ -32,7 +32,7 @@ def made(folder, ranking):
     return (folder / page.PAGE).read_text()
 
 
-def test_the_nearest_are_shown_with_what_was_varied(folder, monkeypatch):
+def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeypatch):
     monkeypatch.setattr(page, "NEAREST", 3)
     content = made(folder, tied())
     assert cells(content, "place")[0][4:] == ["scaling", "samplers.lkrf.estimator"]
@@ -54,7 +54,7 @@ def test_the_nearest_are_shown_with_what_was_varied(folder, monkeypatch):
         (EIGHT, tied(), "cannot confirm"),
     ],
 )
-def test_what_limits_an_audit_is_said_where_it_is_so(folder, one, other, more):
+def test_limitations_of_an_audit_are_reported_where_they_apply(folder, one, other, more):
     assert more not in made(folder, one)
     assert more in made(folder, other)
 
@@ -87,7 +87,7 @@ def test_table_and_page_are_saved(folder):
         ),
     ],
 )
-def test_the_command_has_the_options_that_were_given(options, end):
+def test_command_contains_the_given_options(options, end):
     target = Target("p", ("t",), "D", TWO)
     for path, said in (("x/configs/a.yaml", "configs/a.yaml"), ("x/a.yaml", "a.yaml")):
         asked = Question(Path("/somewhere") / path, target, **options)

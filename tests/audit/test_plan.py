@@ -16,7 +16,7 @@ def test_controls_and_kernel_errors_are_not_measured(invented):
         assert experiment.kernel_error_rows is None
 
 
-def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
+def test_known_options_that_cannot_run_are_dropped(invented, monkeypatch):
     known = dict([choices.parse_choice("scaling=none,sideways,standard", {})])
     monkeypatch.setattr("rfbench.audit.plan.list_choices", lambda target, gaps: known)
     audit = planned(invented, [], most=2)
@@ -25,20 +25,20 @@ def test_known_options_that_cannot_be_run_are_dropped(invented, monkeypatch):
     assert list(audit.choices["scaling"]) == ["none", "standard"]
 
 
-def test_the_configuration_as_it_stands_has_its_place(invented):
+def test_unchanged_configuration_is_ranked(invented):
     audit = planned(invented)
     own = audit.grid.loc[audit.as_it_stands].to_dict()
     assert own == {"bandwidth": "20", "feature_map": "offset"}
     assert planned(invented, ["bandwidth=2,4"]).as_it_stands is None
 
 
-def test_what_is_fixed_or_has_one_option_is_part_of_each_combination(invented):
+def test_fixed_and_single_options_are_part_of_each_combination(invented):
     audit = planned(invented, ["bandwidth=2,20", "feature_map=offset"], overrides=["scaling=none"])
     assert audit.grid.loc[audit.as_it_stands, "bandwidth"] == "20"
     assert audit.variants == [f"bandwidth={b}, feature_map=offset" for b in (2, 20)]
 
 
-def test_a_fixed_key_is_no_open_choice():
+def test_fixed_key_is_not_an_open_choice():
     target = find("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
     path = shipped.locate("liu2020_table3")
@@ -49,7 +49,7 @@ def test_a_fixed_key_is_no_open_choice():
     assert sweeps.count_combinations(audit.choices) == 192
 
 
-def test_gaps_leave_alone_what_the_paper_prints():
+def test_gaps_exclude_settings_that_the_paper_states():
     target = find("liu2020/table3/EEG")
     path, words = shipped.locate("liu2020_table3"), ["M=14,28"]
     audit = plan(Question(path, target, overrides=words, run="eeg.printed", gaps=True))
@@ -77,7 +77,7 @@ def test_gaps_leave_alone_what_the_paper_prints():
         ("lkrf2016_table2", "adult-joint.printed", "lkrf2016/table2/adult"),
     ],
 )
-def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
+def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim):
     audit = plan(Question(shipped.locate(config), find(aim), most=20, run=run))
     assert audit.choices
     assert audit.refused == []
@@ -92,7 +92,7 @@ def test_the_known_choices_fit_the_shipped_configurations(config, run, aim):
         ("liu2020_table3", "liu2020/table3/EEG", "eeg.printed", []),
     ],
 )
-def test_our_reading_is_among_the_gaps(name, aim, run, fixed):
+def test_our_interpretation_is_among_the_gaps(name, aim, run, fixed):
     path = shipped.locate(name)
     audit = plan(Question(path, find(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None

@@ -23,14 +23,14 @@ from tests.audit.invented import (
 from tests.support.papers import read_from
 
 
-def test_the_hidden_protocol_is_found(ranking):
+def test_hidden_protocol_is_found(ranking):
     first, second, *_ = ranking.to_dict("records")
     assert len(ranking) == 6
     assert {name: first[name] for name in HIDDEN} == HIDDEN
     assert second["rms_choosing"] > 1.3 * first["rms_choosing"]
 
 
-def test_distances_are_those_of_the_rows(ranking, invented):
+def test_distances_equal_those_computed_from_the_rows(ranking, invented):
     rows = results.read(found(invented)).rows
     best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
     line, audit = ranking.iloc[0], planned(invented)
@@ -52,7 +52,7 @@ def test_distances_are_those_of_the_rows(ranking, invented):
     assert line["cells"] == 6
 
 
-def test_what_lacks_trials_is_not_placed(invented, tmp_path):
+def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
     whole = results.read(found(invented))
     lost = whole.rows["label"].eq("orf") & whole.rows["M"].eq(10)
     for missing, incomplete in ((lost & whole.rows["bandwidth"].eq(2), 2), (lost, 6)):
@@ -65,14 +65,14 @@ def test_what_lacks_trials_is_not_placed(invented, tmp_path):
         page.save(audit, table, tmp_path)
 
 
-def test_the_place_of_the_configuration_as_it_stands(ranking):
+def test_unchanged_configuration_has_a_rank(ranking):
     (own,) = ranking[ranking["as_configured"]].to_dict("records")
     assert (own["bandwidth"], own["feature_map"]) == ("20", "offset")
     assert own["place"] == 1 + sum(ranking["rms_choosing"] < own["rms_choosing"])
     assert not tied()[1]["as_configured"].any()
 
 
-def test_a_stand_in_is_not_judged(ranking, home, tmp_path):
+def test_substitute_data_are_not_judged(ranking, home, tmp_path):
     published = {(n.method, n.size): n.value for n in papers.list_published()}
     with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
         other = rank(planned(home), results.read(found(home)))
@@ -81,7 +81,7 @@ def test_a_stand_in_is_not_judged(ranking, home, tmp_path):
     pd.testing.assert_frame_equal(other[distances], ranking[distances])
 
 
-def test_equally_near_combinations_share_a_place_in_the_order_of_the_options():
+def test_equally_near_combinations_share_a_rank_in_option_order():
     _, table = tied()
     assert list(table["place"]) == [1, 1, 3, 3]
     assert list(table.index) == [0, 1, 2, 3]  # whatever confirms
@@ -90,12 +90,12 @@ def test_equally_near_combinations_share_a_place_in_the_order_of_the_options():
     assert list(backwards.index) == [2, 3, 0, 1]
 
 
-def test_rounding_errors_make_no_difference():
+def test_rounding_errors_do_not_change_the_ranking():
     _, table = ranked([(1 + 1e-12, 1), (1, 2), (1.001, 3)], ["scaling=a,b,c"])
     assert list(table["place"]) == [1, 1, 3]
 
 
-def test_numbers_without_a_unit_count_in_percent_of_their_value():
+def test_numbers_without_unit_use_relative_distances():
     plain = tuple(each.model_copy(update={"unit": "1", "value": 0.5}) for each in TWO)
     _, small = ranked([(0.01, 0.02), (0.005, 0.04)], ["scaling=a,b"], plain)
     _, large = ranked([(2.0, 4.0), (1.0, 8.0)], ["scaling=a,b"])

@@ -29,25 +29,25 @@ def overview(root, *lines, name="audit_liu2020_table3+table4_cod-RNA", paper="li
     return lay_out_audits(read_all([root / "results"]), paper, root / "results").rows
 
 
-def test_the_first_row_of_the_table_counts(tmp_path):
+def test_first_row_of_the_table_is_used(tmp_path):
     ((name, *cells),) = overview(tmp_path, HEAD, NEAREST, OTHER)
     assert name.startswith("[Tables 3 and 4, cod-RNA](audits/audit_liu2020_table3%2Btable4_")
     assert cells == ["9", "0.56", "0.48", "16", "2"]
 
 
-def test_methods_that_tie_for_the_first_place_are_counted(tmp_path):
+def test_methods_tied_for_first_rank_are_counted(tmp_path):
     (cells,) = overview(tmp_path, HEAD, NEAREST, TIED, OTHER)
     assert cells[1:4] == ["9 (2 tie)", "0.56", "0.48\N{EN DASH}1.40"]
 
 
-def test_the_methods_of_a_part_of_the_row_are_named(tmp_path):
+def test_methods_are_named_if_only_some_are_audited(tmp_path):
     name = "audit_lkrf2016_table2_adult_lkrf+joint"
     (cells,) = overview(tmp_path, HEAD, NEAREST, name=name, paper="lkrf2016")
     assert cells[0].startswith("[Table 2, adult (lkrf+joint)](")
     assert overview(tmp_path, HEAD, NEAREST, name=name) == []
 
 
-def test_a_stand_in_and_a_single_number(tmp_path):
+def test_overview_marks_substitute_data_and_a_single_number(tmp_path):
     line = NEAREST.replace("False,", "True,").replace("0.4831", "")
     (cells,) = overview(tmp_path, HEAD, line)
     assert "cod-RNA, substitute](" in cells[0]
@@ -55,11 +55,11 @@ def test_a_stand_in_and_a_single_number(tmp_path):
 
 
 @pytest.mark.parametrize("lines", [(), ("a,b", "1,2"), (HEAD,)])
-def test_what_is_no_audit_is_passed_over(tmp_path, lines):
+def test_folder_that_is_no_audit_is_skipped(tmp_path, lines):
     assert overview(tmp_path, *lines) == []
 
 
-def test_an_audit_in_a_folder_of_another_name_is_passed_over(tmp_path):
+def test_audit_in_a_folder_of_another_name_is_skipped(tmp_path):
     assert len(overview(tmp_path, HEAD, NEAREST)) == 1
     (folder,) = (file.parent for file in tmp_path.rglob("audit.csv"))
     folder.rename(folder.with_name("mine"))
@@ -75,7 +75,7 @@ def write(root, name, head, *lines):
 PAIRED = "measured rks 28 accuracy,paired rks 28 accuracy,half rks 28 accuracy"
 
 
-def test_a_range_is_of_paired_differences_over_gaps_of_the_text_alone(tmp_path):
+def test_range_uses_paired_differences_over_unstated_settings_only(tmp_path):
     """Scaling is printed; intercept is not: 61 contradicts the text and does not count."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     lines = [
@@ -97,7 +97,7 @@ def test_a_range_is_of_paired_differences_over_gaps_of_the_text_alone(tmp_path):
     [(",True,", ",False,"), (",printed,", ",matched,"), (",3.25,0.5", ",,"), (",protocol", ",p")],
     ids=["no reading", "of other settings", "other splits", "of before"],
 )
-def test_there_is_no_range_without_the_reading_on_the_same_splits(tmp_path, old, new):
+def test_no_range_without_our_interpretation_on_the_same_splits(tmp_path, old, new):
     head = "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials"
     head += f",tried,stand_in,as_configured,protocol,{PAIRED}"
     lines = [
@@ -111,7 +111,7 @@ def test_there_is_no_range_without_the_reading_on_the_same_splits(tmp_path, old,
     assert compute_ranges(read_all([tmp_path / "without"])) == {}
 
 
-def test_the_difference_of_two_methods_changes_over_the_gaps(tmp_path):
+def test_difference_of_two_methods_varies_over_the_gaps(tmp_path):
     """By hand; of two audits that of more combinations; None where nothing of it was varied."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     head += ",trials,tried,stand_in,as_configured,protocol,paired a 7 error,paired b 7 error"
@@ -138,7 +138,7 @@ def claim(**changes):
     return Claim(id="S1", paper="liu2020", where="", claim="", source="", parts=[part])
 
 
-def test_the_quotient_of_two_methods_changes_over_the_gaps(tmp_path):
+def test_ratio_of_two_methods_varies_over_the_gaps(tmp_path):
     """By hand: 3 / 2 as read, 8 / 4 with the intercept."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     head += ",trials,tried,stand_in,as_configured,protocol,measured a 7 error,measured b 7 error"
@@ -153,7 +153,7 @@ def test_the_quotient_of_two_methods_changes_over_the_gaps(tmp_path):
     assert (found.low, found.high) == (0.0, pytest.approx(math.log(2 / 1.5)))
 
 
-def test_an_audit_of_the_claim_has_the_range_of_any_comparison(tmp_path):
+def test_claim_audit_gives_the_range_of_each_comparison(tmp_path):
     """Along columns, or of the claim's own function: by the name that the comparison has."""
     head = "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials"
     head += ",tried,stand_in,as_configured,protocol,paired 1 b 7,paired 1 b slope over d"

@@ -9,7 +9,7 @@ from rfbench.errors import ConfigError
 EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.list_published() if n.unit == "%"})
 
 
-def test_halves_part_the_numbers():
+def test_numbers_are_divided_into_two_halves():
     for paper, item, dataset in EVERY:
         found = target.find(f"{paper}/{item}/{dataset}")
         choosing, confirming = found.halves()
@@ -18,7 +18,7 @@ def test_halves_part_the_numbers():
         assert all(number.unit == "%" for number in found.numbers)
 
 
-def test_every_method_and_size_is_in_both_halves_of_a_table():
+def test_both_halves_of_a_table_contain_each_method_and_size():
     found = target.find("liu2020/table3/EEG")
     assert len(found.numbers) == 32
     for half in found.halves():
@@ -26,13 +26,13 @@ def test_every_method_and_size_is_in_both_halves_of_a_table():
         assert len({found.numbers[i].M for i in half}) == 8
 
 
-def test_several_items_count_a_number_once():
+def test_number_in_several_items_is_counted_once():
     found = target.find("eerf2018/table3,table5/mnist")
     assert sorted(found.methods) == ["eerf", "lkrf", "rks"]
     assert len(found.numbers) == 3
 
 
-def test_only_some_methods_and_sizes():
+def test_target_can_be_limited_to_methods_and_sizes():
     found = target.find("liu2020/table3/EEG").of(["rks", "qmc"], [14, 28])
     assert {(number.method, number.size) for number in found.numbers} == {
         ("rks", 14),
@@ -53,12 +53,12 @@ def test_only_some_methods_and_sizes():
         ("liu2020/table3/cod-rna", "Did you mean 'cod-RNA'"),
     ],
 )
-def test_what_was_not_published_is_refused(text, said):
+def test_unpublished_target_is_rejected(text, said):
     with pytest.raises(ConfigError, match=said):
         target.find(text)
 
 
-def test_places_of_choices(monkeypatch):
+def test_choices_apply_to_their_places(monkeypatch):
     places = ["all", "table3", "table3/EEG", "figure1,table3", "table3/magic04", "figure1"]
     folder = SimpleNamespace(open_choices={place: {place: [1]} for place in places})
     monkeypatch.setattr(papers, "find_folder", lambda name: folder)

@@ -68,7 +68,7 @@ def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outc
         (0.1, (-9.0, 9.0), "not clear", "not clear"),
     ],
 )
-def test_unstated_settings_count_alike_for_what_holds_and_what_fails(
+def test_unstated_settings_count_equally_for_holding_and_failing_claims(
     mean: float, span: Span, verdict: str, flipped: str
 ) -> None:
     """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
@@ -78,7 +78,7 @@ def test_unstated_settings_count_alike_for_what_holds_and_what_fails(
     assert one.depends_on == other.depends_on
 
 
-def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> None:
+def test_claim_depends_on_any_holding_or_on_all_failing_comparisons() -> None:
     stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
     assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
     assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
@@ -90,7 +90,7 @@ def test_a_claim_depends_by_any_comparison_that_holds_and_by_all_that_fail() -> 
     assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
 
 
-def test_a_setting_that_stayed_fixed_counts_alike_for_what_holds_and_what_fails() -> None:
+def test_setting_kept_fixed_counts_equally_for_holding_and_failing_claims() -> None:
     quantities = [(0, Quantity(np.linspace(-1, 1, 10) - 5))]
     fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
     for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):
@@ -99,7 +99,7 @@ def test_a_setting_that_stayed_fixed_counts_alike_for_what_holds_and_what_fails(
             assert found.label == verdict + mark
 
 
-def test_a_range_of_quotients_is_one_of_logarithms() -> None:
+def test_range_of_ratios_is_computed_from_logarithms() -> None:
     """The quotient is 2, with the bound 1.5: it is 1.4 where the logarithm changes by log(.7)."""
     part = bounded(None, 1.5).parts[0].model_copy(update={"scale": "ratio", "along": "columns"})
     one = bounded().model_copy(update={"parts": [part]})
@@ -113,7 +113,7 @@ def test_a_range_of_quotients_is_one_of_logarithms() -> None:
         assert comparison.over_gaps.low == pytest.approx(2 * change)
 
 
-def test_a_corrected_reading_was_not_varied() -> None:
+def test_corrected_interpretation_was_not_varied() -> None:
     """The audits are of the earlier one, so that no verdict under it is a headline."""
     z, span = np.linspace(-1, 1, 10), span_of(0.0, 9.0)
     for mean, verdict in ((-5, "fails, not varied"), (5, "holds, not varied")):
@@ -122,7 +122,7 @@ def test_a_corrected_reading_was_not_varied() -> None:
         assert (found.label, found.depends_on) == (verdict, ())
 
 
-def test_other_protocols_do_not_depend_on_readings() -> None:
+def test_other_protocols_do_not_depend_on_interpretations() -> None:
     z = np.linspace(-1, 1, 10)
     span = span_of(0.0, 9.0)
     quantities = [(0, Quantity(z - 5))]
@@ -130,7 +130,7 @@ def test_other_protocols_do_not_depend_on_readings() -> None:
     assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
 
 
-def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
+def test_range_over_unstated_settings_is_shown_with_our_interpretation() -> None:
     made = [row | {"protocol": "printed"} for row in eeg(rks=68.6, qmc=60.0)]
     found = verification(results(made, **PAPER))
     place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
@@ -149,7 +149,7 @@ def test_the_range_of_what_is_not_printed_stands_beside_our_reading() -> None:
     assert varied.range is None
 
 
-def test_ranges_are_those_of_the_papers_own_data() -> None:
+def test_ranges_use_only_the_papers_own_data() -> None:
     value = [number.value for number in papers.list_published()]
     lines = [
         (0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),

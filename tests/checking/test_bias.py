@@ -39,7 +39,7 @@ from tests.support.nightly import at_night, nightly
         (faulty_maps.factor_missing, "gaussian", "the features are scaled by the root of 0.5"),
     ],
 )
-def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
+def test_fault_is_detected_with_its_cause(draw, kernel, cause):
     s = 1.0 if draw.__module__.endswith("transcribed") else faulty_maps.S
     found = measure(MapClaim("", draw, find_kernel(kernel, s)))
     assert found.biased
@@ -52,7 +52,7 @@ def test_a_fault_is_found_and_its_cause_named(draw, kernel, cause):
     assert "to do: " in list_causes(found)[1]
 
 
-def test_signs_mend_positive_features_and_cosines_do_not_need_them():
+def test_random_signs_fix_positive_features_and_cosines_need_none():
     def signed(X, M, seed):
         return transcribed.performer(X, M, seed, signs=True)
 
@@ -60,7 +60,7 @@ def test_signs_mend_positive_features_and_cosines_do_not_need_them():
     assert not measure(MapClaim("", transcribed.pyrfm_orf, find_kernel("gaussian", 1.0))).biased
 
 
-def test_a_right_map_is_measured_to_the_end():
+def test_correct_map_is_measured_with_all_seeds():
     found = measure(MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
     assert found.seeds == bias.N_SEEDS
     assert (found.biased, found.falls) == (False, True)
@@ -71,7 +71,7 @@ def test_a_right_map_is_measured_to_the_end():
     assert found.further_out == pytest.approx(1.0, abs=0.1)
 
 
-def test_an_error_that_does_not_fall_is_no_bias():
+def test_error_that_does_not_decrease_is_not_called_bias():
     found = measure(MapClaim("", faulty_maps.one_line, Gaussian(faulty_maps.S)))
     assert not found.biased
     assert not found.falls
@@ -80,7 +80,7 @@ def test_an_error_that_does_not_fall_is_no_bias():
     )
 
 
-def test_time_ends_the_seeds_and_a_larger_bias_is_said():
+def test_seeds_stop_at_the_time_limit_and_detectable_bias_is_reported():
     claim = MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
     found = measure(claim, seconds=0.0)
     assert found.seeds == bias.FEW_SEEDS + 1
@@ -88,7 +88,7 @@ def test_time_ends_the_seeds_and_a_larger_bias_is_said():
     assert f"no bias of {found.seen:.2g} errors" in answer(claim, found)
 
 
-def test_the_error_of_independent_draws_is_the_closed_form():
+def test_error_of_independent_draws_equals_closed_form():
     pairs, s = choose_pairs(3.0), 3.0
     kernel = Gaussian(s)
     squares = ((pairs.left - pairs.right) ** 2).sum(axis=1)
@@ -103,7 +103,7 @@ def test_the_error_of_independent_draws_is_the_closed_form():
 
 
 @pytest.mark.parametrize("name", ["matern32", "matern52"])
-def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
+def test_mean_over_frequencies_equals_closed_form_kernels(name):
     kernel, pairs = find_kernel(name, 2.0), choose_pairs(2.0)
     W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
     waves = np.cos((pairs.left - pairs.right) @ W.T)
@@ -111,7 +111,7 @@ def test_frequencies_of_other_kernels_average_to_their_closed_forms(name):
     assert np.abs(z).max() < 4
 
 
-def test_the_power_is_that_of_a_normal_test():
+def test_power_equals_that_of_a_normal_test():
     assert (
         len(choose_pairs(1.0).names[bias.TESTED]) == bias.TESTS == len(choose_pairs(1.0).names) - 1
     )
@@ -134,14 +134,14 @@ class Simulated:
         return Measurement(Gaussian(3.0), 16, 16, pairs, exact + 0.2 * estimates)
 
 
-def test_a_bias_of_a_tenth_of_the_error_is_found_in_nine_of_ten():
+def test_bias_of_10_percent_of_the_error_is_detected_in_90_percent():
     pairs = choose_pairs(3.0)
     found = sum(Simulated(seed, bias.SEEN).measured(pairs).biased for seed in range(200))
     assert 160 <= found <= 194  # .9 of 200, within four standard errors
 
 
 @pytest.mark.parametrize("maps", [5, *at_night(200)])
-def test_at_most_one_of_200_unbiased_maps_is_refused(maps):
+def test_at_most_1_of_200_unbiased_maps_is_rejected(maps):
     refused = 0
     for first in range(1, maps + 1):
 
@@ -153,7 +153,7 @@ def test_at_most_one_of_200_unbiased_maps_is_refused(maps):
 
 
 @nightly
-def test_at_most_one_of_40_unbiased_maps_with_heavy_tails_is_refused():
+def test_at_most_1_of_40_heavy_tailed_unbiased_maps_is_rejected():
     refused = 0
     for first in range(40):
 

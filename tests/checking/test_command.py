@@ -69,7 +69,7 @@ def said(name, *words, code=0):
     return call("test", f"mine.py:{name}", "--allow-imports", *words, code=code)
 
 
-def test_the_answer_stands_first_and_the_table_is_short():
+def test_answer_is_printed_first_and_the_table_is_short():
     lines = said("RowScaled", "--kernel", "gaussian", code=1).splitlines()
     assert re.fullmatch(
         r"NO   no gaussian, (offset|paired) map kernel: biased by -0\.\d+ \(the kernel is "
@@ -85,7 +85,7 @@ def test_the_answer_stands_first_and_the_table_is_short():
     assert lines[-1] == "mine.py:RowScaled: 9 of 9 promises are kept"
 
 
-def test_what_is_right_ends_with_0():
+def test_correct_map_exits_with_code_0():
     output = said("waves", "--bandwidth", "2")
     seen = 0.1 if NIGHTLY else 0.27
     assert output.startswith(f"yes  gaussian kernel: no bias of {seen} errors of one draw, M = 16")
@@ -98,7 +98,7 @@ def test_what_is_right_ends_with_0():
     assert call("test", path, "--kernel", "polynomial").startswith("yes  polynomial kernel")
 
 
-def test_promises_that_are_broken_and_what_is_not_measured_are_said():
+def test_broken_promises_and_unmeasured_properties_are_reported():
     output = said("Forgets", "--kernel", "gaussian", code=1)
     assert "FAILED  same seed same features" in output
     output = said("Plain")
@@ -108,7 +108,7 @@ def test_promises_that_are_broken_and_what_is_not_measured_are_said():
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
 
 
-def test_what_is_no_map_or_has_no_permission_is_refused():
+def test_non_map_or_missing_permission_is_rejected():
     assert "--allow-imports" in call("test", "mine.py:Good", code=2)
     assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
@@ -119,7 +119,7 @@ def test_what_is_no_map_or_has_no_permission_is_refused():
         check(3)
 
 
-def test_one_call_is_a_test_of_ones_own():
+def test_check_map_works_as_a_test_in_user_code():
     from tests.checking import faulty_maps
 
     check_map(faulty_maps.right, bandwidth=faulty_maps.S)
@@ -127,7 +127,7 @@ def test_one_call_is_a_test_of_ones_own():
         check_map(faulty_maps.constant_seed, bandwidth=faulty_maps.S)
 
 
-def test_a_sampler_of_ours_goes_by_its_name() -> None:
+def test_builtin_sampler_is_labeled_by_its_name() -> None:
     assert "rks: " in call("test", "rks", "--kernel", "laplacian")
 
 
@@ -161,13 +161,13 @@ def squared(X, M, seed, bandwidth=1.0):
         (of_precision, {}, "gamma is read as 1 * s^-1"),
     ],
 )
-def test_the_exponent_of_a_parameter_is_measured_whatever_its_name(draw, given, reading):
+def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):
     report = check(draw, parameters=given, seconds=0.5)
     assert not report.wrong
     assert report.reading.startswith(reading)
 
 
-def test_a_bandwidth_that_is_squared_by_mistake_is_no_convention():
+def test_squared_bandwidth_is_reported_as_a_mistake():
     report = check(squared, seconds=0.5)
     assert report.wrong
     assert not report.reading
@@ -176,7 +176,7 @@ def test_a_bandwidth_that_is_squared_by_mistake_is_no_convention():
 
 
 @pytest.mark.parametrize("value", ["scale", "-1", "0"])
-def test_a_bandwidth_that_is_no_number_above_zero_is_refused(value):
+def test_nonpositive_or_invalid_bandwidth_is_rejected(value):
     printed = call(
         "test", "mine.py:waves", "--parameter", f"bandwidth={value}", "--allow-imports", code=2
     )

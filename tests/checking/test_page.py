@@ -22,7 +22,7 @@ def written() -> dict[str, str]:
     return {"": first} | dict(part.split("\n", 1) for part in parts)
 
 
-def test_each_map_that_was_read_has_its_row_and_its_line():
+def test_each_reviewed_map_has_a_row_and_a_line():
     rows = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'read'")
     read = [(name, each["option"]) for name, source in SOURCES.items()
             for each in source["maps"] if source["how"] == "read"]  # fmt: skip
@@ -31,7 +31,7 @@ def test_each_map_that_was_read_has_its_row_and_its_line():
     assert all(f"- **{code}**, {option} (version " in lines for code, option in read)
 
 
-def test_a_biased_map_has_its_size_its_place_its_reason_and_its_fix_in_one_line():
+def test_biased_map_line_gives_size_place_reason_and_fix():
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
     text = written()["Biased feature maps"].replace("\\*", "*")
@@ -49,7 +49,7 @@ def test_a_biased_map_has_its_size_its_place_its_reason_and_its_fix_in_one_line(
         assert why.startswith(row["cause"] or row["said"])
 
 
-def test_a_reason_that_fits_no_cell_is_a_note():
+def test_reason_too_long_for_a_cell_becomes_a_note():
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     one = rows[(rows["code"] == "performer-pytorch")].iloc[0]
     assert len(f"{one['cause']} {one['said']}".split()) > page.WORDS_OF_CELL
@@ -59,7 +59,7 @@ def test_a_reason_that_fits_no_cell_is_a_note():
                for cell in line)  # fmt: skip
 
 
-def test_the_headline_counts_neither_a_construction_nor_a_choice():
+def test_headline_excludes_biases_by_construction_or_choice():
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     rows = rows[rows["verdict"] != ""]
     apart = rows["apart"] != ""
@@ -75,7 +75,7 @@ def test_the_headline_counts_neither_a_construction_nor_a_choice():
         assert name not in counted
 
 
-def test_own_samplers_are_a_sentence_with_their_number():
+def test_builtin_samplers_are_summarized_in_one_sentence():
     own = page.read(page.MAPS_FOLDER / "own.csv")
     claimed = own[own["said"] == ""]
     text = written()["rfbench's own samplers"]
@@ -86,7 +86,7 @@ def test_own_samplers_are_a_sentence_with_their_number():
     assert all(f" {code}" in text for code in own.loc[own["said"] != "", "code"])
 
 
-def test_the_bias_by_number_of_features_has_a_line_per_map():
+def test_bias_table_by_number_of_features_has_a_row_per_map():
     sizes = page.read(page.MAPS_FOLDER / "by_size.csv")
     found = cells(written()["Biased feature maps"].split("number of features M")[1])
     head = [f"M = {M}" for M in sorted(set(sizes["M"].astype(int)))]
@@ -98,7 +98,7 @@ def test_the_bias_by_number_of_features_has_a_line_per_map():
     assert line[-1] == f"{last['largest_z'] / last['seeds'] ** 0.5:.2f} (no bias)"
 
 
-def test_a_fault_is_counted_once_and_only_of_maps_that_claim_to_be_unbiased():
+def test_fault_is_counted_once_and_only_for_maps_meant_to_be_unbiased():
     """13 options, 11 faults: pykoop and pyrff have two options with one fault each."""
     others = page.read(page.MAPS_FOLDER / "others.csv")
     biased = page.count_faults(others).query("verdict == 'biased'")
@@ -112,7 +112,7 @@ def test_a_fault_is_counted_once_and_only_of_maps_that_claim_to_be_unbiased():
     assert not set(apart.index) & set(page.count_faults(others).index)
 
 
-def test_the_regularised_softmax_kernel_is_the_mean_over_a_sphere():
+def test_regularised_softmax_kernel_equals_mean_over_a_sphere():
     """By quadrature over the angle to x + y, in three dimensions."""
     kernel = find_kernel("softmax-regularised", 1.0)
     x, y = np.array([[0.3, -0.2, 0.5]]), np.array([[0.1, 0.4, -0.3]])

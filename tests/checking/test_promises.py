@@ -19,7 +19,7 @@ from rfbench.kernels import Gaussian
 from rfbench.samplers import RandomFeatures
 
 
-def test_the_program_does_without_pytest():
+def test_package_does_not_import_pytest():
     for file in Path(rfbench.__file__).parent.rglob("*.py"):
         assert not re.search(r"^\s*(import|from) _?pytest\b", file.read_text(), re.MULTILINE), file
 
@@ -41,7 +41,7 @@ def numbers_are_positive(subject):
     raise ValueError("negative")
 
 
-def test_what_failed_is_explained():
+def test_failed_checks_are_explained():
     subject = MapSubject(Thing)
     every = [one_plain_use, numbers_are_small, numbers_are_positive]
     kept, large, negative = run_checks(subject, every)
@@ -54,7 +54,7 @@ def test_what_failed_is_explained():
     assert len(run_checks(subject, [numbers_are_small, one_plain_use])) == 1
 
 
-def test_sentences_say_what_came():
+def test_failure_messages_state_the_observed_values():
     expect_same([1.0, np.nan], [1.0, np.nan], "rows")
     expect_same([1.0, 2.0], [1.0, 2.05], "rows", 0.1)
     for got, expected, tolerance, sentence in (
@@ -155,7 +155,7 @@ class Neither(Features):
         (Neither, "the_target_is_used_where_it_is_needed", "shuffled labels"),
     ],
 )
-def test_each_fault_of_a_sampler_fails_its_check(cls, check, words):
+def test_each_faulty_sampler_fails_its_check(cls, check, words):
     function = getattr(samplers, check)
     assert function in samplers.make_subject(cls).checks
     function(samplers.make_subject(Features))
@@ -163,7 +163,7 @@ def test_each_fault_of_a_sampler_fails_its_check(cls, check, words):
         function(samplers.make_subject(cls))
 
 
-def test_a_transformer_that_writes_into_rows_is_refused_with_its_line():
+def test_transformer_that_modifies_its_input_is_rejected_with_the_line():
     (promise,) = run_checks(MapSubject(Writes), samplers.OF_EVERY_MAP)
     assert re.search(r"read-only \(test_promises.py, line \d+: X \*= 2\)", promise.fault)
     assert "copy them" in promise.help

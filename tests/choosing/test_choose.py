@@ -43,7 +43,7 @@ def chosen(tmp_path_factory):
         )
 
 
-def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
+def test_model_is_reported_as_far_better_than_the_constant(chosen):
     assert not chosen.card["nothing_learnt"]
     assert chosen.card["take"]["error"] < 0.4 < best(chosen, rounds.CONSTANT)["error"]
     assert best(chosen, rounds.CONSTANT)["against_taken"]["verdict"] == "worse"
@@ -56,12 +56,12 @@ def test_the_model_is_far_better_than_the_constant_and_said_so(chosen):
     }
 
 
-def test_the_answer_has_all_that_the_card_has(chosen):
+def test_answer_contains_all_fields_of_the_card(chosen):
     written = json.loads((chosen.folder / "model.json").read_text())
     assert chosen.card.keys() == written.keys() >= {"model_sha256", "half_widths", "reading"}
 
 
-def test_the_model_predicts_tables_as_they_come(chosen):
+def test_model_predicts_raw_tables(chosen):
     new = towns(50, seed=1)
     said = chosen.model.predict(new.drop(columns="price"))
     assert np.sqrt(np.mean((said - new["price"]) ** 2)) < 0.5
@@ -70,7 +70,7 @@ def test_the_model_predicts_tables_as_they_come(chosen):
     assert chosen.model[0].differences(other).unseen_words == {"town": {"Rom": 1}}
 
 
-def test_the_page_says_which_rows_it_fitted_and_what_of_a_core_it_had(chosen):
+def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):
     assert "The model file was fitted again on all 300 rows." in text(chosen)
     assert 0 < chosen.card["cpu_share"] < 2
     assert "; each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
@@ -80,7 +80,7 @@ def test_the_page_says_which_rows_it_fitted_and_what_of_a_core_it_had(chosen):
     assert "on all 300 rows" not in written
 
 
-def test_from_a_file_to_predictions_on_the_command_line(short, tmp_path, monkeypatch):
+def test_command_line_goes_from_a_file_to_predictions(short, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     towns(120).to_csv("towns.csv", index=False)
@@ -98,7 +98,7 @@ def test_from_a_file_to_predictions_on_the_command_line(short, tmp_path, monkeyp
     assert (table["prediction"] <= table["high"]).all()
 
 
-def test_the_same_fits_and_seed_give_the_same_answer(short, tmp_path):
+def test_same_seed_and_fits_give_the_same_answer(short, tmp_path):
     """Of a file and of rows in memory."""
     table = towns(120)
     table.to_csv(tmp_path / "towns.csv", index=False)
@@ -115,7 +115,7 @@ def test_the_same_fits_and_seed_give_the_same_answer(short, tmp_path):
     assert seen[1] == pytest.approx(seen[0], rel=1e-6)
 
 
-def test_the_first_line_says_what_to_take(chosen):
+def test_first_line_gives_the_recommendation(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("TAKE ")
     assert chosen.card["take"]["label"] in first
@@ -125,7 +125,7 @@ def test_the_first_line_says_what_to_take(chosen):
     assert text(nothing).startswith("NOTHING WAS LEARNT")
 
 
-def test_a_difference_is_shown_with_its_interval(chosen):
+def test_difference_is_shown_with_its_interval(chosen):
     against = {"value": -0.73, "p": 0.5, "low": -1.84, "high": 0.381, "center": -0.71}
 
     def said(**changes):
@@ -140,7 +140,7 @@ def test_a_difference_is_shown_with_its_interval(chosen):
     assert "p = 0.01; a few rows decide the sign of the difference)" in opposite
 
 
-def test_the_largest_class_is_named(chosen):
+def test_majority_class_is_named(chosen):
     constant = {**best(chosen, rounds.CONSTANT), "label": "the majority class"}
     rare = changed(
         chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
@@ -164,7 +164,7 @@ def test_pure_noise_gives_the_constant_model(short, tmp_path, case):
     assert learnt <= (3 if tables > 1 else 0)
 
 
-def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_path):
+def test_rare_class_is_learned_if_row_order_is_informative(short, tmp_path):
     """Of 5 % positives the error hardly shows a model whose AUC is .9."""
     random = np.random.default_rng(0)
     X = random.standard_normal((400, 2))
@@ -176,7 +176,7 @@ def test_a_rare_class_is_learnt_where_the_order_of_the_rows_shows_it(short, tmp_
     assert best(choice, rounds.CONSTANT)["others"]["1 - AUC"] == 0.5
 
 
-def test_classes_in_words_by_groups(short, tmp_path):
+def test_text_classes_with_groups_are_learned(short, tmp_path):
     random = np.random.default_rng(0)
     group = np.repeat(np.arange(80), 3)
     X = random.standard_normal((240, 2)) + 0.3 * random.standard_normal((80, 2))[group]
@@ -201,7 +201,7 @@ def drifting(n=120):
     return table.sample(frac=1, random_state=0)
 
 
-def test_time_holds_out_what_comes_last(short, tmp_path):
+def test_time_column_holds_out_the_latest_rows(short, tmp_path):
     table = drifting()
     table.to_csv(tmp_path / "rows.csv", index=False)
     keys = {"target": "y", "budget": FOREVER, "n_jobs": 1}
@@ -230,14 +230,14 @@ def line(n=90):
         ({"time": "when", "groups": "town"}, ConfigError, "both given"),
     ],
 )
-def test_what_is_no_time_is_refused(tmp_path, keys, error, message):
+def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
     drifting(30).assign(town="Ulm").to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(error, match=message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
 @pytest.mark.parametrize("step", ["fit_last", *at_night("decide")])
-def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypatch, step):
+def test_interrupt_while_judging_leaves_no_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -248,7 +248,7 @@ def test_interrupted_while_it_judges_no_rows_are_left(short, tmp_path, monkeypat
     assert not {*tmp_path.rglob("*.npy"), *tmp_path.rglob("*.npz"), *tmp_path.rglob("trials.csv")}
 
 
-def test_without_time_there_is_an_answer(short, tmp_path):
+def test_tiny_budget_still_gives_an_answer(short, tmp_path):
     X, y = line()
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
     assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
@@ -263,12 +263,12 @@ def test_without_time_there_is_an_answer(short, tmp_path):
         (["a"] * 20 + ["b"], "fewer than two classes"),
     ],
 )
-def test_what_cannot_be_learnt_from_is_refused(tmp_path, y, word):
+def test_unlearnable_target_is_rejected(tmp_path, y, word):
     with pytest.raises(DataError, match=word):
         choose(np.random.default_rng(0).random((len(y), 2)), np.array(y), out=tmp_path)
 
 
-def test_a_metric_of_the_other_kind_is_refused(tmp_path):
+def test_metric_of_the_other_task_is_rejected(tmp_path):
     with pytest.raises(ConfigError, match="metric of classes 'rmse'"):
         choose(np.random.default_rng(0).random((40, 2)), ["a", "b"] * 20, metric="rmse")
 
@@ -284,7 +284,7 @@ def test_a_metric_of_the_other_kind_is_refused(tmp_path):
         ["towns.csv", "--target", "price", "--groups", "sex"],
     ],
 )
-def test_wrong_arguments_are_exit_code_2(args, tmp_path, monkeypatch):
+def test_wrong_arguments_exit_with_code_2(args, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     towns(60).assign(sex=["f", "m"] * 30).to_csv("towns.csv", index=False)
     call("choose", *args, code=2)

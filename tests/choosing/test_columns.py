@@ -40,7 +40,7 @@ def test_each_fold_and_the_refit_have_the_same_columns(kind, tables, tmp_path):
         assert refit.transform(X).shape == (len(X), len(names))
 
 
-def test_without_given_columns_they_are_learnt(tmp_path):
+def test_columns_are_learned_if_not_given(tmp_path):
     """As they are for the runs, and to the same values as with its own columns."""
     for kind in KINDS:
         table, _ = generated(kind, 0)
@@ -52,7 +52,7 @@ def test_without_given_columns_they_are_learnt(tmp_path):
         assert (given.notes_, given.kinds_) == (alone.notes_, alone.kinds_)
 
 
-def test_words_and_gaps_that_came_later_take_the_means(tmp_path):
+def test_unseen_words_and_gaps_are_replaced_by_means(tmp_path):
     first = pd.DataFrame({"w": ["u", "v", "u", "v"], "a": [1.0, 2.0, 3.0, 4.0]})
     later = pd.DataFrame({"w": ["u", "new", "u", "v"], "a": [1.0, 2.0, None, 6.0]})
     columns = Preparation().fit(first).columns_
@@ -61,7 +61,7 @@ def test_words_and_gaps_that_came_later_take_the_means(tmp_path):
     np.testing.assert_allclose(prepare.transform(later)[:, 0], [1, 2, 3, 6])
 
 
-def test_roots_are_averaged_of_the_same_columns_only(tmp_path):
+def test_only_metric_roots_of_the_same_columns_are_averaged(tmp_path):
     by = rounds_of(*generated(near_constant, 0), tmp_path)
     setting = Candidate("learnt", FEATURES, "", {"n_components": 9, "metric": "diagonal"})
     said = [

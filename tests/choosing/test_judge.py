@@ -28,7 +28,7 @@ def rounds_of(y, classes=(), metric="", **keys):
     return Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 
 
-def test_weights_of_an_average_are_the_best_that_add_up_to_one():
+def test_average_weights_are_optimal_and_sum_to_one():
     """A model that hardly varies takes no weight away, whatever weight alone would be best."""
     random = np.random.default_rng(0)
     truth = random.standard_normal(3000)
@@ -51,7 +51,7 @@ def test_weights_of_an_average_are_the_best_that_add_up_to_one():
 
 
 @pytest.mark.parametrize("tables", [40, *at_night(150)])
-def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables):
+def test_average_is_judged_on_rows_not_used_to_fit_its_weights(tables):
     """Six models of noise: what the average says of itself is not better than on new rows."""
     random = np.random.default_rng(0)
     gaps = []
@@ -71,7 +71,7 @@ def test_an_average_is_judged_on_rows_that_its_weights_were_not_fitted_on(tables
     assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
 
 
-def test_members_that_say_the_same_and_single_rows_make_no_average():
+def test_identical_members_or_single_rows_give_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
@@ -97,7 +97,7 @@ def decided(y, metric, classes=(), **scores):
     return taken.family, overturned
 
 
-def test_heavy_tails_hide_nothing():
+def test_heavy_tails_do_not_hide_the_better_model():
     """y = exp(3 x): a few rows outweigh all others, and the better model is the better one."""
     random = np.random.default_rng(0)
     y = np.exp(3 * random.standard_normal(500))
@@ -106,7 +106,7 @@ def test_heavy_tails_hide_nothing():
     assert decided(y, "rmse", **said) == (LINEAR, False)
 
 
-def test_rows_held_out_may_overturn_what_the_others_chose():
+def test_held_out_rows_may_overturn_the_choice():
     y, every = np.random.default_rng(0).standard_normal(400), {}
     rounds, sign = rounds_of(y), (-1.0) ** np.arange(400)[:, None]
     errors = {CONSTANT: (2.0, 2.0), LINEAR: (0.1, 0.5), BOOSTING: (0.3, 0.4), FEATURES: (0.2, 0.2)}
@@ -118,7 +118,7 @@ def test_rows_held_out_may_overturn_what_the_others_chose():
     assert (taken.family, overturned) == (FEATURES, True)
 
 
-def test_simplest_of_equally_good_models_is_taken():
+def test_simplest_of_equally_good_models_is_chosen():
     random = np.random.default_rng(0)
     y = random.standard_normal(400)
     good = (y + 0.1 * random.standard_normal(400))[:, None]
@@ -170,7 +170,7 @@ def test_noise_gives_the_constant_model_in_19_of_20_tables(tables, K, metric):
         (20.0, {CONSTANT, LINEAR}),
     ],
 )
-def test_what_is_ahead_has_half_of_the_time_that_is_left_at_most(monkeypatch, seconds, answered):
+def test_leading_model_gets_at_most_half_of_the_remaining_time(monkeypatch, seconds, answered):
     """So that its last fit has the other half; else the linear model, which is bounded by itself.
 
     The constant is always measured.
@@ -208,7 +208,7 @@ class Diverges(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("n", "late", "again"), [(100, False, False), (80, False, True), (80, True, False)]
 )
-def test_a_last_fit_that_goes_wrong_or_has_no_time_is_not_taken(n, late, again):
+def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     """Of 100 or 80 rows, of which 3 in 4 train."""
     y = (np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0).astype(int)
     rounds = rounds_of(y, ["down", "up"])

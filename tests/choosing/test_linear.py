@@ -22,7 +22,7 @@ def words(seed, n=240):
     return pd.get_dummies(codes.astype(str)).to_numpy(float), np.where(y, "yes", "no")
 
 
-def test_a_fit_of_very_many_cells_has_few_iterations(monkeypatch):
+def test_fit_with_very_many_cells_has_few_iterations(monkeypatch):
     X, y = words(0)
     whole = LogisticSearch(Cs=(1e4,)).fit(X, y)
     assert whole.n_iter_.max() > 4
@@ -34,11 +34,11 @@ def test_a_fit_of_very_many_cells_has_few_iterations(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_logistic_search_passes_the_checks_of_scikit_learn():
+def test_logistic_search_passes_the_scikit_learn_checks():
     check_estimator(LogisticSearch(Cs=(0.1, 1.0)))
 
 
-def test_the_penalty_is_the_best_of_the_folds():
+def test_penalty_is_the_best_over_the_folds():
     X, y = words(0)
     found = LogisticSearch(Cs=(0.01, 1.0, 100.0)).fit(X, y)
     losses = np.zeros(3)
@@ -51,7 +51,7 @@ def test_the_penalty_is_the_best_of_the_folds():
     assert found.C_ == (0.01, 1.0, 100.0)[losses.argmin()]
 
 
-def test_indicators_are_not_divided_by_their_deviation():
+def test_indicators_are_not_divided_by_their_standard_deviation():
     random = np.random.default_rng(0)
     X = np.column_stack([random.normal(5, 3, 200), random.random(200) < 0.02, np.ones(200)])
     found = LogisticSearch(Cs=(1.0,)).fit(X, random.integers(2, size=200))
@@ -59,7 +59,7 @@ def test_indicators_are_not_divided_by_their_deviation():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_searched_penalty_beats_the_constant_where_the_default_does_not(seed):
+def test_searched_penalty_beats_the_constant_where_the_default_does_not(seed):
     (X, y), (X_new, y_new) = words(seed, 150), words(100 + seed, 2000)
     columns = min(X.shape[1], X_new.shape[1])
     X, X_new = X[:, :columns], X_new[:, :columns]
@@ -70,7 +70,7 @@ def test_a_searched_penalty_beats_the_constant_where_the_default_does_not(seed):
     assert searched < constant < log_loss(y_new, weak.predict_proba(X_new))
 
 
-def test_a_class_of_one_row_is_in_no_fold_alone():
+def test_class_with_one_row_does_not_break_the_folds():
     X = np.random.default_rng(0).standard_normal((30, 2))
     y = np.array(["a", "b"] * 14 + ["a", "rare"])
     found = LogisticSearch().fit(X, y)

@@ -35,7 +35,7 @@ def case(metric, noise, seed=1):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_values_are_those_of_scikit_learn(metric):
+def test_losses_equal_scikit_learn(metric):
     truth, said = case(metric, 0.6)
     expected = {
         "error": lambda: 100 * metrics.zero_one_loss(truth, said.argmax(axis=1)),
@@ -50,7 +50,7 @@ def test_values_are_those_of_scikit_learn(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_standard_errors_are_those_of_drawing_the_rows_again(metric):
+def test_standard_errors_equal_those_of_a_bootstrap(metric):
     truth, first = case(metric, 0.6)
     _, second = case(metric, 0.8, seed=2)
     draws = np.random.default_rng(3).integers(N, size=(800, N))
@@ -82,7 +82,7 @@ def compute_walsh_interval(differences):
 
 
 @pytest.mark.parametrize("n", [12, 20, 31])
-def test_interval_of_signed_ranks_is_that_of_the_sorted_means_of_two(n):
+def test_signed_rank_interval_equals_that_of_sorted_pairwise_means(n):
     random = np.random.default_rng(n)
     truth = random.standard_normal(n)
     said = [truth + random.standard_t(2, n) for _ in range(2)]
@@ -94,7 +94,7 @@ def test_interval_of_signed_ranks_is_that_of_the_sorted_means_of_two(n):
     assert middle[1] > 0.9 > 0.1 > max(middle[::2])
 
 
-def test_differences_of_rmse_are_in_its_unit():
+def test_differences_of_rmse_are_in_the_unit_of_rmse():
     """The rows' differences are scaled so that their mean is the difference of the two roots."""
     truth, first = np.zeros(300), np.full(300, 3.0)
     second = np.full(300, 2.0) + 1e-3 * np.random.default_rng(0).standard_normal(300)
@@ -104,7 +104,7 @@ def test_differences_of_rmse_are_in_its_unit():
 
 
 @pytest.mark.parametrize("kind", ["any", "rounded", "some equal", "classes", "groups"])
-def test_interval_contains_zero_exactly_if_the_test_shows_nothing(kind):
+def test_interval_contains_zero_exactly_if_test_is_not_significant(kind):
     found = []
     for seed in range(24):
         random = np.random.default_rng(seed)
@@ -132,7 +132,7 @@ def test_interval_contains_zero_exactly_if_the_test_shows_nothing(kind):
     assert 0 < sum(found) < 24
 
 
-def test_nothing_is_decided_if_most_rows_and_the_mean_disagree():
+def test_no_decision_if_most_rows_and_the_mean_disagree():
     """Most rows are a little better, and a few are worse by so much that the mean is worse."""
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
@@ -143,7 +143,7 @@ def test_nothing_is_decided_if_most_rows_and_the_mean_disagree():
     assert apart.verdict == "near"
 
 
-def test_errors_are_compared_by_mcnemar():
+def test_errors_are_compared_with_mcnemar_test():
     truth = np.zeros(100, dtype=int)
     first, second = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
     first[:12] = 1  # 12 errors, 10 of which the second does not make
@@ -164,7 +164,7 @@ def test_rows_of_a_group_count_once():
     assert ends == pytest.approx(compute_walsh_interval(means), abs=1e-9)
 
 
-def test_errors_of_groups_weigh_a_group_by_its_rows():
+def test_group_errors_are_weighted_by_number_of_rows():
     """Better on 40 groups of 5 rows by 20 points, worse on 4 of 100 by 10: equal together."""
     groups = np.repeat(np.arange(44), [5] * 40 + [100] * 4)
     large, random, verdicts = groups >= 40, np.random.default_rng(2), []
@@ -177,7 +177,7 @@ def test_errors_of_groups_weigh_a_group_by_its_rows():
 
 
 @pytest.mark.parametrize("metric", ["error", "rmse", "log-loss"])
-def test_four_groups_are_enough_for_a_large_difference(metric):
+def test_four_groups_suffice_for_a_large_difference(metric):
     groups, random = np.repeat(np.arange(4), 50), np.random.default_rng(3)
     truth = random.integers(0, 2, 200)
     right = np.c_[1 - truth, truth]
@@ -188,14 +188,14 @@ def test_four_groups_are_enough_for_a_large_difference(metric):
     assert apart.p < 0.0125
 
 
-def test_the_same_predictions_are_too_near_to_call():
+def test_identical_predictions_are_too_close_to_call():
     for metric in METRICS:
         truth, said = case(metric, 0.6)
         apart = compare_losses(loss(metric, truth, said), loss(metric, truth, said), metric)
         assert (apart.value, apart.p, apart.verdict) == (0.0, 1.0, "near")
 
 
-def test_pure_noise_is_called_a_difference_in_one_of_twenty():
+def test_pure_noise_gives_a_difference_in_5_percent():
     verdicts = []
     for seed in range(200):
         random = np.random.default_rng(seed)

@@ -43,21 +43,21 @@ def path(tmp_path, monkeypatch):
     return tmp_path / "m" / "model.joblib"
 
 
-def test_a_model_comes_back_as_it_was(path):
+def test_saved_model_is_loaded_unchanged(path):
     table = towns(30, seed=1)
     made = load(path).predictions(table)
     assert list(made) == ["prediction", "low", "high"]
     assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
 
 
-def test_a_model_of_others_asks_before_it_is_loaded(path, monkeypatch, tmp_path):
+def test_model_of_another_user_needs_permission_to_load(path, monkeypatch, tmp_path):
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not made here by you"):
         load(path)
 
 
-def test_without_a_home_every_model_is_one_of_others(path, monkeypatch):
+def test_without_a_home_folder_each_model_needs_permission(path, monkeypatch):
     monkeypatch.setattr(home, "is_temporary", lambda: True)
     load(path)  # of this process
     monkeypatch.setenv("RFBENCH_CACHE", str(path.parent / "another"))
@@ -65,7 +65,7 @@ def test_without_a_home_every_model_is_one_of_others(path, monkeypatch):
         load(path)
 
 
-def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
+def test_model_that_does_not_match_its_card_is_rejected(path, monkeypatch):
     path.write_bytes(path.read_bytes() + b"0")
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not the model of its card"):
@@ -73,13 +73,13 @@ def test_a_model_that_is_not_that_of_its_card_is_refused(path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
-def test_what_is_no_card_is_refused(path, content):
+def test_invalid_card_is_rejected(path, content):
     path.with_suffix(".json").write_text(content)
     with pytest.raises(DataError, match="no valid card model.json"):
         load(path)
 
 
-def test_predict_writes_one_line_per_row_and_names_what_is_new(path, tmp_path):
+def test_predict_writes_one_line_per_row_and_reports_new_columns(path, tmp_path):
     table = towns(40, seed=2)
     table.loc[0, "town"] = "Rom"
     table.drop(columns=["b", "price"]).assign(more=1).to_csv(tmp_path / "new.csv", index=False)
@@ -97,7 +97,7 @@ def test_predict_writes_one_line_per_row_and_names_what_is_new(path, tmp_path):
         (pd.DataFrame({"x": [1], "y": [2]}), "none of the columns"),
     ],
 )
-def test_rows_that_are_no_rows_of_the_model_are_refused(path, tmp_path, rows, message):
+def test_rows_that_do_not_fit_the_model_are_rejected(path, tmp_path, rows, message):
     rows.to_csv(tmp_path / "new.csv", index=False)
     said = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
     assert message in said
@@ -110,7 +110,7 @@ def test_widest_intervals_of_few_rows_are_infinite():
 
 
 @pytest.mark.parametrize("law", ["normal", "laplace", "uniform", "exponential", "skewed"])
-def test_intervals_hold_ninety_percent(law):
+def test_prediction_intervals_cover_90_percent(law):
     """Over 20 splits: the mean coverage is 90 to 90.5 %, with a standard error of .4 %."""
     random = np.random.default_rng(7)
     draw = {
@@ -132,7 +132,7 @@ def test_intervals_hold_ninety_percent(law):
     assert 0.885 < np.mean(covered) < 0.92
 
 
-def test_intervals_of_other_levels_and_of_classes_are_refused(path):
+def test_intervals_of_other_levels_or_of_classes_are_rejected(path):
     model = load(path)
     with pytest.raises(DataError, match=r"0\.42"):
         model.predict_interval(towns(5), 0.42)
@@ -145,7 +145,7 @@ labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size
 @example({"+", "-", "=x", "@home", "'a"})
 @example({"\t=1", "\r=1", "a\nb", 'q"', ","})
 @given(st.sets(labels, min_size=2, max_size=6))
-def test_predicted_labels_are_those_of_training(every):
+def test_predicted_labels_are_labels_of_training(every):
     X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
     y = np.repeat(np.array(sorted(every), dtype=object), 2)
     model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)

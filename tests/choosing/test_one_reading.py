@@ -103,7 +103,7 @@ def seen(path, target="y", task=None, **reading):
     "way",
     [*BY_DAY, *at_night(*(way for way in WRITTEN if way not in BY_DAY))],
 )
-def test_files_of_strangers_are_the_same_to_all_commands(tmp_path, way):
+def test_unusual_files_are_read_identically_by_all_commands(tmp_path, way):
     """The rows of each are compared by day in tests/datasets/test_strange_files.py."""
     options, encoding = WRITTEN[way]
     (tmp_path / "a.csv").write_bytes(rooms().to_csv(**options).encode(encoding))
@@ -111,7 +111,7 @@ def test_files_of_strangers_are_the_same_to_all_commands(tmp_path, way):
 
 
 @pytest.mark.parametrize(("write", "target", "reading"), WAYS.values(), ids=WAYS)
-def test_each_notation_is_the_same_to_all_commands(tmp_path, write, target, reading):
+def test_each_number_notation_is_read_identically_by_all_commands(tmp_path, write, target, reading):
     found = seen(write(numbers(), tmp_path / "a"), target, **reading)
     np.testing.assert_allclose(found.table.y, numbers()["y"], rtol=1e-12)
 
@@ -123,7 +123,7 @@ class TestLabels:
     @pytest.mark.parametrize("gaps", [True, *at_night(False)])
     @pytest.mark.parametrize("form", FORMATS)
     @pytest.mark.parametrize("first", [2**60 + 4, *at_night(5_000_011)])
-    def test_long_numbers_stay_different_classes(self, tmp_path, form, gaps, first):
+    def test_long_numbers_remain_different_classes(self, tmp_path, form, gaps, first):
         gaps = gaps and form != "npz"  # an array of whole numbers has none
         whole = pd.Series(np.arange(N) % 3 + first, dtype="Int64")
         target = whole.astype(str).astype(object) if form == "xlsx" and first > 2**53 else whole
@@ -145,7 +145,7 @@ class TestLabels:
         found = seen(written(frame(y=fifteen), tmp_path / "b.csv"))
         assert list(found.entry.classes) == ["123456789.123456", "123456789.123457"]
 
-    def test_blanks_at_the_end_make_no_class(self, tmp_path):
+    def test_trailing_blanks_do_not_create_a_class(self, tmp_path):
         table = frame(y=np.array(["on ", "on", "off"])[np.arange(N) % 3], w=LETTERS + " ")
         for form in ("csv", "xlsx"):
             found = seen(written(table, tmp_path / f"a.{form}"))
@@ -156,14 +156,14 @@ class TestLabels:
 class TestMissing:
     @pytest.mark.parametrize("form", ["csv", *at_night("xlsx")])
     @pytest.mark.parametrize("word", ["NA", "None", "null", "?"])
-    def test_among_words_they_are_a_class(self, tmp_path, form, word):
+    def test_missing_markers_among_words_are_a_class(self, tmp_path, form, word):
         table = frame(y=np.where(LETTERS == "p", word, LETTERS))
         found = seen(written(table, tmp_path / f"a.{form}"))
         assert found.entry.classes == dict.fromkeys(sorted([word, "q", "r"]), 24)
         assert not found.notes
 
     @pytest.mark.parametrize("form", ["csv", "xlsx"])
-    def test_among_numbers_and_codes_they_are_gaps(self, tmp_path, form):
+    def test_missing_markers_among_numbers_are_gaps(self, tmp_path, form):
         words = ["NA", "None", "null", "?", "-", "\u2014"]
         for values in (frame()["y"], np.arange(N) % 2 + 1):
             y = pd.Series(values).astype(object)
@@ -173,7 +173,7 @@ class TestMissing:
             assert f"the target ({len(words)})" in found.said
 
     @pytest.mark.parametrize("form", ["csv", "xlsx", "parquet"])
-    def test_a_word_that_is_given_overrides_both(self, tmp_path, form):
+    def test_missing_marker_option_overrides_both_rules(self, tmp_path, form):
         table = frame(y=np.where(LETTERS == "p", "NA", LETTERS), u=np.arange(N) % 9 - 8.0)
         path = written(table, tmp_path / f"a.{form}")
         found = seen(path, missing=["q", "-8"])
@@ -184,14 +184,14 @@ class TestMissing:
         found = seen(written(frame(y=codes), tmp_path / f"b.{form}"), missing=["-9"])
         assert list(found.entry.classes) == ["1", "2"]
 
-    def test_markers_among_words_of_features_are_counted(self, tmp_path):
+    def test_missing_markers_in_text_features_are_counted(self, tmp_path):
         found = seen(written(frame(w=np.where(LETTERS == "p", "NA", LETTERS)), tmp_path / "a.csv"))
         assert "These strings count as missing: w (NA 24)." in found.said
 
 
 class TestRowNumbers:
     @pytest.mark.parametrize("shuffled", [False, True])
-    def test_a_frame_that_was_saved_three_times(self, tmp_path, shuffled):
+    def test_row_numbers_of_a_frame_saved_three_times_are_dropped(self, tmp_path, shuffled):
         table = frame().sample(frac=1, random_state=0) if shuffled else frame()
         for _ in range(3):
             table.to_csv(tmp_path / "a.csv")
@@ -217,7 +217,7 @@ class TestArrays:
         assert_array_equal(parsed.y, values[:, 2])
         assert_array_equal(np.asarray(parsed.X[:]), values[:, :2])
 
-    def test_a_mask_is_a_gap(self):
+    def test_masked_value_is_a_gap(self):
         values = np.ma.array(frame()[["u", "v"]].to_numpy(), mask=False)
         values[4, 0] = np.ma.masked
         y = np.ma.array(np.arange(N) % 2 + 2**60, mask=np.arange(N) == 5)
@@ -228,7 +228,7 @@ class TestArrays:
         assert (len(table.y), table.X.isna().sum().sum()) == (N - 1, 1)
 
     @pytest.mark.parametrize("cell", [[1, 2], {"k": 1}, b"ab"])
-    def test_columns_of_cells_that_are_no_single_values_are_left_out(self, tmp_path, cell):
+    def test_columns_with_nested_values_are_left_out(self, tmp_path, cell):
         frame(odd=[cell] * N).to_parquet(tmp_path / "a.parquet")
         found = seen(tmp_path / "a.parquet")
         assert list(found.table.X) == ["u", "v"]
@@ -265,7 +265,7 @@ class TestNumbers:
             *at_night(*itertools.product(["xlsx", "parquet"], SIGNS_AND_UNITS)),
         ],
     )
-    def test_signs_and_units_in_features_and_targets(self, tmp_path, case):
+    def test_signs_and_units_are_parsed_in_features_and_targets(self, tmp_path, case):
         (form, write), table = case, frame()
         odd = table.assign(u=table["u"].map(write), y=table["y"].map(write))
         odd.loc[3, "u"] = "\u2013"  # nothing
@@ -274,7 +274,7 @@ class TestNumbers:
         assert_array_equal(np.delete(found.rows[:, 0], 3), np.delete(table["u"], 3))
         assert found.prepare.get_feature_names_out().tolist() == ["u", "v", "u=missing"]
 
-    def test_marks_between_digits(self, tmp_path):
+    def test_digit_separators_are_parsed(self, tmp_path):
         whole = (np.arange(N) + 1) * 123_457
         underscore = [f"{value:_}" for value in whole]
         indian = [f"{v // 10**7},{v // 10**5 % 100:02},{v // 1000 % 100:02},{v % 1000:03}"
@@ -282,7 +282,7 @@ class TestNumbers:
         found = seen(written(frame(a=underscore, b=indian), tmp_path / "a.csv"))
         assert_array_equal(found.rows[:, 2:], np.column_stack([whole, whole + 10**7]))
 
-    def test_letters_are_factors_together_with_others(self, tmp_path):
+    def test_letters_are_parsed_as_factors_only_together_with_numbers(self, tmp_path):
         numbers = [f"{i}.5{'KMB'[i % 3]}" if i % 4 else str(i) for i in range(N)]
         found = seen(written(frame(a=numbers, b=[f"{i}.5K" for i in range(N)]), tmp_path / "a.csv"))
         factors = np.array([1e3, 1e6, 1e9])[np.arange(N) % 3]
@@ -290,7 +290,7 @@ class TestNumbers:
         assert_array_equal(found.rows[:, 2], expected)
         assert "b" not in found.prepare.ranges_
 
-    def test_another_unit_in_a_new_file_is_a_gap(self, tmp_path):
+    def test_other_unit_in_a_new_file_is_a_gap(self, tmp_path):
         table = frame(a=[f"{i}.5 kg" for i in range(N)])
         found = seen(written(table, tmp_path / "a.csv"))
         assert "Numbers with a unit, which is removed: a (kg)." in found.said
@@ -300,7 +300,7 @@ class TestNumbers:
         assert "a: lb (24), no number (24)" in " ".join(notes)
         assert rows["a"].dropna().tolist() == ["4.5"] * (N // 3)
 
-    def test_several_units_and_few_numbers_stay_words(self, tmp_path):
+    def test_few_numbers_with_several_units_remain_words(self, tmp_path):
         several = [f"{i}.25 {'km' if i % 2 else 'mi'}" for i in range(N)]
         few = [f"{i % 5} kg" for i in range(N)]
         table = frame(a=several, b=[f"{i % 24} {'km' if i % 2 else 'mi'}" for i in range(N)], c=few)
@@ -313,7 +313,7 @@ class TestNumbers:
 
 class TestNames:
     @pytest.mark.parametrize("form", ["csv", "xlsx", "parquet", "arff"])
-    def test_two_columns_of_one_name_are_refused_with_their_places(self, tmp_path, form):
+    def test_duplicate_column_name_is_rejected_with_positions(self, tmp_path, form):
         path = tmp_path / f"a.{form}"
         table = frame(w=1.0)[["y", "u", "w", "v"]].set_axis(["y", "u", "w", "y"], axis=1)
         if form == "parquet":
@@ -334,7 +334,7 @@ class TestNames:
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
                 read()
 
-    def test_known_columns_that_are_no_features_are_not_called_new(self, tmp_path):
+    def test_known_columns_that_are_not_features_are_not_called_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
         table = make_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
@@ -362,7 +362,7 @@ LAID_OUT = {
 
 
 @pytest.mark.parametrize("name", LAID_OUT)
-def test_layouts_of_other_programs(tmp_path, name):
+def test_layouts_of_other_programs_are_read(tmp_path, name):
     (tmp_path / "a.txt").write_text(LAID_OUT[name])
     bare = name == "blanks and tabs"
     found = seen(tmp_path / "a.txt", 0 if bare else "y", **({"header": False} if bare else {}))
@@ -372,13 +372,13 @@ def test_layouts_of_other_programs(tmp_path, name):
         assert set(found.table.X["w"]) == {"p, 0", "p, 1", "p, 2"}
 
 
-def test_words_with_blanks_between_tabs_stay_whole(tmp_path):
+def test_words_with_blanks_between_tabs_are_not_split(tmp_path):
     (tmp_path / "a.tsv").write_text(lines("New York {k}\t{y}", "the city\ty\n"))
     cities = seen(tmp_path / "a.tsv").table.X["the city"]
     assert set(cities) == {"New York 0", "New York 1", "New York 2"}
 
 
-def test_a_header_longer_than_the_lines_that_are_looked_at(tmp_path):
+def test_header_longer_than_the_sampled_lines_is_read(tmp_path):
     wide = pd.DataFrame(np.arange(80_000.0).reshape(4, 20_000)).add_prefix("a long column ")
     wide.to_csv(tmp_path / "a.csv")
     X = files.read(tmp_path / "a.csv").X
@@ -386,7 +386,7 @@ def test_a_header_longer_than_the_lines_that_are_looked_at(tmp_path):
     assert_array_equal(X.iloc[:, 1:], wide)
 
 
-def test_bytes_that_are_no_utf8_are_windows_1252(tmp_path):
+def test_bytes_that_are_not_utf8_are_read_as_windows_1252(tmp_path):
     words = ["\u20ac", "\u201cna\u00efve\u201d", "\u00fc"]
     text = "w,y\n" + "".join(f"{words[i % 3]},{y}\n" for i, (_, _, y) in enumerate(PLAIN))
     (tmp_path / "a.csv").write_bytes(text.encode("cp1252") + b"\x81,1.5\n")
@@ -410,7 +410,7 @@ ARFF = {
 
 class TestArff:
     @pytest.mark.parametrize("case", ARFF)
-    def test_dialects(self, tmp_path, case):
+    def test_arff_dialects_are_read(self, tmp_path, case):
         name, words, row, expected = ARFF[case]
         inside = [word.replace("'", r"\'") for word in expected]
         rows = [
@@ -423,7 +423,7 @@ class TestArff:
         assert found.table.X.iloc[:, 1].astype(str).tolist() == list(expected) * 20
         assert ("The weights of 40 rows are not used." in found.said) == (case == "weights")
 
-    def test_keel(self, tmp_path):
+    def test_keel_file_is_read(self, tmp_path):
         head = HEAD.format(name="w", words="s, t").replace("numeric", "real [0.0, 60.0]")
         rows = "\n".join(f"{i * 1.5}, {'st'[i % 2]}, {['no', 'yes'][i % 3 > 0]}" for i in range(39))
         text = f"{head}@inputs a, w\n@outputs y\n@data\n{rows}\n<null>, s, no\n"
@@ -440,7 +440,7 @@ class TestArff:
             ("1.5,s,no", "1.5,s", "Line 6 has 2 values"),
         ],
     )
-    def test_what_is_not_supported_is_said_without_advice_on_separators(
+    def test_unsupported_features_are_reported_without_advice_on_separators(
         self, tmp_path, old, new, match
     ):
         text = HEAD.format(name="w", words="s,t") + "@data\n1.5,s,no\n"
@@ -451,7 +451,7 @@ class TestArff:
 
 
 class TestSvmlight:
-    def test_queries_are_groups(self, tmp_path):
+    def test_query_ids_are_groups(self, tmp_path):
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
         _, parsed, _ = own.read("d", {"file": "a.svm"}, tmp_path)
@@ -463,7 +463,7 @@ class TestSvmlight:
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
         assert make_table(tmp_path / "a.svm", groups="none").groups is None
 
-    def test_values_that_are_not_numbers_are_gaps_to_all_commands(self, tmp_path):
+    def test_nonnumeric_values_are_gaps_for_all_commands(self, tmp_path):
         lines = [f"{i % 5 + 0.5} 1:{i % 7 if i % 9 else 'nan'} 3:{i * 3 % 11}\n" for i in range(45)]
         (tmp_path / "a.svm").write_text("".join(lines))
         assert seen(tmp_path / "a.svm", None).table.X["x0"].isna().sum() == 5

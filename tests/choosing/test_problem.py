@@ -15,7 +15,7 @@ def problem(y, *, n_classes=0, groups=None, time=None):
 
 
 @pytest.mark.parametrize("folds", [1, 3])
-def test_later_rows_are_predicted_by_all_earlier_ones(folds):
+def test_later_rows_are_predicted_from_all_earlier_rows(folds):
     random = np.random.default_rng(0)
     time = random.integers(0, 50, 400).astype(float)
     parts = problem(time, time=time).split(0.2, folds=folds)
@@ -28,7 +28,7 @@ def test_later_rows_are_predicted_by_all_earlier_ones(folds):
     assert time[held].max() == time.max()
 
 
-def test_rows_of_one_time_cannot_be_parted():
+def test_rows_with_equal_times_are_not_separated():
     with pytest.raises(ConfigError, match="cannot be split"):
         problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
     classes = np.repeat([0, 1], [16, 4])
@@ -46,7 +46,7 @@ def test_groups_stay_together_and_sides_are_disjoint(folds):
 
 
 @pytest.mark.parametrize("budget", [2.0, 60.0])
-def test_a_rare_class_stays_when_rows_are_sampled(budget):
+def test_rare_class_remains_when_rows_are_sampled(budget):
     y = np.r_[np.zeros(13_000, int), np.ones(997, int), [2, 2, 2]][
         np.random.default_rng(0).permutation(14_000)
     ]
@@ -60,7 +60,7 @@ def test_a_rare_class_stays_when_rows_are_sampled(budget):
     assert {*fit, *held} == {*train}
 
 
-def test_a_class_that_cannot_stand_on_both_sides_is_named():
+def test_class_that_cannot_be_on_both_sides_is_reported():
     """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
     y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
     assert split_without_rare_classes(problem(y, n_classes=3), 60)[3] == {"2": 2}
@@ -70,7 +70,7 @@ def test_a_class_that_cannot_stand_on_both_sides_is_named():
     assert (left_out, table.n_classes) == ({"2": 20}, 2)
 
 
-def test_rows_are_drawn_by_class():
+def test_rows_are_sampled_by_class():
     codes = np.repeat([0, 1, 2, 3], [900, 90, 8, 2])
     table = problem(codes, n_classes=4)
     assert np.bincount(codes[table.some(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]
@@ -86,7 +86,7 @@ def test_rows_are_drawn_by_class():
     assert len(problem(np.zeros(1000)).some(np.arange(1000), 100)) == 100
 
 
-def test_a_sparse_matrix_that_does_not_fit_in_full_is_refused(monkeypatch):
+def test_sparse_matrix_too_large_to_densify_is_rejected(monkeypatch):
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
     with pytest.raises(MemoryLimit, match="The table with its zeros needs about"):

@@ -51,7 +51,7 @@ def predicted(model, file, *options):
 
 
 @pytest.mark.parametrize("count", [12, *at_night(200)])
-def test_of_a_table_in_another_notation_predictions_are_equal_or_refused(tmp_path, count):
+def test_tables_in_another_notation_give_equal_predictions_or_are_rejected(tmp_path, count):
     random, table, new = np.random.default_rng(count), numbers(), numbers(9, 1)
     truth = Model([("p", Preparation()), ("r", Ridge(1e-6))]).fit(
         table.drop(columns="y"), table["y"]
@@ -85,7 +85,7 @@ def put(path, content):
     return path
 
 
-def test_a_few_rows_that_do_not_show_their_notation_are_read_as_before(tmp_path):
+def test_few_rows_with_ambiguous_notation_are_read_as_in_training(tmp_path):
     rows = [f"{1000 + 7 * i:,}".replace(",", ".") + f",25;{i % 5};{3 * i}" for i in range(60)]
     model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
     assert json.loads((model.parent / "model.json").read_text())["reading"]["decimal"] == ","
@@ -96,7 +96,7 @@ def test_a_few_rows_that_do_not_show_their_notation_are_read_as_before(tmp_path)
     assert "beyond" not in said
 
 
-def test_what_would_lie_inside_the_range_in_another_reading_is_refused(tmp_path):
+def test_value_in_range_only_in_another_notation_is_rejected(tmp_path):
     rows = [f"{i / 7:.2f};{i}" for i in range(1, 60)]
     model = fitted(put(tmp_path / "a.csv", "a;y\n" + "\n".join(rows)))
     made, said = predicted(model, put(tmp_path / "n.csv", "a\n1,5\n2,5\n"))
@@ -110,7 +110,7 @@ def test_what_would_lie_inside_the_range_in_another_reading_is_refused(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["a;y\n950;1\n1,024;2\n", "a;y\n950;1\n1.024;2\n"])
-def test_marks_that_may_be_either_are_read_by_a_rule_and_refused_by_a_run(tmp_path, content):
+def test_ambiguous_separators_follow_a_rule_and_are_rejected_in_a_run(tmp_path, content):
     """With 950 beside it, 1,024 is a thousand; a decimal sign that is given tells."""
     head, *rows = content.split()
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
@@ -127,7 +127,7 @@ def test_marks_that_may_be_either_are_read_by_a_rule_and_refused_by_a_run(tmp_pa
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 
-def test_columns_of_two_notations_keep_theirs(tmp_path):
+def test_columns_with_two_notations_keep_them(tmp_path):
     rows = [f"{i / 4};{str(i / 8).replace('.', ',')};{i}" for i in range(60)]
     model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
     made, _ = predicted(model, put(tmp_path / "n.csv", "a;b\n2.5;1,125\n2.5;1,25\n"))
@@ -136,14 +136,14 @@ def test_columns_of_two_notations_keep_theirs(tmp_path):
     np.testing.assert_allclose(made, both @ weights + 29.5, rtol=1e-4)
 
 
-def test_a_file_of_one_column_is_predicted(tmp_path):
+def test_file_with_one_column_is_predicted(tmp_path):
     model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
     np.testing.assert_allclose(
         predicted(model, put(tmp_path / "n.csv", "a\n3\n4\n"))[0], [6, 8], atol=1e-3
     )
 
 
-def test_names_before_rows_without_names_are_refused(tmp_path):
+def test_header_is_rejected_if_the_training_file_had_none(tmp_path):
     rows = "\n".join(f"{2 * i},{i}" for i in range(40))
     model = fitted(put(tmp_path / "a.csv", rows), 0, header=False)
     made, said = predicted(model, put(tmp_path / "n.csv", "a\n3\n4\n"))
@@ -151,7 +151,7 @@ def test_names_before_rows_without_names_are_refused(tmp_path):
     assert "--header" in said
 
 
-def test_an_edited_card_is_refused(tmp_path):
+def test_edited_card_is_rejected(tmp_path):
     model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
     beside = model.with_suffix(".json")
     card = json.loads(beside.read_text())
@@ -163,7 +163,7 @@ def test_an_edited_card_is_refused(tmp_path):
             load(model)
 
 
-def test_labels_like_formulas_are_escaped_for_spreadsheets_alone(tmp_path):
+def test_labels_like_formulas_are_escaped_only_for_spreadsheets(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})

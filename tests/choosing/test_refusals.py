@@ -28,7 +28,7 @@ REFUSED = {
 }
 
 
-def test_two_columns_of_one_name_are_refused_with_their_positions(tmp_path, monkeypatch):
+def test_duplicate_column_name_is_rejected_with_positions(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("a,y,a\n" + "".join(f"{i},{i / 7},{i}\n" for i in range(40)))
     output = call("choose", "t.csv", "--target", "y", "--budget", "5s", code=2)
@@ -36,7 +36,7 @@ def test_two_columns_of_one_name_are_refused_with_their_positions(tmp_path, monk
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_a_table_without_a_model_is_refused_in_one_sentence(what, tmp_path, monkeypatch):
+def test_table_without_a_model_is_rejected_in_one_sentence(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     REFUSED[what].to_csv("t.csv", index=False)
     output = call("choose", "t.csv", "--target", "y", "--budget", "5s", "--jobs", 1, code=2)
@@ -148,7 +148,7 @@ TARGETS = {"no names": 1, "years as names": 2011}
 
 
 @pytest.mark.parametrize("what", TAKEN)
-def test_a_table_is_taken_by_a_reading_that_is_said(what, tmp_path, monkeypatch):
+def test_automatic_interpretation_of_a_table_is_reported(what, tmp_path, monkeypatch):
     """The first line, the card and the page have the assumption; `predict` reads a new file."""
     monkeypatch.chdir(tmp_path)
     content, first, n_classes, rows = TAKEN[what]
@@ -180,7 +180,7 @@ def test_a_table_is_taken_by_a_reading_that_is_said(what, tmp_path, monkeypatch)
         assert made.max() > 1000
 
 
-def test_a_column_of_lists_is_left_out_with_a_remark(tmp_path, monkeypatch):
+def test_column_of_lists_is_left_out_with_a_note(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = pd.DataFrame({"a": A, "tags": [["x", "y"]] * N, "y": Q})
     table.to_parquet("t.parquet")
@@ -294,7 +294,7 @@ def raised():
                             yield f"{source}: {text}"
 
 
-def test_every_error_that_a_table_can_reach_is_in_the_list():
+def test_each_error_that_a_table_can_raise_is_in_the_list():
     listed, found = [text for texts in ERRORS.values() for text in texts], {*raised()}
     assert [text for text in sorted(found) if not text.startswith(tuple(listed))] == []
     assert [text for text in listed if not any(each.startswith(text) for each in found)] == []
@@ -305,7 +305,7 @@ def test_every_error_that_a_table_can_reach_is_in_the_list():
     [near_constant, rows_20, *at_night(*(KINDS[i] for i in (0, 1, 4, 5)))],
     ids=lambda kind: kind.__name__,
 )
-def test_a_table_of_each_kind_gets_a_model(kind, short, tmp_path, monkeypatch):
+def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
     """Six of the generated tables through the command, from the file to the predictions."""
     monkeypatch.chdir(tmp_path)
     X, y = generated(kind, 3 + KINDS.index(kind) % 2 * 2)
@@ -327,7 +327,7 @@ def test_a_table_of_each_kind_gets_a_model(kind, short, tmp_path, monkeypatch):
         (("--task", "classification"), 4, "0 s: the majority class"),
     ],
 )
-def test_whole_numbers_are_taken_as_classes_and_the_first_line_says_so(
+def test_integers_are_treated_as_classes_and_the_first_line_says_so(
     words, n_classes, line, short, tmp_path, monkeypatch
 ):
     """The page and the card have the sentence, too."""
@@ -351,7 +351,7 @@ def table(n=150):
     return X, X[:, 0] + 0.1 * random.standard_normal(n)
 
 
-def test_a_failing_candidate_is_named_and_the_others_go_on(short, tmp_path, monkeypatch):
+def test_failing_candidate_is_reported_and_the_others_continue(short, tmp_path, monkeypatch):
     real = Rounds._candidate
 
     def broken(self, setting, parts, rows):
@@ -365,7 +365,7 @@ def test_a_failing_candidate_is_named_and_the_others_go_on(short, tmp_path, monk
     assert {c["family"] for c in found.card["contenders"]} >= {CONSTANT, FEATURES}
 
 
-def test_the_next_contender_is_written_if_the_last_fit_fails(short, tmp_path, monkeypatch):
+def test_next_contender_is_saved_if_the_last_fit_fails(short, tmp_path, monkeypatch):
     real, broken = choosing.fit_last, []
 
     def last_fit(rounds, taken, end):
@@ -381,7 +381,7 @@ def test_the_next_contender_is_written_if_the_last_fit_fails(short, tmp_path, mo
     assert (tmp_path / "o" / "model.joblib").exists()
 
 
-def test_a_budget_that_cuts_candidates_off_is_named_first(short, tmp_path, monkeypatch):
+def test_budget_that_stops_candidates_is_reported_first(short, tmp_path, monkeypatch):
     """Nobody knows if something can be learnt: the other models had no time."""
     random = np.random.default_rng(0)
     noise = random.standard_normal((60, 2)), random.standard_normal(60)

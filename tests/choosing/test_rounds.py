@@ -19,7 +19,7 @@ from tests.choosing.conftest import FOREVER, shortened, towns
 SHIPPED = rounds.CONTENDERS
 
 
-def test_the_page_says_the_numbers_of_the_rounds():
+def test_page_shows_the_numbers_of_the_rounds():
     page = " ".join(resources.files("rfbench.choosing").joinpath("README.md").read_text().split())
     for fact in (
         f"On {SHIPPED['rows']['few']:,} rows",
@@ -56,7 +56,7 @@ def interrupted(tmp_path_factory):
     return first, before, whole
 
 
-def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
+def test_interrupt_returns_the_best_model_so_far(interrupted):
     first, _, whole = interrupted
     assert first.card["interrupted"]
     assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
@@ -65,7 +65,7 @@ def test_an_interruption_is_answered_by_the_best_so_far(interrupted):
     assert not whole.card["interrupted"]
 
 
-def test_the_same_command_goes_on(interrupted):
+def test_same_command_resumes_the_run(interrupted):
     _, before, whole = interrupted
     after = read(whole.folder).rows
     kept = after[after["trial_id"].isin(before["trial_id"])]
@@ -75,7 +75,7 @@ def test_the_same_command_goes_on(interrupted):
     assert after["trial_id"].is_unique
 
 
-def test_rows_held_out_are_in_no_trial_that_chooses(interrupted):
+def test_held_out_rows_are_in_no_selection_trial(interrupted):
     *_, whole = interrupted
     y = towns(300)["price"].to_numpy()
     rows = np.load(whole.folder / "rows.npz")
@@ -95,7 +95,7 @@ def test_rows_held_out_are_in_no_trial_that_chooses(interrupted):
     assert not (whole.folder / "rows").exists()
 
 
-def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path):
+def test_rare_class_is_learned_and_an_unlearnable_class_is_reported(short, tmp_path):
     random = np.random.default_rng(0)
     X = random.standard_normal((400, 2))
     y = np.where(X[:, 0] > 0, "a longer word", "no")
@@ -111,7 +111,7 @@ def test_a_rare_class_is_learnt_and_one_that_cannot_be_is_named(short, tmp_path)
     assert not {3, 4} & {*rows["train"], *rows["test"]}
 
 
-def test_without_rows_the_folder_has_none_and_the_page_says_so(short, tmp_path):
+def test_without_rows_the_folder_contains_none_and_the_page_says_so(short, tmp_path):
     table = towns(120)
     y = table.pop("price").to_numpy()
     free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
@@ -168,7 +168,7 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     ],
     ids=["near ones", "while it gains"],
 )  # fmt: skip
-def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, with_metric):
+def test_metrics_are_learned_for_the_best_kernels_while_they_improve(losses, with_metric):
     def error(setting):
         if not setting.M:
             return 3.0
@@ -190,7 +190,7 @@ def test_metrics_are_learnt_for_kernels_near_the_best_while_they_gain(losses, wi
     assert {e.parameters["metric"] for e in larger} <= {"none"}
 
 
-def test_landmarks_grow_while_that_gains():
+def test_landmarks_increase_while_the_error_decreases():
     def error(setting):
         return 3.0 if not setting.M else 1 / min(setting.M, 2_000)
 
@@ -199,7 +199,7 @@ def test_landmarks_grow_while_that_gains():
     assert not made.stopped
 
 
-def test_what_has_no_time_is_not_begun():
+def test_trial_without_enough_time_is_not_started():
     """A trial of small features takes a second, so larger ones take minutes."""
     made = told(lambda setting: 1 / max(1, setting.M), seconds=30, metrics=[])
     assert {LINEAR, BOOSTING, FEATURES} <= {c.family for c in made.candidates}
@@ -217,7 +217,7 @@ def test_only_the_first_kernels_end_before_their_time_is_needed():
     assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
 
 
-def test_time_for_the_last_fits_is_kept():
+def test_time_for_the_last_fits_is_reserved():
     """Of the kinds side by side on all training rows, and of the largest one on all rows."""
     made = told(lambda setting: 1.0, seconds=-5.0)
     made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
@@ -226,7 +226,7 @@ def test_time_for_the_last_fits_is_kept():
     assert made.left(12) == pytest.approx(95 - 1.1 * larger * (18 / 2 + 4 / 3 * 12), abs=0.5)
 
 
-def test_contenders_that_begin_have_time_together():
+def test_started_contenders_share_the_time():
     made = told(lambda setting: 1.0, metrics=[])
     setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
     made.candidates = [setting]
@@ -246,13 +246,13 @@ def test_kernels_far_behind_the_best_get_no_more_landmarks():
     assert {(e.parameters["kernel"], e.scaling) for e in larger} == {("gaussian", "rank")}
 
 
-def test_without_time_the_simple_models_are_measured_all_the_same():
+def test_simple_models_are_measured_even_without_time():
     made = told(lambda setting: 1.0, seconds=-5.0)
     assert {c.family for c in made.candidates} == {CONSTANT, LINEAR}
     assert made.stopped
 
 
-def test_the_best_is_the_simplest_of_the_close_ones():
+def test_best_is_the_simplest_of_nearly_equal_models():
     made = told(lambda setting: 1.0, seconds=-5.0)
     base, y = made.candidates[0], made.table.y[made.held]
     kinds = {"single": (1.0, {}), "average": (0.995, {base: 1.0})}
@@ -262,7 +262,7 @@ def test_the_best_is_the_simplest_of_the_close_ones():
     assert made.best_of_families()[FEATURES].label == "single"
 
 
-def test_each_split_sees_the_metric_that_was_learnt_on_it(tmp_path):
+def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     """And the rows held out, as the model, that of the mean of the roots."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 2)))
     table = LabelledTable(X, X[0].to_numpy(), [], metric="rmse")
@@ -283,7 +283,7 @@ def test_each_split_sees_the_metric_that_was_learnt_on_it(tmp_path):
     np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
-def test_an_entry_is_a_trial_with_the_names_of_the_core(tmp_path):
+def test_entry_is_an_experiment_with_a_role_of_the_core(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.splits(60.0), np.inf, tmp_path / "choose-x")

@@ -31,7 +31,7 @@ def said(table):
 
 
 class TestHeldOut:
-    def test_rows_sorted_by_a_date_are_held_out_by_time(self):
+    def test_rows_sorted_by_date_are_held_out_by_time(self):
         X = towns(100).sort_values("day", ignore_index=True)
         y = X.pop("price")
         for rows in (X, X[::-1], X.assign(day=X["day"].dt.strftime("%d.%m.%Y"))):
@@ -46,7 +46,7 @@ class TestHeldOut:
         assert make_table(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
         assert make_table(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
 
-    def test_an_id_that_repeats_holds_out_its_rows_together(self, tmp_path):
+    def test_rows_with_a_repeated_id_are_held_out_together(self, tmp_path):
         visits().to_csv(tmp_path / "v.csv", index=False)
         table = make_table(tmp_path / "v.csv", target="y")
         assert len(np.unique(table.groups)) == 267
@@ -69,7 +69,7 @@ class TestHeldOut:
             ("shop", [f"town {i % 20}" for i in range(200)], 20),
         ],
     )
-    def test_what_is_an_owner_of_rows(self, name, values, groups):
+    def test_group_column_is_detected(self, name, values, groups):
         X = pd.DataFrame({"a": np.random.default_rng(0).random(200), name: values})
         if groups == 190:
             X[name] = [f"{chr(65 + i % 19)}. {i % 38}" for i in range(200)]
@@ -91,14 +91,14 @@ class TestHeldOut:
         few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count
         assert make_table(few[:, None], few).groups is None
 
-    def test_equal_rows_of_a_few_words_are_no_copies(self):
+    def test_equal_rows_of_few_words_are_not_duplicates(self):
         random = np.random.default_rng(0)
         X = pd.DataFrame(
             {"sex": random.choice(["f", "m"], 300), "class": random.choice(list("abc"), 300)}
         )
         assert make_table(X, random.choice(["yes", "no"], 300)).groups is None
 
-    def test_a_class_of_one_group_is_named_and_left_out(self, tmp_path):
+    def test_class_with_one_group_is_reported_and_left_out(self, tmp_path):
         random = np.random.default_rng(0)
         table = pd.DataFrame(random.standard_normal((240, 2)), columns=["a", "b"])
         table["shop"] = np.arange(240) // 6
@@ -115,7 +115,7 @@ class TestHeldOut:
         assert made.card["classes"] == ["down", "up"]
         assert made.card["left_out"] == {"odd": 6}
 
-    def test_a_class_of_one_row_is_named_and_left_out(self, tmp_path):
+    def test_class_with_one_row_is_reported_and_left_out(self, tmp_path):
         y = np.array(["a"] * 20 + ["b"] * 20 + ["c"])
         X = np.random.default_rng(0).random((41, 2))
         made = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
@@ -136,7 +136,7 @@ class TestTells:
             (lambda y, r: np.where(y > 0, 1, 0), False),
         ],
     )
-    def test_a_column_that_determines_a_number_is_named_first(self, column, told):
+    def test_column_that_determines_a_numeric_target_is_reported_first(self, column, told):
         random = np.random.default_rng(0)
         y = random.standard_normal(120)
         X = pd.DataFrame({"a": random.random(120), "leak": column(y, random)})
@@ -155,13 +155,13 @@ class TestTells:
             (lambda y: np.where(np.arange(len(y)) == 5, "a", y), False),
         ],
     )
-    def test_a_column_that_determines_a_class(self, column, told):
+    def test_column_that_determines_a_class_is_reported(self, column, told):
         random = np.random.default_rng(0)
         y = random.choice(["a", "b", "c"], 90, p=[0.6, 0.2, 0.2])
         X = pd.DataFrame({"a": random.random(90), "leak": column(y)})
         assert ("Column leak determines" in said(make_table(X, y))) == told
 
-    def test_rows_of_one_owner_agree_without_a_rule(self):
+    def test_rows_of_one_group_may_agree_without_a_leak(self):
         random = np.random.default_rng(0)
         age, ill = random.random(40).round(3), random.choice(["yes", "no"], 40)
         patient = np.repeat(np.arange(40), 5)
@@ -170,7 +170,7 @@ class TestTells:
         assert len(np.unique(table.groups)) == 40
         assert "determines" not in said(table)
 
-    def test_rare_classes_are_determined_by_nothing_by_chance(self):
+    def test_rare_classes_are_not_determined_by_chance(self):
         """Of 200 columns of pairs, where one of 30 rows is of the other class, none is named."""
         random = np.random.default_rng(0)
         y = np.where(np.arange(60) < 2, "rare", "usual")
@@ -194,7 +194,7 @@ class TestTarget:
         assert sorted(set(table.y)) == [1.5, 2.25, 8]
 
     @pytest.mark.parametrize("gap", ["", "17,\n"])
-    def test_labels_of_many_digits_stay_apart(self, tmp_path, gap):
+    def test_labels_with_many_digits_remain_distinct(self, tmp_path, gap):
         labels = [2**53 + i % 3 for i in range(30)]
         text = "a,y\n" + gap + "\n".join(f"{i},{label}" for i, label in enumerate(labels))
         table = self.read(tmp_path, text, task="classification")
@@ -235,7 +235,7 @@ def secrets(n=300, seed=0):
 
 
 class TestWithoutRows:
-    def test_each_bin_and_word_is_of_ten_rows(self):
+    def test_each_bin_and_word_covers_at_least_ten_rows(self):
         random = np.random.default_rng(0)
         table = secrets().assign(many=random.integers(0, 4, 300), few=random.integers(0, 90, 300))
         table = table.drop(columns="y").assign(
@@ -256,7 +256,7 @@ class TestWithoutRows:
         assert not [name for name in names if "Surname" in name]
 
     @pytest.mark.parametrize("classes", [False, True])
-    def test_no_file_of_a_choice_holds_a_value_of_a_row(self, tmp_path, classes):
+    def test_no_output_file_contains_a_value_of_a_row(self, tmp_path, classes):
         table = secrets()
         if classes:
             table["y"] = np.where(table["y"] > table["y"].median(), "high", "low")
@@ -272,7 +272,7 @@ class TestWithoutRows:
         for content in [pickle.dumps(made.model), *written.values()]:
             assert not held(content, table)
 
-    def test_rows_held_out_have_no_say_in_the_bins(self, tmp_path):
+    def test_held_out_rows_do_not_affect_the_bins(self, tmp_path):
         """Whatever their values are, what is measured before they are looked at is the same."""
         table = secrets()
         y = table.pop("y").to_numpy()
@@ -300,7 +300,7 @@ class TestWithoutRows:
             DummyRegressor(strategy="median"),
         ],
     )
-    def test_no_part_of_a_model_holds_a_value_of_a_row(self, scaler, model):
+    def test_no_part_of_a_model_contains_a_value_of_a_row(self, scaler, model):
         table = secrets()
         read = remove_row_values(
             make_table(table.drop(columns="y"), table["y"].to_numpy(), groups="none")
@@ -308,7 +308,7 @@ class TestWithoutRows:
         fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)
 
-    def test_the_search_for_values_finds_them(self):
+    def test_search_for_values_finds_those_of_an_unprotected_model(self):
         table = secrets()
         fitted = make_pipeline(Preparation(), RankScaler()).fit(table)
         assert len(held(pickle.dumps(fitted), table)) > 400

@@ -49,14 +49,14 @@ def numbers(d, n=60):
     ],
     ids=["make_table", "fit", "transform", "differences"],
 )
-def test_a_column_of_numbers_takes_a_few_calls(work, most):
+def test_numeric_column_needs_only_a_few_calls(work, most):
     calls = [count_calls(lambda d=d: work(numbers(d)[0])) for d in (300, 600)]
     assert (calls[1] - calls[0]) / 300 < most
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 @pytest.mark.parametrize("seed", range(20))
-def test_columns_that_tell_the_target_are_those_of_each_by_itself(kind, seed):
+def test_column_screening_equals_testing_each_column_alone(kind, seed):
     """Of columns with repeated values, gaps, one order or the other, and infinite values."""
     random = np.random.default_rng(seed)
     y = random.standard_normal(120).round(random.integers(0, 3))
@@ -81,7 +81,7 @@ def wide(d=500, n=120, *, classes=False):
 
 
 @pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-def test_of_a_wide_table_some_columns_are_used_and_the_page_says_which(classes, short, tmp_path):
+def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tmp_path):
     """Those are chosen by the fitted rows of each split: its rows to predict change nothing."""
     X, y = wide(classes=classes)
     found = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
@@ -96,7 +96,7 @@ def test_of_a_wide_table_some_columns_are_used_and_the_page_says_which(classes, 
     ]
 
 
-def test_the_rows_that_judge_do_not_choose_columns(tmp_path):
+def test_judging_rows_do_not_affect_the_chosen_columns(tmp_path):
     """Of noise alone: by all rows, some columns would agree with the target by chance."""
     random = np.random.default_rng(0)
     rows = table.make_table(random.standard_normal((60, 2000)), random.standard_normal(60))
@@ -111,7 +111,7 @@ def test_the_rows_that_judge_do_not_choose_columns(tmp_path):
 
 
 @pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-def test_the_columns_that_are_kept_share_most_of_their_variance_with_the_target(classes):
+def test_kept_columns_share_most_variance_with_the_target(classes):
     random = np.random.default_rng(1)
     X = random.standard_normal((90, 30)) * 10.0 ** random.integers(-3, 3, 30) + 5.0
     X[:, 4] = 2.0
@@ -127,7 +127,7 @@ def test_the_columns_that_are_kept_share_most_of_their_variance_with_the_target(
     assert len(kept) == (tests <= (29 / 30) ** 3).sum() < 29
 
 
-def test_time_for_rows_and_columns_is_known_from_the_size_alone():
+def test_time_for_rows_and_columns_depends_on_the_size_alone():
     """Of 20 s, on one core; a table of the suite has 3 million cells and 287 columns at most."""
     assert screen.compute_time_left(20.0, 3_000_000) == 20.0
     assert screen.compute_time_left(20.0, 40_000_000) == pytest.approx(11.25)

@@ -35,7 +35,7 @@ def listed(folder):
 
 
 @pytest.mark.parametrize("allow_rows", [True, False])
-def test_files_of_others_stay_when_choose_fails(tmp_path, allow_rows):
+def test_files_of_others_remain_when_choose_fails(tmp_path, allow_rows):
     out = filled(tmp_path / "out", {**THEIRS, "model.json": CARD, "trials.csv": ""})
     before = listed(tmp_path)
     with pytest.raises(ConfigError, match="metric"):
@@ -44,9 +44,7 @@ def test_files_of_others_stay_when_choose_fails(tmp_path, allow_rows):
 
 
 @pytest.mark.parametrize("name", workplace.NAMED[2:])
-def test_rows_of_another_command_are_refused_before_anything_is_measured(
-    tmp_path, monkeypatch, name
-):
+def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeypatch, name):
     monkeypatch.setattr(choosing, "make_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
     with pytest.raises(ResultsError, match="What another command wrote"):
@@ -74,7 +72,7 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_run_that_is_cut_off_goes_on(tmp_path):
+def test_interrupted_run_is_resumed(tmp_path):
     out = tmp_path / "out"
     with suppress(KeyboardInterrupt), workplace.make_workplace(out) as place:
         place.rmdir()
@@ -88,7 +86,7 @@ def test_a_run_that_is_cut_off_goes_on(tmp_path):
     assert not place.parent.exists()
 
 
-def test_what_an_earlier_run_measured_is_there(tmp_path):
+def test_measurements_of_an_earlier_run_are_kept(tmp_path):
     out = filled(tmp_path / "out", {"model.json": CARD, manifest.MANIFEST: "{}", "trials.csv": "a"})
     with workplace.make_workplace(out) as place:
         assert listed(place) == {"trials.csv": "a", manifest.MANIFEST: "{}"}
@@ -103,7 +101,7 @@ def test_what_an_earlier_run_measured_is_there(tmp_path):
     assert listed(out)["trials.csv"] == "a"
 
 
-def test_a_link_leads_nowhere(tmp_path):
+def test_symbolic_link_is_not_followed(tmp_path):
     theirs = filled(tmp_path / "theirs", {"a": "theirs"})
     (tmp_path / ".out.choosing").symlink_to(theirs)
     with pytest.raises(RfbenchError, match="is a link"), workplace.make_workplace(tmp_path / "out"):

@@ -15,7 +15,7 @@ def free(monkeypatch):
     return give
 
 
-def test_blocks_suit_the_caches(free):
+def test_block_sizes_fit_the_caches(free):
     assert choose_block_rows(100) == 5 * 2**17 // 800
     assert choose_block_rows(1000) == 384
     assert choose_block_rows(10_000) == 1024
@@ -24,7 +24,7 @@ def test_blocks_suit_the_caches(free):
 
 @pytest.mark.parametrize("itemsize", [4, 8])
 @pytest.mark.parametrize("p", [1, 100, 1000, 5000])
-def test_a_block_takes_a_sixteenth_of_the_memory_at_most(free, p, itemsize):
+def test_block_takes_at_most_one_sixteenth_of_the_memory(free, p, itemsize):
     for amount in (2**20, 2**24, 2**28, 2**32):
         free(amount)
         rows = choose_block_rows(p, itemsize)
@@ -34,7 +34,7 @@ def test_a_block_takes_a_sixteenth_of_the_memory_at_most(free, p, itemsize):
     assert choose_block_rows(p, itemsize) == 16
 
 
-def test_the_limit_of_the_process_counts():
+def test_memory_limit_of_the_process_is_used():
     wanted = choose_block_rows(10_000)
     memory.limit_to(1.0)
     try:

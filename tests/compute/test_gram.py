@@ -60,7 +60,7 @@ def check(equations, expected, **bounds):
     st.booleans(),
 )
 @settings(max_examples=50)
-def test_any_shape(n, p, t, block_rows, n_groups, ordered):
+def test_sums_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_groups, ordered):
     rng = np.random.default_rng(n)
     z, y = rng.standard_normal((n, p)), rng.standard_normal((n, t))
     codes = rng.integers(0, n_groups, n)
@@ -72,7 +72,7 @@ def test_any_shape(n, p, t, block_rows, n_groups, ordered):
     check(accumulate(np.positive, z, y, p, block_rows=block_rows), direct(z, y))
 
 
-def test_sparse_rows(rng):
+def test_sparse_rows_give_the_same_sums(rng):
     rare = sparse.random_array((N, D), density=0.3, rng=rng, format="csr")
     seen = []
 
@@ -87,7 +87,7 @@ def test_sparse_rows(rng):
     assert set(seen) == {sparse.csr_array}
 
 
-def test_a_memory_map_is_read_in_blocks(tmp_path):
+def test_memory_map_is_read_in_blocks(tmp_path):
     np.save(tmp_path / "x.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     sizes = []
@@ -103,7 +103,7 @@ def test_a_memory_map_is_read_in_blocks(tmp_path):
     assert max(sizes) == 40
 
 
-def test_the_triangle_is_updated_in_place(rng):
+def test_triangle_is_updated_in_place(rng):
     import tracemalloc
 
     p = 1000
@@ -134,14 +134,14 @@ def test_float32_sums_do_not_drift(rng):
     np.testing.assert_allclose(single.target_squares, double.target_squares, rtol=1e-12)
 
 
-def test_groups_add_up():
+def test_sums_of_groups_add_up():
     parts = accumulate(wave, X, Y, P, groups=GROUPS)
     check(sum(parts[1:], start=parts[0].emptied()) + parts[0], direct())
 
 
 @pytest.mark.parametrize("columns", [np.arange(4), np.array([7, 0, 3])])
 @pytest.mark.parametrize("scale", [1.0, 1.5, "vector"])
-def test_subset(columns, scale, rng):
+def test_subset_of_columns_equals_direct_sums(columns, scale, rng):
     z = Z[:, columns]
     scale = rng.uniform(0.5, 2, z.shape[1]) if scale == "vector" else scale
     part = accumulate(wave, X, Y, P, weights=WEIGHTS).subset(columns, scale)
@@ -151,7 +151,7 @@ def test_subset(columns, scale, rng):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("block_rows", [None, 7])
-def test_centred_sums_are_those_of_the_features_less_the_shift(dtype, weights, block_rows):
+def test_centred_sums_equal_those_of_shifted_features(dtype, weights, block_rows):
     parts = accumulate(
         wave, X, Y, P, weights=weights, groups=GROUPS, block_rows=block_rows, dtype=dtype,
         center=True,

@@ -10,7 +10,7 @@ TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @TYPES
 @pytest.mark.parametrize("p", [2**k for k in range(11)])
 @pytest.mark.parametrize("other", [1, 3, 70])
-def test_agrees_with_the_matrix_on_both_axes(p, other, dtype, rng):
+def test_transform_equals_the_matrix_product_on_both_axes(p, other, dtype, rng):
     matrix = hadamard(p).astype(float)
     bound = p * np.finfo(dtype).eps * 8
     a = rng.standard_normal((p, other)).astype(dtype)
@@ -23,7 +23,7 @@ def test_agrees_with_the_matrix_on_both_axes(p, other, dtype, rng):
     np.testing.assert_allclose(result, b @ matrix, atol=bound)
 
 
-def test_columns_wider_than_a_strip(rng):
+def test_columns_wider_than_a_strip_are_transformed(rng):
     a = rng.integers(-9, 10, (512, 1000)).astype(float)
     result = a.copy()
     fwht_inplace(result, 0)
@@ -31,12 +31,12 @@ def test_columns_wider_than_a_strip(rng):
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
-def test_empty(shape):
+def test_empty_array_is_accepted(shape):
     fwht_inplace(np.empty(shape), 0 if shape[0] else 1)
 
 
 @pytest.mark.parametrize("length", [0, 3, 12, 1000])
-def test_other_lengths_are_refused(length):
+def test_length_that_is_no_power_of_two_is_rejected(length):
     with pytest.raises(ValueError, match="power of two"):
         fwht_inplace(np.zeros((2, length)), 1)
     with pytest.raises(ValueError, match="power of two"):

@@ -40,7 +40,7 @@ def in_layout(a: np.ndarray, layout: str) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_products_of_every_layout(shape, dtype) -> None:
+def test_products_of_all_memory_layouts_are_correct(shape, dtype) -> None:
     n, k, m = shape
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((n, k)).astype(dtype), rng.standard_normal((k, m)).astype(dtype)
@@ -57,7 +57,7 @@ def test_products_of_every_layout(shape, dtype) -> None:
         assert np.array_equal(alone, out)
 
 
-def test_the_product_is_written_in_place(monkeypatch) -> None:
+def test_product_is_written_in_place(monkeypatch) -> None:
     # f2py would fill a copy, and `out` be written a second time, if it could not take the array.
     rng = np.random.default_rng(0)
     a, b, out = rng.standard_normal((9, 4)), rng.standard_normal((4, 7)), np.empty((9, 7))
@@ -83,7 +83,7 @@ def test_the_product_is_written_in_place(monkeypatch) -> None:
         (np.empty((2, 0)), np.ones((0, 2))),
     ],
 )
-def test_other_operands_are_multiplied_as_numpy_does(a, b) -> None:
+def test_other_operands_are_multiplied_as_in_numpy(a, b) -> None:
     assert np.array_equal(matmul(a, b), a @ b)
     out = np.full((a.shape[0], b.shape[1]), np.nan)
     assert np.array_equal(matmul(a, b, out), a @ b)
@@ -91,28 +91,28 @@ def test_other_operands_are_multiplied_as_numpy_does(a, b) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_matrix_times_its_transpose(order, dtype) -> None:
+def test_matrix_times_its_transpose_is_correct(order, dtype) -> None:
     a = np.asarray(np.random.default_rng(0).standard_normal((300, 40)), dtype, order=order)
     product = multiply_by_transpose(a)
     assert np.array_equal(product, product.T)
     assert np.abs(product - a.astype(np.float64) @ a.T).max() <= 400 * np.finfo(dtype).eps
 
 
-def test_a_row_times_a_path() -> None:
+def test_row_times_a_path_is_correct() -> None:
     rng = np.random.default_rng(0)
     row, path = rng.standard_normal(5), rng.standard_normal((3, 5, 2))
     assert np.allclose(multiply_row(row, path), row @ path, rtol=0, atol=1e-14)
     assert np.allclose(multiply_row(row, path[0]), row @ path[0], rtol=0, atol=1e-14)
 
 
-def test_sums_of_squares() -> None:
+def test_sums_of_squares_are_correct() -> None:
     values = np.random.default_rng(0).standard_normal((30, 4))
     for own in (values, values[::2, ::2], values.astype(np.float32), values[:0]):
         assert sum_squares(own) == pytest.approx(float((own.astype(np.float64) ** 2).sum()))
     assert np.isnan(sum_squares(np.array([[1.0, np.nan]])))
 
 
-def test_squared_distances_are_those_of_scikit_learn() -> None:
+def test_squared_distances_equal_scikit_learn() -> None:
     from sklearn.metrics.pairwise import euclidean_distances
 
     rng = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_squared_distances_are_those_of_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("file", LOOPS)
-def test_a_loop_uses_one_library(file) -> None:
+def test_loop_uses_one_linear_algebra_library(file) -> None:
     # numpy's operator, and its functions that call its own library.
     found = []
     for node in ast.walk(ast.parse((PACKAGE / file).read_text())):
@@ -141,7 +141,7 @@ def count_threads() -> list[int]:
     return [each.num_threads for each in libraries if each.user_api == "blas"]
 
 
-def test_one_thread_is_a_limit_that_ends() -> None:
+def test_limit_of_one_thread_ends_with_its_block() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = count_threads()
         with one_thread(False):

@@ -22,7 +22,7 @@ def equations(z=Z, y=Y, **options):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_agrees_with_scikit_learn(intercept, weights):
+def test_solution_equals_scikit_learn(intercept, weights):
     path = solve_ridge(equations(weights=weights), ALPHAS, intercept=intercept)
     for i, alpha in enumerate(ALPHAS):
         other = Ridge(alpha, fit_intercept=intercept).fit(Z, Y, sample_weight=weights)
@@ -31,14 +31,14 @@ def test_agrees_with_scikit_learn(intercept, weights):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_the_equations_are_left_alone(intercept):
+def test_equations_are_not_modified(intercept):
     mine = equations()
     before = mine.gram.copy()
     solve_ridge(mine, [0.0, 1.0], intercept=intercept)
     np.testing.assert_array_equal(mine.gram, before)
 
 
-def test_folds_of_a_subset_by_sums():
+def test_folds_of_a_subset_are_computed_from_sums():
     folds = np.arange(N) % 3
     parts = equations(groups=folds)
     for fold in range(3):
@@ -51,7 +51,7 @@ def test_folds_of_a_subset_by_sums():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_no_penalty_and_repeated_columns_give_the_least_norm(intercept):
+def test_zero_penalty_and_repeated_columns_give_the_minimum_norm(intercept):
     z = np.hstack([Z, Z[:, :3]])
     path = solve_ridge(equations(z), [0.0, 1.0], intercept=intercept)
     centre = z.mean(0) if intercept else 0.0
@@ -60,14 +60,14 @@ def test_no_penalty_and_repeated_columns_give_the_least_norm(intercept):
     assert path.notes == [["eigendecomposition, 8 of 11 directions kept"], []]
 
 
-def test_a_hopeless_penalty_falls_back_and_a_fair_one_after_it_does_not():
+def test_too_small_penalty_falls_back_and_the_next_one_does_not():
     z = np.hstack([Z, Z])
     path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
     assert [not texts for texts in path.notes] == [False, True, False]
     np.testing.assert_allclose(path.coef[0], path.coef[1], atol=1e-3)
 
 
-def test_no_features_leave_the_mean():
+def test_zero_features_predict_the_mean():
     path = solve_ridge(equations(np.empty((N, 0))), [1.0], intercept=True)
     assert path.coef.shape == (1, 0, T)
     np.testing.assert_allclose(path.intercept[0], Y.mean(0))
@@ -75,7 +75,7 @@ def test_no_features_leave_the_mean():
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_residuals_from_the_sums(intercept, weights):
+def test_residuals_equal_those_computed_from_the_sums(intercept, weights):
     mine = equations(weights=weights)
     path = solve_ridge(mine, ALPHAS, intercept=intercept)
     left = Y - (Z @ path.coef + path.intercept[:, None])
@@ -88,7 +88,7 @@ def test_residuals_from_the_sums(intercept, weights):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_equations_that_are_not_finite_are_refused(value):
+def test_nonfinite_equations_are_rejected(value):
     z, y = Z.copy(), Y.copy()
     z[3, 2] = y[5, 1] = value
     for mine in (equations(z), equations(y=y)):
@@ -100,7 +100,7 @@ FAR = Z + 1e8 * np.arange(1, P + 1)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-6, 1.0])
-def test_columns_far_from_zero_lose_nothing(alpha):
+def test_columns_far_from_zero_keep_their_precision(alpha):
     mine = equations(FAR, center=True)
     path = solve_ridge(mine, alpha, intercept=True)
     other = Ridge(alpha, solver="svd").fit(FAR - FAR.mean(0), Y - Y.mean(0))
@@ -111,13 +111,13 @@ def test_columns_far_from_zero_lose_nothing(alpha):
     np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
 
 
-def test_columns_far_from_zero_that_were_not_centred_are_given_up_not_fitted_wrongly():
+def test_uncentred_columns_far_from_zero_are_dropped_not_misfitted():
     path = solve_ridge(equations(Z + 1e9), 1e-9, intercept=True)
     assert path.notes[0]
     assert abs(path.coef).max() < 1
 
 
-def test_a_constant_column_takes_no_weight():
+def test_constant_column_gets_zero_weight():
     z = np.hstack([Z, np.full((N, 1), 0.1)])
     path = solve_ridge(equations(z, center=True), 1e-12, intercept=True)
     assert not path.coef[0, -1].any()
@@ -132,7 +132,7 @@ def smooth(dtype, n=400, p=300):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-10, 1e-8])
-def test_what_float32_cannot_resolve_is_left_out(alpha):
+def test_directions_below_float32_resolution_are_left_out(alpha):
     z, y = smooth("float32")
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
     mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", center=True)
@@ -143,7 +143,7 @@ def test_what_float32_cannot_resolve_is_left_out(alpha):
     assert np.sqrt(np.mean(left**2)) < 1e-3
 
 
-def test_a_loss_that_is_negative_beyond_rounding_is_never_the_best():
+def test_loss_negative_beyond_rounding_is_never_the_best():
     z, y = smooth("float32")
     mine = accumulate(np.positive, z, y, 300, dtype="float32", center=True)
     values, vectors = np.linalg.eigh(mine.gram)
@@ -176,7 +176,7 @@ def decaying(p, decay):
 
 @pytest.mark.parametrize("decay", [2, 4, 15])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
-def test_penalties_solved_together_are_those_solved_one_by_one(decay, scale):
+def test_joint_solution_for_all_penalties_equals_separate_ones(decay, scale):
     K, sides = decaying(80, decay)
     sides[:, 1] = 0.0
     penalties = np.logspace(1, -10, 12)
@@ -194,7 +194,7 @@ def test_penalties_solved_together_are_those_solved_one_by_one(decay, scale):
 
 @pytest.mark.parametrize("decay", [2, 4, 9])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
-def test_one_tridiagonal_form_is_as_accurate_as_a_factor_each(decay, scale):
+def test_tridiagonal_form_is_as_accurate_as_separate_factors(decay, scale):
     K, sides = decaying(80, decay)
     sides[:, 1] = 0.0
     penalties = np.logspace(1, -6, 12)
@@ -208,7 +208,7 @@ def test_one_tridiagonal_form_is_as_accurate_as_a_factor_each(decay, scale):
         assert not own[:, 1].any()
 
 
-def test_a_form_that_is_not_positive_definite_is_left_to_others():
+def test_indefinite_form_is_left_to_other_solvers():
     K, sides = decaying(30, 2)
     K -= 0.5 * np.eye(30)
     solved = ridge._solve_tridiagonal(np.asfortranarray(K), sides, np.array([1.0, 0.1]))
@@ -224,7 +224,7 @@ def test_a_form_that_is_not_positive_definite_is_left_to_others():
         *[(12, 1, 7, None), (21, 1, 8, "together"), (21, 8, 8, None)],
     ],
 )
-def test_which_systems_share_a_form(p, t, count, which, monkeypatch):
+def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, monkeypatch):
     monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 20)
     monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 3)
     called = []
@@ -241,7 +241,7 @@ def test_which_systems_share_a_form(p, t, count, which, monkeypatch):
     np.testing.assert_allclose(solved[-1], exact, rtol=1e-9)
 
 
-def test_where_penalties_are_solved_together_what_is_left_goes_to_cholesky(monkeypatch):
+def test_cholesky_solves_what_the_joint_solver_leaves(monkeypatch):
     K, sides = decaying(40, 12)
     penalties = np.logspace(1, -14, 16)
 

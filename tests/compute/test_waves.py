@@ -49,7 +49,7 @@ def test_errors_stay_below_the_bound(name, dtype, rng):
 @TYPES
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 31, 33, 100, 257, 1023, 1024, 1025, 3000])
 @pytest.mark.parametrize("rows", [1, 5])
-def test_every_size_with_offsets_and_scale(rows, columns, dtype, rng):
+def test_all_sizes_with_offsets_and_scale_are_accurate(rows, columns, dtype, rng):
     phase = rng.uniform(-30, 30, (rows, columns)).astype(dtype)
     offsets = rng.uniform(0, 2 * np.pi, columns).astype(dtype)
     expected = 0.3 * np.cos((phase + offsets).astype(np.longdouble))
@@ -60,7 +60,7 @@ def test_every_size_with_offsets_and_scale(rows, columns, dtype, rng):
 
 
 @TYPES
-def test_values_known_exactly(dtype):
+def test_exactly_known_values_are_returned(dtype):
     zeros = np.array([[0.0, -0.0]], dtype)
     assert (cosine(zeros) == 1).all()
     sines = pair(zeros)[1]
@@ -69,7 +69,7 @@ def test_values_known_exactly(dtype):
 
 
 @TYPES
-def test_nan_and_infinity_give_nan_and_spare_their_neighbours(dtype):
+def test_nan_and_infinity_give_nan_without_affecting_neighbours(dtype):
     phase = np.ones((3, 50), dtype)
     phase[1, 7], phase[2, 3], phase[0, 49] = np.nan, np.inf, -np.inf
     bad = ~np.isfinite(phase)
@@ -82,7 +82,7 @@ def test_nan_and_infinity_give_nan_and_spare_their_neighbours(dtype):
 
 @TYPES
 @pytest.mark.parametrize("scale", [1e6, 99_999.9999])  # float32 rounds the second to the limit
-def test_a_scale_beyond_the_limit_of_phases(dtype, scale):
+def test_scaled_cosine_is_accurate_beyond_the_phase_limit(dtype, scale):
     phase = np.array([[0.0, 0.5, 3e5, np.nan]], dtype)
     result = cosine(phase, None, scale)
     np.testing.assert_allclose(result, scale * np.cos(phase.astype(float)), rtol=1e-6)
@@ -90,7 +90,7 @@ def test_a_scale_beyond_the_limit_of_phases(dtype, scale):
 
 @TYPES
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
-def test_empty(shape, dtype):
+def test_empty_array_is_accepted(shape, dtype):
     phase = np.empty(shape, dtype)
     waves.cos_inplace(phase, np.zeros(shape[1], dtype), 1.0)
     waves.cos_sin(phase, 1.0, np.empty((shape[0], 2 * shape[1]), dtype))
@@ -107,7 +107,7 @@ def test_offsets_may_be_read_only_or_strided(rng):
 
 @TYPES
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_arc_cosine(order, dtype, rng):
+def test_arc_cosine_features_equal_the_formula(order, dtype, rng):
     phase = rng.standard_normal((7, 33)).astype(dtype)
     phase[0, :5] = 0.0, -0.0, np.inf, -np.inf, np.nan
     x = phase.astype(float)
@@ -130,7 +130,7 @@ def frozen(a):
         np.broadcast_to(np.empty(8), (3, 8)),
     ],
 )
-def test_other_outputs_are_refused(out):
+def test_unsuitable_output_array_is_rejected(out):
     with pytest.raises(ValueError, match="not a writeable, C-contiguous float64 array of shape"):
         waves.cos_sin(np.zeros((3, 4)), 1.0, out)
 

@@ -33,7 +33,7 @@ def changed(line, new):
     return GOOD.replace(line, new)
 
 
-def test_a_good_file(tmp_path):
+def test_valid_file_is_read(tmp_path):
     experiment = read(tmp_path, GOOD)
     assert experiment.name == "try"
     assert experiment.M == [10, 20, 30]
@@ -43,7 +43,7 @@ def test_a_good_file(tmp_path):
     assert experiment.solver.intercept is True
 
 
-def test_every_trial_is_timed_alone(tmp_path):
+def test_timing_key_is_rejected_because_each_trial_is_timed_alone(tmp_path):
     """The key of earlier versions may say so."""
     experiment = read(tmp_path, GOOD)
     assert read(tmp_path, f"{GOOD}timing: isolated\n") == experiment
@@ -51,13 +51,13 @@ def test_every_trial_is_timed_alone(tmp_path):
         read(tmp_path, f"{GOOD}timing: shared\n")
 
 
-def test_lists_of_a_generators_parameter_are_data_sets(tmp_path):
+def test_lists_of_a_generator_parameter_become_data_sets(tmp_path):
     text = "dataset: {sphere: {d: '2:4', n_train: 50}}\nM: 5\nsamplers: rks\n"
     experiment = read(tmp_path, text)
     assert [spec.parameters["d"] for spec in experiment.dataset] == [2, 3, 4]
 
 
-def test_keys_of_earlier_versions_are_in_manifests_alone(tmp_path):
+def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
     experiment = read(tmp_path, GOOD)
     content = experiment.model_dump(mode="json") | {"device": "cuda", "timing": "shared"}
     known = config.from_manifest(content, "manifest.json")
@@ -68,7 +68,7 @@ def test_keys_of_earlier_versions_are_in_manifests_alone(tmp_path):
         read(tmp_path, GOOD + "dtype: tf32\n")
 
 
-def test_kept_by(tmp_path):
+def test_kept_by_refers_to_a_sampler(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
     with pytest.raises(
@@ -77,7 +77,7 @@ def test_kept_by(tmp_path):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
-def test_overrides_win_and_reach_samplers_by_name(tmp_path):
+def test_overrides_take_precedence_and_address_samplers_by_name(tmp_path):
     experiment = read(
         tmp_path, GOOD, "M=5,7", "samplers.eerf.pool_size=50", "solver.alphas=1", "seed=3",
         "solver.selection=fixed",
@@ -105,7 +105,7 @@ def test_overrides_win_and_reach_samplers_by_name(tmp_path):
         ("kept_features=true", "no sampler decides which features it keeps"),
     ],
 )
-def test_a_wrong_override(tmp_path, override, sentence):
+def test_wrong_override_is_rejected(tmp_path, override, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(tmp_path, GOOD, override)
 
@@ -205,18 +205,18 @@ def test_a_wrong_override(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "has no numbers"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(tmp_path, line, new, sentence):
+def test_mistake_is_reported_with_its_line(tmp_path, line, new, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(tmp_path, changed(line, new))
 
 
-def test_all_mistakes_are_told_at_once(tmp_path):
+def test_all_mistakes_are_reported_at_once(tmp_path):
     with pytest.raises(ConfigError) as caught:
         read(tmp_path, GOOD.replace("cv5", "cv5\ntrials: 0\nseed: -1\ndtype: int8"))
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_foreign_classes_need_leave(tmp_path):
+def test_foreign_classes_need_permission(tmp_path):
     text = changed("- rks", "- {class: 'os.path.exists'}")
     with pytest.raises(ConfigError, match="not imported.*--allow-imports"):
         read(tmp_path, text)
@@ -226,7 +226,7 @@ def test_foreign_classes_need_leave(tmp_path):
     assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"
 
 
-def test_expressions_are_checked_with_the_data_sets_own_shape(tmp_path):
+def test_expressions_are_checked_with_the_shape_of_the_data_set(tmp_path):
     text = changed("pool_size: 100", "pool_size: 20*d")
     assert read(tmp_path, text).samplers[1].parameters["pool_size"] == "20*d"
     assert read(tmp_path, changed("pool_size: 100", "pool_size: 0.7*n"))
@@ -234,7 +234,7 @@ def test_expressions_are_checked_with_the_data_sets_own_shape(tmp_path):
         read(tmp_path, changed("pool_size: 100", "pool_size: 0.1*d"))
 
 
-def test_expressions():
+def test_expressions_are_evaluated():
     parameters = {"pool_size": "10*M", "rho": "0.01*d", "a": "M", "b": "text", "c": 3}
     resolved = resolve_parameters(parameters, M=20, d=50, n=7)
     assert resolved == {"pool_size": 200, "rho": 0.5, "a": 20, "b": "text", "c": 3}
@@ -263,7 +263,7 @@ def test_any_value_at_any_key_is_accepted_or_explained(key, value):
         assert "fuzz.yaml" in str(error) or "list of values" in str(error)
 
 
-def test_rff_is_another_name_of_rks(tmp_path):
+def test_rff_is_an_alias_of_rks(tmp_path):
     renamed = read(tmp_path, changed("- rks", "- rff"), "samplers.rff.kernel=laplacian")
     ours = read(tmp_path, GOOD, "samplers.rks.kernel=laplacian")
     assert renamed.model_dump() == ours.model_dump()
@@ -280,11 +280,11 @@ def test_rff_is_another_name_of_rks(tmp_path):
         "a: &a '1:10000:1'\ndataset: digits\nM: [" + "*a, " * 10_000 + "]\n",
     ],
 )
-def test_what_expands_beyond_all_bounds_is_refused(tmp_path, text):
+def test_excessive_expansion_is_rejected(tmp_path, text):
     with pytest.raises(ConfigError, match="try.yaml.*(more than|too many)"):
         read(tmp_path, text + "samplers: [rks, orf]\n")
 
 
-def test_rows_are_left_out_one_by_one_of_exact_kernels_only(tmp_path):
+def test_solver_without_closed_form_rejects_leave_one_out_selection(tmp_path):
     with pytest.raises(ConfigError, match="no leave-one-out error in closed form"):
         read(tmp_path, changed("selection: cv5", "selection: loo"), "solver.name=logistic")

@@ -49,14 +49,14 @@ def by_name(path, *words, **keywords):
     return {e.name: e for e in config.read_all(path, *words, **keywords)}
 
 
-def test_the_runs_are_called_after_file_data_set_and_protocol(write):
+def test_runs_are_named_after_file_data_set_and_protocol(write):
     found = by_name(write())
     assert list(found) == ["table1_small.printed", "table1_small.tuned", "table1_sphere.printed"]
     assert [e.protocol for e in found.values()] == ["printed", "tuned", "printed"]
     assert [e.dataset[0].name for e in found.values()] == ["digits", "digits", "sphere"]
 
 
-def test_without_an_axis_its_part_of_the_name_is_missing(write):
+def test_run_name_omits_a_missing_axis(write):
     head, _, rest = FILE.partition("protocols:")
     data = "datasets:" + rest.partition("datasets:")[2].partition("exceptions:")[0]
     assert list(by_name(write(head + data))) == ["table1_small", "table1_sphere"]
@@ -65,7 +65,7 @@ def test_without_an_axis_its_part_of_the_name_is_missing(write):
     assert list(by_name(write(f"dataset: digits\n{head}"))) == ["table1"]
 
 
-def test_what_comes_later_wins_protocol_data_set_exception(write):
+def test_later_parts_override_protocol_data_set_exception(write):
     found = by_name(write())
     printed, tuned, sphere = found.values()
     assert (printed.scaling, tuned.scaling, sphere.scaling) == ("minmax", "standard", "minmax")
@@ -78,7 +78,7 @@ def test_what_comes_later_wins_protocol_data_set_exception(write):
     assert [e.samplers[0].name for e in found.values()] == ["rks", "orf", "rks"]
 
 
-def test_titles_and_descriptions_are_put_together(write):
+def test_titles_and_descriptions_are_joined(write):
     printed, tuned, sphere = by_name(write()).values()
     assert printed.title == "Table 1, A small one, printed"
     assert sphere.title == "Table 1, sphere, printed"
@@ -86,20 +86,20 @@ def test_titles_and_descriptions_are_put_together(write):
     assert sphere.description == "Common. As printed."
 
 
-def test_set_wins_over_every_part(write):
+def test_set_option_overrides_each_part(write):
     found = by_name(write(), ["M=7", "samplers.eerf.pool_size=50"])
     assert {tuple(e.M) for e in found.values()} == {(7,)}
     assert {e.samplers[1].parameters["pool_size"] for e in found.values()} == {50}
 
 
 @pytest.mark.parametrize("run", ["small.tuned", "table1_small.tuned"])
-def test_one_run_is_picked_by_its_name_with_or_without_the_files(write, run):
+def test_run_is_selected_by_name_with_or_without_the_file_name(write, run):
     assert read_config(write(), run=run).name == "table1_small.tuned"
     assert list(by_name(write(), only=[run])) == ["table1_small.tuned"]
 
 
 @pytest.mark.parametrize("run", ["", "small", "small.tunde"])
-def test_what_is_not_one_run_is_refused_with_their_names(write, run):
+def test_ambiguous_run_is_rejected_with_the_run_names(write, run):
     with pytest.raises(ConfigError, match=r"small\.printed, small\.tuned, sphere\.printed"):
         read_config(write(), run=run)
 
@@ -121,7 +121,7 @@ def test_what_is_not_one_run_is_refused_with_their_names(write, run):
         ("tuned", "tunde", 15),
     ],
 )
-def test_a_mistake_is_told_with_its_own_line(write, old, new, line):
+def test_mistake_is_reported_with_its_own_line(write, old, new, line):
     assert old in FILE
     with pytest.raises(ConfigError) as error:
         config.read_all(write(FILE.replace(old, new)))
@@ -132,6 +132,6 @@ def test_a_mistake_is_told_with_its_own_line(write, old, new, line):
     "text",
     ["datasets: [a, b]", "datasets: {}", "datasets:", "protocols: {printed: 1}", "exceptions: a"],
 )
-def test_an_axis_is_a_mapping_of_names_to_mappings(write, text):
+def test_axis_is_a_mapping_of_names_to_mappings(write, text):
     with pytest.raises(ConfigError, match="line 2: .*is not a mapping"):
         config.read_all(write(f"M: 4\n{text}\n"))

@@ -77,7 +77,7 @@ def rows_of(experiment):
     return [Context().prepared(trial) for trial in plan(experiment)]
 
 
-def test_paths_start_at_the_configuration(mine):
+def test_paths_are_relative_to_the_configuration(mine):
     (spec,) = mine(FILE).dataset
     assert (spec.name, spec.own) == ("prices.csv", True)
     assert (spec.entry.rows, spec.entry.columns, spec.entry.task) == (30, 2, "regression")
@@ -96,7 +96,7 @@ def test_paths_start_at_the_configuration(mine):
         ("{openml: abc}", "openml is 'abc'"),
     ],
 )
-def test_what_is_wrong_is_answered_with_its_line(mine, dataset, match):
+def test_invalid_data_set_is_reported_with_its_line(mine, dataset, match):
     with pytest.raises(ConfigError, match=match):
         mine(dataset)
 
@@ -109,7 +109,7 @@ def test_code_needs_permission_and_its_other_keys_are_arguments(mine):
     assert rows_of(experiment)[0].X_train.shape == (17, 3)
 
 
-def test_a_column_says_which_rows_test(mine):
+def test_column_selects_the_test_rows(mine):
     experiment = mine("{file: prices.csv, target: price, drop: who}", "{column: part}")
     first, second = rows_of(experiment)
     assert first.X_train.shape == (20, 2)
@@ -120,7 +120,7 @@ def test_a_column_says_which_rows_test(mine):
         mine("eeg", "{column: part}")
 
 
-def test_groups_stay_whole(mine):
+def test_groups_are_not_split(mine):
     experiment = mine(
         "{file: prices.csv, target: price, drop: part, groups: who}", "{leave_groups: 2}"
     )
@@ -129,7 +129,7 @@ def test_groups_stay_whole(mine):
         assert len(prepared.test_rows) == 10
 
 
-def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_pictures):
+def test_run_reports_preparation_and_changed_data(mine, no_pictures):
     words = ("run", mine.folder / "c.yaml", "--jobs", 1)
     mine(FILE)
     first = call(*words)
@@ -144,7 +144,7 @@ def test_a_run_says_what_was_made_of_them_and_that_they_changed(mine, no_picture
     assert kept["config"]["dataset"][0]["name"] == "prices.csv"
 
 
-def test_rows_that_are_held_out_teach_the_preparation_nothing(mine):
+def test_held_out_rows_do_not_affect_the_preparation(mine):
     """Whatever stands in the test rows, the training matrix stays the same, bit by bit."""
     lines = [
         f"{'' if i % 7 == 0 else i % 5},{'xyz'[i % 3]},2024-01-{1 + i % 28:02},"
@@ -166,7 +166,7 @@ def test_rows_that_are_held_out_teach_the_preparation_nothing(mine):
     assert len(set(identities)) == 2
 
 
-def test_only_tables_have_the_preparation_in_their_identity(mine, monkeypatch):
+def test_identity_includes_the_preparation_only_for_tables(mine, monkeypatch):
     (mine.folder / "words.csv").write_text(
         "a,b,y\n" + "".join(f"{i},w{i % 3},{i}.5\n" for i in range(30))
     )
@@ -179,7 +179,7 @@ def test_only_tables_have_the_preparation_in_their_identity(mine, monkeypatch):
 
 
 @pytest.mark.parametrize("trials", [3, 40])
-def test_a_table_is_read_once_however_many_trials_are_planned(mine, trials):
+def test_table_is_read_once_for_any_number_of_trials(mine, trials):
     """Words are told from their codes at each reading: 140 ms of 100,000 rows."""
     lines = [f"{trials}.{i},w{i % 3},{i // 5},{i}.5\n" for i in range(30)]
     (mine.folder / "words.csv").write_text("a,b,who,y\n" + "".join(lines))
@@ -198,7 +198,7 @@ def test_a_table_is_read_once_however_many_trials_are_planned(mine, trials):
 
 
 @pytest.mark.parametrize("source", ["file", "path", "load"])
-def test_what_is_known_of_data_follows_their_content(mine, source):
+def test_cached_facts_follow_the_content_of_the_data(mine, source):
     """An entry that is remembered is that of the rows as they are now."""
     datasets = {
         "file": "{file: words.csv, target: y}",

@@ -29,7 +29,7 @@ def trial_of(kernel="gaussian", **changes):
     return trial
 
 
-def test_a_class_gives_the_rows_that_the_same_kernel_gives_by_its_name():
+def test_kernel_class_gives_the_same_rows_as_the_named_kernel():
     own, named = (run_trial(trial, Context()) for trial in (trial_of(CLASS), trial_of()))
     assert own["status"] == named["status"] == "ok"
     assert (own["kernel"], named["kernel"]) == ("mine.py:Mine", "gaussian")
@@ -37,7 +37,7 @@ def test_a_class_gives_the_rows_that_the_same_kernel_gives_by_its_name():
         assert own[metric] == named[metric]
 
 
-def test_the_exact_solver_takes_it_too():
+def test_exact_solver_accepts_a_user_kernel():
     solver = {"name": "kernel-ridge", "alphas": [0.1]}
     errors = [
         run_trial(trial_of(k, solver=solver), Context())["error"] for k in (CLASS, "gaussian")
@@ -45,7 +45,7 @@ def test_the_exact_solver_takes_it_too():
     assert errors[0] == errors[1]
 
 
-def test_identity_of_a_trial_with_an_own_kernel_follows_the_kernels_code():
+def test_trial_identity_follows_the_code_of_a_user_kernel():
     own, named = trial_of(CLASS), trial_of()
     assert own.id != named.id
     assert own.code == "mine.py:Mine"
@@ -70,7 +70,7 @@ def test_nothing_is_imported_without_permission(changes):
         read_config(OURS | changes)
 
 
-def test_what_is_no_kernel_is_refused_in_a_sentence():
+def test_invalid_kernel_is_rejected_with_one_sentence():
     Path("mine.py").write_text("class Mine:\n    pass\n")
     with pytest.raises(ConfigError, match="does not support the kernel"):
         read_config(OURS | {"kernel": CLASS}, allow_imports=True)

@@ -55,7 +55,7 @@ def words(kind: Any) -> str:
 
 
 @pytest.mark.parametrize("heading", MODELS)
-def test_the_page_has_every_key_with_its_default(heading):
+def test_page_lists_each_key_with_its_default(heading):
     model, found = MODELS[heading], table(heading)
     fields = {key: f for key, f in model.model_fields.items() if (model, key) not in INNER}
     assert list(found) == list(fields)
@@ -66,7 +66,7 @@ def test_the_page_has_every_key_with_its_default(heading):
         assert meaning
 
 
-def test_the_page_has_the_axes_the_grid_and_the_quickstart():
+def test_page_contains_the_axes_the_grid_and_the_quickstart():
     assert tuple(table("Keys of a file with several runs")) == AXES
     paragraph = " ".join(PAGE.partition("\n### `bandwidth`\n")[2].partition("\n###")[0].split())
     assert ", ".join(bandwidths.BANDWIDTH_GRID) in paragraph
@@ -89,7 +89,7 @@ def test_each_link_leads_to_a_heading_of_the_page():
     assert set(named) <= places
 
 
-def test_example_of_the_reference_is_a_configuration(tmp_path):
+def test_example_of_the_reference_is_a_valid_configuration(tmp_path):
     example = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)[1]
     path = tmp_path / "table1.yaml"
     path.write_text(example)

@@ -56,7 +56,7 @@ def lkrf_takes_top(paper, name, label):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_shipped_configuration_has_a_description_and_different_samplers(name):
+def test_shipped_configuration_has_a_description_and_distinct_samplers(name):
     """The largest weights of lkrf and its draws never share a label."""
     run = read(name)
     assert run.title
@@ -90,7 +90,7 @@ COMMENTED = [
 
 
 @pytest.mark.parametrize("path", COMMENTED, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_what_is_not_printed_names_where_it_would_be(path):
+def test_comments_on_unstated_settings_name_the_section_searched(path):
     """A comment says in which part of the text a statement is missing, or that it is nowhere.
 
     The text of eerf2018 says how LKRF selects, where a comment had "not printed" without a place.
@@ -107,7 +107,7 @@ def test_what_is_not_printed_names_where_it_would_be(path):
 
 
 @pytest.mark.parametrize("path", shipped.list_configurations(), ids=lambda path: path.stem)
-def test_configurations_that_a_comment_names_exist(path):
+def test_configurations_named_in_comments_exist(path):
     """Two comments of eerf2018 sent the reader to eerf2018_lkrf.yaml, which there never was."""
     folders = (path.parent, Path(papers.__file__).parent / path.stem.partition("_")[0])
     named = re.findall(r"\b[\w.-]+\.yaml\b", path.read_text())
@@ -115,7 +115,7 @@ def test_configurations_that_a_comment_names_exist(path):
 
 
 @pytest.mark.parametrize("name", [name for name in RUNS if read(name).protocol == "corrected"])
-def test_a_corrected_run_differs_from_an_earlier_one_that_contradicts_the_text(name):
+def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
     """The paper says what the earlier rows contradict, and the runs differ in some setting."""
     corrected = read(name)
     provenance = papers.find_paper(corrected.paper).provenance
@@ -134,7 +134,7 @@ def test_no_published_row_is_stale():
     assert collect(folders, today.find_settings).stale == {}
 
 
-def test_every_published_manifest_is_whole():
+def test_each_published_manifest_is_sound():
     """One that does not fit its checksum takes its rows off every page."""
     notes = []
     for file in sorted(numbers.PUBLISHED.rglob("manifest.json")):
@@ -143,7 +143,7 @@ def test_every_published_manifest_is_whole():
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_shipped_configuration_has_the_protocol_and_metric_of_its_published_rows(folder):
+def test_shipped_configuration_has_protocol_and_metric_of_its_rows(folder):
     content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = config.from_manifest(content["config"], "manifest.json")  # it asks nobody
     told = ("paper", "item", "protocol", "metric")
@@ -153,7 +153,7 @@ def test_shipped_configuration_has_the_protocol_and_metric_of_its_published_rows
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_what_a_paper_may_have_done_is_done_where_it_does_not_say(name):
+def test_features_are_fitted_in_folds_unless_the_paper_says_otherwise(name):
     """Papers do not say whether folds saw features of their own; every comparison has these."""
     run = read(name)
     looks = any(build.get_sampler_properties(run, spec)["looks_at_target"] for spec in run.samplers)
@@ -163,7 +163,7 @@ def test_what_a_paper_may_have_done_is_done_where_it_does_not_say(name):
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_rows_of_lkrf_are_labelled_likewise(folder):
+def test_rows_of_lkrf_have_consistent_labels(folder):
     rows = pd.read_csv(folder / "trials.csv", usecols=["sampler", "label", "parameters"])
     rows = rows[rows["sampler"] == "lkrf"]
     top = rows["parameters"].str.contains('"estimator": "top"', regex=False)
@@ -172,7 +172,7 @@ def test_rows_of_lkrf_are_labelled_likewise(folder):
     assert (top == named).all()
 
 
-def test_eerf2018_contradicts_its_text_only_where_it_says_so():
+def test_eerf2018_contradicts_its_text_only_where_stated():
     """Rows that count as the paper's LKRF are its largest weights, else `contradicts` names it."""
     drawn = {
         read(name).protocol
@@ -186,7 +186,7 @@ def test_eerf2018_contradicts_its_text_only_where_it_says_so():
 
 
 @pytest.mark.parametrize("dataset", ["adult", "letter", "mnist"])
-def test_the_best_penalty_on_test_rows_is_that_of_the_rows(dataset):
+def test_best_penalty_on_test_rows_equals_that_of_the_rows(dataset):
     """Of equal mean errors the largest penalty, as on held-out rows."""
     file = numbers.PUBLISHED / f"eerf2018_penalties_{dataset}.printed" / "trials.csv"
     rows = pd.read_csv(file, usecols=["label", "parameters", "error"])
@@ -199,7 +199,7 @@ def test_the_best_penalty_on_test_rows_is_that_of_the_rows(dataset):
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
-def test_the_name_says_paper_item_data_set_and_protocol(name):
+def test_name_contains_paper_item_data_set_and_protocol(name):
     experiment = read(name)
     stem, _, protocol = name.partition(".")
     paper, item, dataset = stem.split("_")
@@ -225,7 +225,7 @@ def made_up(name):
 @pytest.mark.parametrize(
     "name", [*BY_DAY, *at_night(*(name for name in OF_FILES if name not in BY_DAY))]
 )
-def test_shipped_configuration_runs_on_rows_of_its_datas_shape(name, monkeypatch):
+def test_shipped_configuration_runs_on_data_of_the_same_shape(name, monkeypatch):
     experiment = read(name)
     found = made_up(RUNS[name].value["dataset"])
     monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)

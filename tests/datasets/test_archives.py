@@ -30,19 +30,19 @@ def put(folder, name, content):
         ("x.zip", zipped([("../../a.txt", b"12")])),
     ],
 )
-def test_a_member_is_read_from_wherever_it_lies(tmp_path, name, content):
+def test_member_is_read_from_any_location(tmp_path, name, content):
     source = FoundFiles(put(tmp_path, name, content), "a.txt")
     assert source.read() == {"a.txt": b"12"}
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_pattern_with_folders_tells_members_of_one_name_apart(tmp_path):
+def test_pattern_with_folders_distinguishes_members_of_one_name(tmp_path):
     content = zipped([("UCI/train/X.txt", b"1"), ("UCI/test/X.txt", b"2")])
     paths = put(tmp_path, "x.zip", content)
     assert FoundFiles(paths, "test/X.txt").read() == {"X.txt": b"2"}
 
 
-def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
+def test_members_of_a_pattern_are_sorted_by_name(tmp_path):
     content = zipped([("t-2.csv", b"2"), ("t-1.csv", b"1"), ("train.csv", b"0")])
     found = FoundFiles(put(tmp_path, "x.zip", content), "t-*.csv", 2).read()
     assert list(found.items()) == [("t-1.csv", b"1"), ("t-2.csv", b"2")]
@@ -60,7 +60,7 @@ def test_members_of_a_pattern_come_in_the_order_of_their_names(tmp_path):
         ("a.txt.bz2", bz2.compress(b"12")[:-5], "cannot be read"),
     ],
 )
-def test_archives_without_the_file_and_broken_ones_are_refused(tmp_path, name, content, reason):
+def test_broken_archive_or_missing_member_is_rejected(tmp_path, name, content, reason):
     source = FoundFiles(put(tmp_path, name, content), "a.txt")
     with pytest.raises(DataError) as caught:
         source.read()
@@ -76,7 +76,7 @@ def test_archives_without_the_file_and_broken_ones_are_refused(tmp_path, name, c
         ("a.txt", bytes(1001)),
     ],
 )
-def test_a_member_above_the_bound_is_refused(tmp_path, monkeypatch, name, content):
+def test_member_above_the_size_limit_is_rejected(tmp_path, monkeypatch, name, content):
     source = FoundFiles(put(tmp_path, name, content), "a.txt")
     monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 1001)
     assert len(source.read()["a.txt"]) == 1001

@@ -139,14 +139,14 @@ def assert_one_sentence(home, address, sentence):
 @pytest.mark.parametrize(
     ("address", "sentence"), WAYS.items(), indirect=["address"], ids=[w.__name__ for w in WAYS]
 )
-def test_each_way_is_one_sentence(home, catalogue, address, sentence, monkeypatch):
+def test_each_server_failure_gives_one_sentence(home, catalogue, address, sentence, monkeypatch):
     monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 100_000)
     catalogue(letters([address], sha256(BODY)))
     assert_one_sentence(home, address, sentence)
 
 
 @pytest.mark.parametrize("address", [a_byte_at_a_time, a_head_without_end], indirect=True)
-def test_a_server_that_is_too_slow(home, catalogue, address, monkeypatch):
+def test_too_slow_server_gives_one_sentence(home, catalogue, address, monkeypatch):
     """The fault: a byte every 2 s is no silence, and such a download never ended."""
     monkeypatch.setattr(fetch, "LEAST_SECONDS", 0.02)
     catalogue(letters([address], sha256(BODY)))
@@ -154,7 +154,7 @@ def test_a_server_that_is_too_slow(home, catalogue, address, monkeypatch):
 
 
 @pytest.mark.parametrize("address", [interrupted, interrupted_in_the_head], indirect=True)
-def test_ctrl_c_ends_a_download_at_once(home, catalogue, address):
+def test_ctrl_c_stops_a_download_immediately(home, catalogue, address):
     catalogue(letters([address], sha256(BODY)))
     # A worker of pytest-xdist ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -174,7 +174,7 @@ class Bar:
         self.shown = completed
 
 
-def test_the_speed_is_that_of_each_minute():
+def test_download_speed_is_checked_for_each_minute():
     """1 kB/s on the average of the last minute, not since the beginning."""
     now = [0.0]
     bar = Bar()
@@ -200,7 +200,9 @@ def serve(handler):
     ("number", "sentence"),
     [(errno.ENOSPC, "No space left on device"), (errno.EROFS, "Read-only file system")],
 )
-def test_a_disk_that_cannot_be_written(home, catalogue, address, monkeypatch, number, sentence):
+def test_unwritable_disk_gives_one_sentence(
+    home, catalogue, address, monkeypatch, number, sentence
+):
     def refuse(*words, **keywords):
         raise OSError(number, os.strerror(number))
 

@@ -83,7 +83,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "encoding"), CASES)
-def test_blocks_give_what_one_read_gives(tmp_path, monkeypatch, name, encoding):
+def test_reading_in_blocks_equals_a_single_read(tmp_path, monkeypatch, name, encoding):
     text = "\n".join(FILES[name]) + "\n"
     if encoding == "CRLF":
         text = text.replace("\n", "\r\n")
@@ -121,7 +121,7 @@ print((memory("VmHWM") - before) / parsed.X.nbytes, parsed.X.shape[0], parsed.X.
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_large_table_takes_twice_its_matrix(tmp_path):
+def test_large_table_needs_twice_the_memory_of_its_matrix(tmp_path):
     """One read of the whole file takes five times the matrix: its text stays beside the columns."""
     X = np.random.default_rng(0).standard_normal((10_000, 20))
     lines = pd.DataFrame(X).add_prefix("c").assign(y=np.arange(len(X)) % 2).to_csv(index=False)

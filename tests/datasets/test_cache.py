@@ -61,13 +61,13 @@ EACH = pytest.mark.parametrize("parsed", [DENSE, SPARSE, TABLE], ids=["dense", "
 
 
 @EACH
-def test_what_is_kept_comes_back_and_is_read_once(parsed):
+def test_cached_data_are_returned_and_read_once(parsed):
     same(kept(parsed), parsed)
     same(cache.load_or_read(SOURCE, lambda: pytest.fail("was read again")), parsed)
     assert [path.name for path in place().parent.iterdir()] == [SOURCE]
 
 
-def test_dense_rows_come_back_as_a_read_only_map():
+def test_dense_rows_are_returned_as_a_read_only_memory_map():
     X = kept(DENSE).X
     assert isinstance(X, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
@@ -81,7 +81,7 @@ def empty(path):
 @pytest.mark.parametrize("damage", [lambda path: os.truncate(path, 20), empty, os.remove])
 @pytest.mark.parametrize("number", [0, -1])
 @EACH
-def test_a_torn_cache_is_not_used_and_made_anew(parsed, number, damage):
+def test_truncated_cache_is_discarded_and_rebuilt(parsed, number, damage):
     kept(parsed)
     damage(sorted(place().iterdir())[number])
     assert cache.find_cached(SOURCE) is None
@@ -89,13 +89,13 @@ def test_a_torn_cache_is_not_used_and_made_anew(parsed, number, damage):
     same(cache.find_cached(SOURCE), parsed)
 
 
-def test_a_place_that_cannot_be_written_is_passed_over(caplog):
+def test_unwritable_cache_folder_is_skipped(caplog):
     place().parent.write_text("a file in the way")
     same(kept(DENSE), DENSE)
     assert "cannot be written" in caplog.text
 
 
-def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeypatch):
+def test_hash_is_computed_once_while_the_file_is_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(b"12")
     first = cache.hash_content(FoundFiles((path,), "a"))
@@ -110,7 +110,7 @@ def test_a_hash_is_computed_once_while_the_file_stays_the_same(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("damage", [empty, os.remove])
-def test_a_memory_of_a_hash_that_is_gone_is_made_anew(tmp_path, damage):
+def test_deleted_hash_record_is_rebuilt(tmp_path, damage):
     path = tmp_path / "a"
     path.write_bytes(b"12")
     first = cache.hash_file(path)
@@ -120,14 +120,14 @@ def test_a_memory_of_a_hash_that_is_gone_is_made_anew(tmp_path, damage):
     assert cache.hash_file(path) == first
 
 
-def test_a_change_right_after_the_hash_is_noticed(tmp_path):
+def test_change_immediately_after_hashing_is_detected(tmp_path):
     path = tmp_path / "a"
     for content in (b"12", b"13", b"14", b"15"):
         path.write_bytes(content)
         assert cache.hash_file(path) == hashlib.sha256(content).hexdigest()
 
 
-def test_the_hash_of_several_files_depends_on_names_and_contents(tmp_path):
+def test_hash_of_several_files_depends_on_names_and_contents(tmp_path):
     def digest(files):
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
@@ -153,7 +153,7 @@ class Payload:
 
 
 @EACH
-def test_nothing_that_is_kept_is_unpickled(parsed, tmp_path):
+def test_cache_never_unpickles(parsed, tmp_path):
     """Neither what an earlier version kept nor an array of objects."""
     kept(parsed)
     ran, old = tmp_path / "ran", cache.find_user_folder() / "rows" / SOURCE
@@ -171,7 +171,7 @@ odd = st.text(st.characters(codec=None), max_size=4)
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.none() | odd, odd, st.none() | st.floats()), min_size=1))
-def test_every_table_comes_back_as_it_was(lines):
+def test_each_cached_table_is_returned_unchanged(lines):
     words, labels, numbers = zip(*lines, strict=True)
     X = pd.DataFrame(
         {
@@ -199,14 +199,14 @@ def test_every_table_comes_back_as_it_was(lines):
         pd.date_range("2024-01-01", periods=3),
     ],
 )
-def test_a_table_of_anything_else_is_not_kept(column):
+def test_table_with_other_objects_is_not_cached(column):
     parsed = replace(DENSE, X=pd.DataFrame({"x": column}))
     assert kept(parsed) is parsed
     assert not place().exists()
 
 
 @pytest.mark.parametrize("name", ["RFBENCH_CACHE", "XDG_CACHE_HOME", "HOME", "NUMBA_CACHE_DIR"])
-def test_a_cache_in_the_current_folder_is_refused(name, monkeypatch):
+def test_cache_in_the_current_folder_is_rejected(name, monkeypatch):
     for each in ("RFBENCH_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setenv(name, "here")
@@ -215,7 +215,9 @@ def test_a_cache_in_the_current_folder_is_refused(name, monkeypatch):
     assert f"{name} is the relative folder" in call("list", "samplers", code=2)
 
 
-def test_without_a_home_nothing_is_kept_in_the_current_folder(monkeypatch, tmp_path, caplog):
+def test_without_a_home_folder_nothing_is_cached_in_the_current_folder(
+    monkeypatch, tmp_path, caplog
+):
     """A container that runs as a user without an entry in its list of users has none."""
     for name in ("RFBENCH_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
         monkeypatch.setenv(name, "")

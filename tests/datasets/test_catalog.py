@@ -11,7 +11,7 @@ from rfbench.errors import DataError
 
 
 @pytest.mark.parametrize("name", catalog.list_names())
-def test_an_entry_fits_together(name):
+def test_catalogue_entry_is_consistent(name):
     entry = catalog.find_entry(name)
     known = {"files": READERS, "synthetic": PROBLEMS, "bundled": {"digits": None}}
     assert entry.reader in known[entry.kind]
@@ -35,7 +35,7 @@ def test_an_entry_fits_together(name):
         assert all(url.startswith(("https://", *old)) for url in download.urls)
 
 
-def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
+def test_suite_has_62_tables_pinned_to_a_commit():
     assert catalog.list_suites() == ["tables"]
     entries = [catalog.find_entry(name) for name in catalog.list_names("tables")]
     assert len(entries) == 62
@@ -49,13 +49,13 @@ def test_the_suite_has_sixty_two_tables_pinned_to_a_commit():
     assert sum(bool(entry.set_aside) for entry in entries) == 13
 
 
-def test_a_misspelt_field_is_refused():
+def test_misspelled_field_is_rejected():
     fields = catalog.find_entry("covtype-20k").model_dump()
     with pytest.raises(ValidationError):
         catalog.Entry.model_validate(fields | {"rowz": 3})
 
 
-def test_what_was_read_is_compared_with_the_entry():
+def test_data_are_checked_against_the_catalogue_entry():
     X, y = np.zeros((3, 108)), np.array([0, 1, 0])
     entry = catalog.find_entry("adult").model_copy(
         update={

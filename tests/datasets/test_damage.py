@@ -28,7 +28,7 @@ class TestPacked:
         return tmp_path / "p"
 
     @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
-    def test_facts_that_are_none_are_refused(self, folder, text):
+    def test_invalid_facts_are_rejected(self, folder, text):
         (folder / stored.FACTS_FILE).write_text(text)
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
@@ -45,13 +45,13 @@ class TestPacked:
             ("groups", np.ones(3)),
         ],
     )
-    def test_arrays_that_do_not_fit_are_refused(self, folder, name, array):
+    def test_arrays_of_wrong_shape_or_type_are_rejected(self, folder, name, array):
         np.save(folder / f"{name}.npy", array)
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
-    def test_a_torn_or_missing_file_is_found(self, folder, name):
+    def test_truncated_or_missing_file_is_detected(self, folder, name):
         content = (folder / name).read_bytes()
         for other in (content[:-1], content[:40], b""):
             (folder / name).write_bytes(other)
@@ -64,7 +64,7 @@ class TestPacked:
             datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy", stored.FACTS_FILE])
-    def test_the_identity_is_that_of_the_content(self, folder, name):
+    def test_identity_is_the_hash_of_the_content(self, folder, name):
         before = datasets.hash_data("d", {"path": str(folder)})
         moved = folder.rename(folder.with_name("elsewhere"))
         assert datasets.hash_data("e", {"path": str(moved)}) == before
@@ -73,12 +73,12 @@ class TestPacked:
         (moved / name).write_bytes(changed)
         assert datasets.hash_data("d", {"path": str(moved)}) != before
 
-    def test_a_folder_is_not_written_over(self, folder):
+    def test_existing_folder_is_not_overwritten(self, folder):
         with pytest.raises(OSError, match="not empty"):
             packed.write(folder, Parsed(np.ones((2, 1)), np.ones(2)))
         assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
 
-    def test_without_facts_the_target_or_the_configuration_says_the_task(self, folder):
+    def test_without_facts_the_task_comes_from_target_or_configuration(self, folder):
         (folder / stored.FACTS_FILE).unlink()
         np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
         assert own.read("d", {"path": str(folder)})[0].task == "regression"
@@ -89,7 +89,7 @@ class TestPacked:
             assert parsed.y.tolist() == ([0, 1, 0, 2] if classes else [3, 4, 3, 5])
         assert len({datasets.hash_data("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
 
-    def test_gaps_in_the_target_are_refused(self, folder):
+    def test_gaps_in_the_target_are_rejected(self, folder):
         y = np.load(folder / "y.npy").astype(float)
         y[1] = np.nan
         np.save(folder / "y.npy", y)
@@ -100,12 +100,12 @@ class TestPacked:
                 datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
-    def test_facts_that_are_no_entry_are_refused(self, folder, about):
+    def test_facts_of_wrong_form_are_rejected(self, folder, about):
         (folder / stored.FACTS_FILE).write_text(json.dumps({"about": about}))
         with pytest.raises(DataError, match="do not fit together"):
             own.read("d", {"path": str(folder)})
 
-    def test_a_value_that_is_not_finite_is_refused_when_it_is_read(self, folder):
+    def test_nonfinite_value_is_rejected_when_read(self, folder):
         np.save(folder / "X.npy", np.array([[1, 2], [3, np.nan], [5, 6], [7, 8]]))
         data = datasets.load("d", parameters={"path": str(folder)})
         with pytest.raises(DataError, match="NaN or infinite"):
@@ -116,7 +116,7 @@ class TestMemory:
     """A file that is small on disk and large in memory."""
 
     @pytest.mark.parametrize("name", ["zeros.csv.gz", *at_night("zeros.svm")])
-    def test_reading_stays_within_what_is_allowed(self, home, name, monkeypatch):
+    def test_reading_stays_within_the_memory_limit(self, home, name, monkeypatch):
         n, d = 30_000, 100
         X = np.zeros((n, d))
         if name == "zeros.svm":
@@ -131,7 +131,7 @@ class TestMemory:
             np.ones(10**7)
         assert np.ones(10**7).size == 10**7  # the limit is gone again
 
-    def test_a_run_allows_what_its_option_says(self, home, monkeypatch):
+    def test_run_uses_the_memory_limit_of_its_option(self, home, monkeypatch):
         file = home.parent / "own.svm"
         file.write_bytes(svmlight(np.ones((9, 2)), ["0", "1", "1"] * 3))
         allowed, within_limit = [], own.raise_beyond_limit

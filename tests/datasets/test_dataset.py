@@ -16,17 +16,17 @@ def letters(home, catalogue):
     return home
 
 
-def test_digits_are_those_of_scikit_learn():
+def test_digits_equal_those_of_scikit_learn():
     dataset, (X, y) = datasets.load("digits"), load_digits(return_X_y=True)
     np.testing.assert_array_equal(dataset.X, X)
     np.testing.assert_array_equal(dataset.y, y)
 
 
-def test_a_default_that_is_given_changes_no_identity():
+def test_explicit_default_does_not_change_the_identity():
     assert datasets.hash_data("sphere", {"d": 10}) == datasets.hash_data("sphere")
 
 
-def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
+def test_second_load_does_not_read_the_file(letters, monkeypatch):
     first = datasets.load("letter")
     assert (first.y.tolist(), first.X.dtype) == ([19, 8, 0], np.float64)
     monkeypatch.setitem(readers.READERS, "table", lambda *_: pytest.fail("read"))
@@ -36,13 +36,13 @@ def test_the_second_load_does_not_read_the_file(letters, monkeypatch):
     assert first.sha256 == second.sha256 == datasets.hash_data("letter")
 
 
-def test_another_reader_is_another_identity(letters, catalogue):
+def test_other_reader_gives_another_identity(letters, catalogue):
     before = datasets.hash_data("letter")
     catalogue(datasets.find_entry("letter").model_copy(update={"reader": "table2"}))
     assert datasets.hash_data("letter") != before
 
 
-def test_a_changed_file_is_read_anew(letters):
+def test_changed_file_is_read_again(letters):
     before = datasets.load("letter").sha256
     file = letters / "letter" / "letter-recognition.data"
     file.write_bytes(file.read_bytes().replace(b"T,", b"I,0").replace(b"\nI,", b"\nT,"))
@@ -51,7 +51,7 @@ def test_a_changed_file_is_read_anew(letters):
     assert after.sha256 != before
 
 
-def test_a_file_that_changed_since_the_trials_were_planned_is_refused(letters):
+def test_file_changed_after_planning_is_rejected(letters):
     planned = datasets.hash_data("letter")
     assert datasets.load("letter", sha256=planned).sha256 == planned
     with pytest.raises(DataError, match="have changed during the run"):

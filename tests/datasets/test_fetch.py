@@ -34,7 +34,7 @@ def statuses():
 
 
 class TestLookup:
-    def test_the_folder_of_the_environment_comes_first(
+    def test_folder_of_the_environment_variable_is_searched_first(
         self, home, tmp_path, monkeypatch, catalogue
     ):
         catalogue(letters())
@@ -46,7 +46,7 @@ class TestLookup:
         there.unlink()
         assert datasets.fetch("letters") == [here]
 
-    def test_a_wrong_file_there_is_an_error_even_if_a_right_one_is_elsewhere(
+    def test_wrong_file_there_is_an_error_even_if_another_folder_has_it(
         self, home, tmp_path, monkeypatch, catalogue
     ):
         catalogue(letters(member=sha256(LETTERS)))
@@ -59,12 +59,12 @@ class TestLookup:
         assert sha256(LETTERS) in str(caught.value)
         assert sha256(LETTERS + b"\n") in str(caught.value)
 
-    def test_a_variable_that_names_no_folder_is_an_error(self, home, monkeypatch):
+    def test_variable_naming_no_folder_raises_error(self, home, monkeypatch):
         monkeypatch.setenv("RFBENCH_DATA", str(home / "nowhere"))
         with pytest.raises(DataError, match="RFBENCH_DATA names"):
             datasets.is_on_disk("letter")
 
-    def test_the_data_folder_is_that_of_the_checkout_without_one_here(self, home):
+    def test_checkout_data_folder_is_used_if_there_is_none_here(self, home):
         assert datasets.find_data_folder() == home
         home.rmdir()
         checkout = os.path.dirname(os.path.dirname(datasets.__path__[0]))
@@ -79,7 +79,7 @@ class TestLookup:
             ("letters.zip", zipped([("in/letters.data", LETTERS)])),
         ],
     )
-    def test_a_file_may_be_plain_compressed_or_in_its_archive(self, home, catalogue, name, content):
+    def test_file_may_be_plain_compressed_or_archived(self, home, catalogue, name, content):
         catalogue(letters(["https://x"], sha256(LETTERS)))
         assert not datasets.is_on_disk("letters")
         put(home / "letters", name, content)
@@ -87,7 +87,7 @@ class TestLookup:
         assert statuses() == ["ok"]
         assert datasets.load("letters").y.tolist() == [0, 1]
 
-    def test_the_full_set_never_picks_up_its_part(self, home):
+    def test_full_data_set_never_uses_the_file_of_its_subset(self, home):
         put(home / "covtype", "covtype-20000.data", b"1")
         put(home / "news", "OnlineNewsPopularity-14828.csv", b"1")
         put(home / "cod-rna", "cod-rna", b"1")
@@ -104,7 +104,7 @@ class TestLookup:
             assert datasets.is_on_disk(part)
             assert not datasets.is_on_disk(whole)
 
-    def test_a_missing_file_is_named_with_its_home_and_its_place(self, home, catalogue):
+    def test_missing_file_is_reported_with_source_and_expected_location(self, home, catalogue):
         catalogue(letters(["https://one/l.zip", "https://two/l.zip"]))
         with pytest.raises(DataError) as caught:
             datasets.hash_data("letters")
@@ -117,12 +117,12 @@ class TestLookup:
         ):
             assert part in text
 
-    def test_what_needs_no_file_is_always_there(self, home):
+    def test_data_sets_without_files_are_always_available(self, home):
         for name in ("digits", "sphere"):
             assert datasets.is_on_disk(name)
             assert datasets.fetch(name) == datasets.verify(name) == []
 
-    def test_loose_files_of_a_pattern_have_to_be_complete(self, home):
+    def test_unpacked_files_of_a_pattern_must_be_complete(self, home):
         for day in range(59):
             put(home / "blogfeedback", f"blogData_test-{day:02}.csv", b"1")
         put(home / "blogfeedback", "blogData_train.csv", b"1")
@@ -132,7 +132,7 @@ class TestLookup:
 
 
 class TestVerify:
-    def test_missing_ok_and_mismatch(self, home, catalogue):
+    def test_status_is_missing_ok_or_mismatch(self, home, catalogue):
         catalogue(letters(member=sha256(LETTERS)))
         (check,) = datasets.verify("letters")
         assert (check.status, check.source, check.expected) == ("missing", None, sha256(LETTERS))
@@ -144,7 +144,7 @@ class TestVerify:
         (check,) = datasets.verify("letters")
         assert (check.status, check.sha256) == ("mismatch", sha256(b"torn"))
 
-    def test_a_file_without_known_hash_is_called_unpinned_with_its_hash(self, home, catalogue):
+    def test_file_without_known_hash_is_unpinned_and_its_hash_is_shown(self, home, catalogue):
         catalogue(letters())
         put(home / "letters", "letters.data", LETTERS)
         shown = call("data", "verify", "letters")
@@ -155,7 +155,7 @@ class TestVerify:
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         assert datasets.load("letters").sha256 != first
 
-    def test_the_hash_of_the_archive_speaks_for_its_members(self, home, catalogue):
+    def test_hash_of_the_archive_covers_its_members(self, home, catalogue):
         archive = zipped([("letters.data", LETTERS)])
         catalogue(letters(["https://x"], whole=sha256(archive)))
         put(home / "letters", "letters.zip", archive)
@@ -163,7 +163,7 @@ class TestVerify:
         put(home / "letters", "letters.zip", zipped([("letters.data", LETTERS + b"\n")]))
         assert statuses() == ["mismatch"]
 
-    def test_a_copy_written_again_is_accepted(self, home, catalogue):
+    def test_repacked_copy_is_accepted(self, home, catalogue):
         entry = letters()
         member = entry.files[0].model_copy(update={"also": (sha256(LETTERS),)})
         catalogue(entry.model_copy(update={"files": (member,)}))
@@ -172,13 +172,13 @@ class TestVerify:
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         assert statuses() == ["unpinned"]
 
-    def test_a_wrong_archive_says_what_is_in_it(self, home, catalogue):
+    def test_wrong_archive_lists_its_members(self, home, catalogue):
         catalogue(letters(["https://x"], sha256(LETTERS)))
         put(home / "letters", "letters.zip", zipped([("regression.csv", b"1"), ("notes", b"2")]))
         with pytest.raises(DataError, match="regression.csv, notes"):
             datasets.load("letters")
 
-    def test_an_unreadable_archive_is_a_mismatch(self, home, catalogue):
+    def test_unreadable_archive_is_a_mismatch(self, home, catalogue):
         catalogue(letters(["https://x"], sha256(LETTERS)))
         put(home / "letters", "letters.zip", b"no zip")
         assert statuses() == ["mismatch"]
@@ -187,7 +187,7 @@ class TestVerify:
 
 
 class TestFetch:
-    def test_a_download_lands_in_its_folder_and_nothing_else_does(self, home, site, catalogue):
+    def test_download_writes_only_into_its_folder(self, home, site, catalogue):
         archive = zipped([("letters.data", LETTERS)])
         put(site.folder, "l.zip", archive)
         catalogue(letters([f"{site.address}/l.zip"], whole=sha256(archive)))
@@ -196,12 +196,12 @@ class TestFetch:
         assert datasets.fetch("letters") == [home / "letters" / "letters.zip"]
         assert site.asked == ["/l.zip"]
 
-    def test_load_downloads_what_is_missing(self, home, site, catalogue):
+    def test_load_downloads_missing_files(self, home, site, catalogue):
         serve(site, catalogue)
         assert datasets.load("letters").X.tolist() == [[1.0] * 16, [2.0] * 16]
         assert all(agent.startswith("rfbench/") for agent in site.agents)
 
-    def test_the_next_mirror_serves_where_the_first_fails(self, home, site, catalogue):
+    def test_next_mirror_is_used_if_the_first_fails(self, home, site, catalogue):
         put(site.folder, "bad.data", LETTERS + b"\n")
         put(site.folder, "l.data", LETTERS)
         urls = [f"{site.address}/{name}" for name in ("none.data", "bad.data", "l.data")]
@@ -210,7 +210,7 @@ class TestFetch:
         assert path.read_bytes() == LETTERS
         assert len(site.asked) >= 3
 
-    def test_a_download_that_breaks_off_is_tried_again(self, home, site, catalogue, monkeypatch):
+    def test_interrupted_download_is_retried(self, home, site, catalogue, monkeypatch):
         serve(site, catalogue)
         site.cut.append(len(LETTERS) // 2)
         with pytest.raises(DataError, match="download failed"):
@@ -221,30 +221,30 @@ class TestFetch:
         assert path.read_bytes() == LETTERS
         assert len(site.asked) == 3
 
-    def test_another_archive_with_the_right_content_is_accepted(self, home, site, catalogue):
+    def test_other_archive_with_correct_content_is_accepted(self, home, site, catalogue):
         put(site.folder, "l.zip", zipped([("again/letters.data", LETTERS)]))
         catalogue(letters([f"{site.address}/l.zip"], sha256(LETTERS), whole="0" * 64))
         datasets.fetch("letters")
         assert statuses() == ["ok"]
 
-    def test_a_part_without_address_says_so(self, home):
+    def test_part_without_url_is_reported(self, home):
         with pytest.raises(DataError, match=r"covtype-20000\.data.*cannot be downloaded"):
             datasets.fetch("covtype-20k")
 
-    def test_a_folder_that_cannot_be_made_is_one_error(self, home, catalogue):
+    def test_folder_that_cannot_be_created_gives_one_error(self, home, catalogue):
         (home / "letters").write_text("a file in the way")
         catalogue(letters(["https://x"]))
         with pytest.raises(DataError, match="download failed"):
             datasets.fetch("letters")
 
-    def test_the_bar_counts_bytes(self, home, site, catalogue, capsys):
+    def test_progress_bar_counts_bytes(self, home, site, catalogue, capsys):
         serve(site, catalogue)
         datasets.fetch("letters", progress=True)
         shown = capsys.readouterr().err
         assert "letters.data" in shown
         assert f"{len(LETTERS)}/{len(LETTERS)} bytes" in shown
 
-    def test_nothing_is_printed_without_a_bar(self, home, site, catalogue, capfd):
+    def test_without_progress_bar_nothing_is_printed(self, home, site, catalogue, capfd):
         serve(site, catalogue)
         (path,) = datasets.fetch("letters")
         assert path.stat().st_mode & 0o777 == 0o644
@@ -285,7 +285,7 @@ class TestParts:
         put(path.parent, path.name, path.read_bytes() + b"\n".join(extra))
         return b"\n".join([*expected, *extra]) + b"\n"
 
-    def test_lines_of_the_parts_are_joined_without_repeats_in_order(self, home, site, catalogue):
+    def test_lines_of_the_parts_are_joined_in_order_without_duplicates(self, home, site, catalogue):
         whole = self.serve(site, self.entry(site))
         catalogue(self.entry(site, sha256(whole)))
         (path,) = datasets.fetch("buzz-14k")
@@ -297,7 +297,7 @@ class TestParts:
         assert ["Non" in each for each in site.asked] == [False, True] * 4
         assert datasets.load("buzz-14k").y.tolist() == [1, 0] * 5
 
-    def test_a_part_that_is_wrong_or_missing_leaves_nothing(self, home, site, catalogue):
+    def test_wrong_or_missing_part_leaves_no_file(self, home, site, catalogue):
         entry = self.entry(site)
         whole = self.serve(site, entry)
         catalogue(self.entry(site, sha256(whole)))

@@ -45,7 +45,7 @@ class LoaderContract:
         kwargs = {"parameters": self.parameters, "generator": np.random.default_rng(3), **kwargs}
         return datasets.load(entry.name, **kwargs)
 
-    def test_loaded_data_are_as_the_catalogue_states(self, entry: datasets.Entry) -> None:
+    def test_loaded_data_match_the_catalogue(self, entry: datasets.Entry) -> None:
         found = self.load(entry)
         assert (found.name, found.task) == (entry.name, entry.task)
         assert found.classes == tuple(entry.classes)
@@ -63,7 +63,7 @@ class LoaderContract:
         if found.groups is not None:
             assert (found.groups.dtype, found.groups.shape) == (np.int64, found.y.shape)
 
-    def test_loading_twice_gives_the_same_data(self, entry: datasets.Entry) -> None:
+    def test_loading_twice_gives_equal_data(self, entry: datasets.Entry) -> None:
         first, second = self.load(entry), self.load(entry)
         assert_array_equal(dense(first.X), dense(second.X))
         assert_array_equal(first.y, second.y)
@@ -72,7 +72,7 @@ class LoaderContract:
         assert {first.sha256, second.sha256} == {known}
         assert len(known) == 64
 
-    def test_what_it_cannot_do_is_refused(self, entry: datasets.Entry) -> None:
+    def test_unsupported_arguments_are_rejected(self, entry: datasets.Entry) -> None:
         with pytest.raises(DataError, match="parameter"):
             self.load(entry, parameters=self.wrong)
         with pytest.raises(DataError, match="parameter"):
@@ -96,7 +96,7 @@ class TestFiles(LoaderContract):
         return entry
 
     @pytest.mark.parametrize("wrong", [b"\0", None], ids=["zero", "twice"])
-    def test_a_wrong_file_is_refused_and_not_kept(
+    def test_wrong_file_is_rejected_and_not_cached(
         self, entry: datasets.Entry, home: Any, wrong: Any
     ) -> None:
         right = datasets.hash_data(entry.name)
@@ -125,18 +125,18 @@ class TestSynthetic(LoaderContract):
     def shape(self, entry: datasets.Entry) -> tuple[int, int]:
         return 25, 3
 
-    def test_the_rows_are_divided_as_asked(self, entry: datasets.Entry) -> None:
+    def test_rows_are_divided_as_requested(self, entry: datasets.Entry) -> None:
         assert self.load(entry).n_given_train == 20
 
     def test_each_parameter_is_part_of_the_identity(self, entry: datasets.Entry) -> None:
         changed = [self.parameters | {key: 4} for key in self.parameters]
         assert len({datasets.hash_data(entry.name, p) for p in (self.parameters, *changed)}) == 4
 
-    def test_a_generator_is_asked_for(self, entry: datasets.Entry) -> None:
+    def test_missing_random_generator_is_rejected(self, entry: datasets.Entry) -> None:
         with pytest.raises(DataError, match="generator"):
             self.load(entry, generator=None)
 
 
-def test_no_two_have_one_identity(home: Any) -> None:
+def test_identities_of_all_data_sets_differ(home: Any) -> None:
     names = NAMES["bundled"] + NAMES["synthetic"]
     assert len({datasets.hash_data(name) for name in names}) == len(names)

@@ -71,7 +71,7 @@ def refused(read, *arguments, match, **parameters):
 
 
 class TestColumns:
-    def test_words_stay_a_table_and_what_becomes_of_it_is_said(self, put):
+    def test_words_stay_in_a_table_and_their_encoding_is_reported(self, put):
         entry, parsed, _ = put(frame(), target="price")
         assert_frame_equal(parsed.X, expected_table(frame()), check_dtype=False)
         assert_array_equal(parsed.y, frame()["price"])
@@ -79,13 +79,13 @@ class TestColumns:
         assert "town (3)" in entry.note
         assert entry.preparation == 2
 
-    def test_rows_of_numbers_are_an_array(self, put):
+    def test_numeric_rows_become_an_array(self, put):
         entry, parsed, _ = put(frame(yes=[True, False] * (N // 2)), target="price", drop="town")
         number = np.arange(N)
         assert_array_equal(parsed.X, np.column_stack([number + 0.5, number % 5, number % 2 == 0]))
         assert entry.preparation == 0
 
-    def test_columns_apart_are_no_features(self, put):
+    def test_group_and_split_columns_are_not_features(self, put):
         table = frame(who=np.arange(N) // 4, part=["test", "train"] * (N // 2), day="x")
         entry, parsed, _ = put(
             table, target="price", groups="who", part="part", drop=["day", "town", 1]
@@ -98,11 +98,11 @@ class TestColumns:
         assert parsed.n_given_train == entry.train_rows == N // 2
 
     @pytest.mark.parametrize("key", ["target", "drop", "groups", "part"])
-    def test_a_wrong_name_brings_the_nearest(self, put, key):
+    def test_wrong_column_name_suggests_the_nearest(self, put, key):
         parameters = {"target": "price", key: "aera"}
         refused(put, frame(), match=f"Did you mean 'area'.*`{key}`", **parameters)
 
-    def test_constant_and_empty_columns_are_left_out_and_it_is_said(self, put):
+    def test_constant_and_empty_columns_are_dropped_and_reported(self, put):
         table = frame(one=3, country="DE", nothing=None)
         entry, *_ = put(table, target="price")
         assert entry.columns == 5
@@ -122,7 +122,7 @@ class TestColumns:
             ([None, *range(N - 1)], r"Missing values.*odd \(1\)"),
         ],
     )
-    def test_any_column_is_taken_and_it_is_said(self, put, column, note):
+    def test_unusual_columns_are_accepted_and_reported(self, put, column, note):
         entry, *_ = put(frame(odd=column), target="price")
         assert re.search(note, entry.note)
         data = datasets.load(
@@ -134,7 +134,7 @@ class TestColumns:
         assert np.isfinite(prepared.X_test).all()
 
     @pytest.mark.parametrize("name", ["id", "Unnamed: 0", "customerId"])
-    def test_numbers_of_rows_are_left_out_and_it_is_said(self, put, name):
+    def test_row_number_column_is_dropped_and_reported(self, put, name):
         entry, *_ = put(frame(**{name: np.arange(N) + 7}), target="price", drop="town")
         assert (entry.columns, entry.preparation) == (2, 2)
         assert name in entry.note
@@ -142,18 +142,18 @@ class TestColumns:
     @pytest.mark.parametrize(
         "day", [datetime.date(2020, 1, 2), pd.Timestamp("2020-01-02"), datetime.time(12)]
     )
-    def test_dates_of_a_frame_come_back_as_dates(self, day):
+    def test_dates_of_a_frame_remain_dates(self, day):
         later = {"hour": 5} if isinstance(day, datetime.time) else {"day": 5}
         days = [day, *[day.replace(**later)] * (N - 1)]
         parsed = columns.parse_columns("d", frame(day=days), None, target="price")
         assert Preparation().fit(parsed.X).kinds_["day"] == "date"
 
-    def test_words_that_look_like_numbers_stay_words_if_they_are_categories(self):
+    def test_categorical_words_that_look_like_numbers_remain_words(self):
         table = frame(code=pd.Categorical(["1", "2", "3", "4"] * (N // 4)))
         parsed = columns.parse_columns("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
 
-    def test_many_columns_are_read_and_errors_about_them_are_short(self):
+    def test_many_columns_are_read_with_short_error_messages(self):
         d = 40_000 if NIGHTLY else 1_000
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, d)))
         parsed = columns.parse_columns("d", table, pd.Series([0, 1, 0, 1]))
@@ -162,7 +162,7 @@ class TestColumns:
 
 
 class TestTarget:
-    def test_a_row_without_target_is_left_out(self, put):
+    def test_row_without_target_is_left_out(self, put):
         entry, parsed, _ = put(frame(price=[np.nan, *range(1, N)]), target="price")
         assert parsed.X.shape[0] == N - 1
         assert "1 rows with missing values are left out: the target (1)" in entry.note
@@ -179,7 +179,7 @@ class TestTarget:
             ([True, False] * (N // 2), "binary"),
         ],
     )
-    def test_the_task_is_guessed_and_said(self, put, values, task):
+    def test_task_is_inferred_and_reported(self, put, values, task):
         entry, parsed, _ = put(frame(price=values), target="price")
         assert entry.task == task
         assert "by its target" in entry.note
@@ -202,7 +202,7 @@ class TestTarget:
             (28, 4000, "regression"),  # rings of abalones
         ],
     )
-    def test_a_few_whole_numbers_are_taken_by_a_rule_that_is_said(self, different, rows, task):
+    def test_target_of_few_integers_follows_a_reported_rule(self, different, rows, task):
         y = pd.Series(np.arange(rows) % different * 3.0 - 6, name="grade")
         X = pd.DataFrame({"a": np.arange(rows) % 13})
         about = columns.parse_columns("d", X, y).about
@@ -214,7 +214,7 @@ class TestTarget:
             f"Target grade: {different} different whole numbers, read as {taken} (--task {other})."
         )
 
-    def test_nothing_is_assumed_if_the_task_is_given_or_the_target_tells_it(self):
+    def test_nothing_is_inferred_if_task_or_target_is_unambiguous(self):
         X = pd.DataFrame({"a": np.arange(120) % 13})
         for task in ("classification", "regression"):
             note = columns.parse_columns("d", X, X["a"] % 5, task=task).about["note"]
@@ -233,11 +233,11 @@ class TestTarget:
             (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*run does not guess"),
         ],
     )
-    def test_what_cannot_be_a_target_is_refused(self, put, values, task, match):
+    def test_invalid_target_is_rejected(self, put, values, task, match):
         parameters = {"task": task} if task else {}
         refused(put, frame(price=values), target="price", match=match, **parameters)
 
-    def test_twenty_thousand_labels_are_no_classes(self):
+    def test_twenty_thousand_labels_are_not_classes(self):
         who = pd.Series([f"u{i % 20_000}" for i in range(60_000)])
         refused(columns.parse_columns, "d", who.to_frame("x"), who, match="20,000 different labels")
 
@@ -246,7 +246,7 @@ class TestFiles:
     def csv(self, **options):
         return frame().to_csv(index=False, **options)
 
-    def test_each_way_to_write_a_table(self, put, tmp_path):
+    def test_all_file_formats_give_the_same_table(self, put, tmp_path):
         _, expected, _ = put(frame(), target="price")
         packed = gzip.compress(self.csv().encode())
         for content, name, more in [
@@ -266,7 +266,7 @@ class TestFiles:
             assert_array_equal(found.X, expected.X)
             assert_array_equal(found.y, expected.y)
 
-    def test_arrays(self, put):
+    def test_array_files_are_read(self, put):
         X, y = np.arange(60.0).reshape(20, 3), np.arange(20) % 2
         stream = io.BytesIO()
         np.savez(stream, X=X, y=y)
@@ -278,7 +278,7 @@ class TestFiles:
         assert_array_equal(put(stream.getvalue(), "a.npy", target=0)[1].y, X[:, 0])
 
     @pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.libsvm", "a"])
-    def test_svmlight_stays_sparse_where_it_is(self, put, name):
+    def test_sparse_svmlight_data_stay_sparse(self, put, name):
         lines = "".join(f"{i % 2} {1 + i % 7}:{i + 1}.5 9:1\n" for i in range(20))
         entry, parsed, _ = put(lines, name)
         assert (entry.sparse, parsed.X.shape) == (True, (20, 9))
@@ -287,7 +287,7 @@ class TestFiles:
         entry, parsed, _ = put("1 1:1 2:2\n0 1:2 2:3\n" * 3, name)
         assert (entry.sparse, parsed.X.tolist()[:2]) == (False, [[1, 2], [2, 3]])
 
-    def test_arff(self, put):
+    def test_arff_file_is_read(self, put):
         head = "@relation x\n@attribute a numeric\n@attribute c {red,blue}\n@attribute y {0,1}\n"
         rows = "".join(f"{i},{'red' if i % 3 else 'blue'},{i % 2}\n" for i in range(9))
         entry, parsed, _ = put(f"{head}@data\n{rows}", "a.arff", target="y")
@@ -297,7 +297,7 @@ class TestFiles:
         assert_array_equal(table["c"] == "red", number % 3 > 0)
         assert (entry.task, parsed.y.tolist()) == ("binary", (number % 2).tolist())
 
-    def test_an_attribute_of_arff_without_any_value(self):
+    def test_arff_attribute_without_values_is_read(self):
         head = "@relation x\n@attribute a {red,blue}\n@attribute b {red,blue}\n@data\n"
         table, _ = read_arff(head + "?,red\n?,?\n")
         assert table["a"].isna().all()
@@ -307,7 +307,7 @@ class TestFiles:
     @pytest.mark.parametrize("form", [
         {}, {"town": "category"}, {"rooms": "Int16", "area": "float32[pyarrow]"},
     ])  # fmt: skip
-    def test_parquet_is_what_the_csv_is(self, put, form):
+    def test_parquet_equals_csv(self, put, form):
         _, expected, _ = put(frame(), target="price")
         content = frame().astype(form).to_parquet()
         _, found, _ = put(content, "p.parquet", target="price")
@@ -317,12 +317,12 @@ class TestFiles:
         odd = frame(day=pd.Timestamp("2020-01-02"), area=pd.array([None, *range(1, N)], "Int64"))
         assert "odd" not in put(odd.to_parquet(), "p.pq", target="price")[0].note
 
-    def test_without_pyarrow_it_says_what_to_install(self, put, monkeypatch):
+    def test_missing_pyarrow_error_names_the_package_to_install(self, put, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         monkeypatch.setitem(sys.modules, "fastparquet", None)
         refused(put, b"PAR1", "p.parquet", target="price", match="pyarrow")
 
-    def test_a_target_beside_one_that_stands_apart_is_refused(self, put):
+    def test_target_option_is_rejected_if_the_file_has_a_separate_target(self, put):
         stream = io.BytesIO()
         np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
         refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is separate from")
@@ -349,10 +349,10 @@ class TestFiles:
             ("@attribute a real\n@attribute x real\n@data\n1,", "a.arff", "cannot be read"),
         ],
     )
-    def test_a_broken_file_is_answered(self, put, content, name, match):
+    def test_broken_file_gives_an_error_message(self, put, content, name, match):
         refused(put, content, name, target="x", match=match)
 
-    def test_a_missing_file_brings_the_nearest_name(self, put, tmp_path):
+    def test_missing_file_suggests_the_nearest_name(self, put, tmp_path):
         put(frame(), target="price")
         with pytest.raises(DataError, match=r"Did you mean 'prices\.csv'"):
             files.find("price.csv", tmp_path / "mine")
@@ -374,7 +374,7 @@ class TestFiles:
 
 
 class TestIdentity:
-    def test_identity_of_own_data_is_the_content_and_not_the_path(self, put):
+    def test_identity_of_user_data_is_the_content_not_the_path(self, put):
         *_, first = put(frame(), target="price")
         *_, moved = put(frame(), "other.csv", target="price")
         *_, changed = put(frame(area=np.arange(N) + 0.25), target="price")
@@ -388,21 +388,21 @@ class TestIdentity:
         assert first == moved == packed == in_zip
         assert len({first, changed, otherwise}) == 3
 
-    def test_the_same_bytes_in_another_format_are_other_data(self, put):
+    def test_same_bytes_in_another_format_are_different_data(self, put):
         content = "1 1:2 3:4\n0 2:1\n1 1:1\n0 3:1\n"
         svm = put(content, "a.svm")[2]
         assert own.hash_data({"file": "a.svm"}, put.folder) == svm
         with pytest.raises(DataError):
             put(content, "a.csv", target=0)
 
-    def test_rows_that_were_read_are_found_again(self, put, monkeypatch):
+    def test_parsed_rows_are_cached(self, put, monkeypatch):
         first = put(frame(), target="price")
         monkeypatch.setattr(columns, "parse_columns", None)  # would fail if it were called
         entry, parsed, sha256 = put(frame(), target="price")
         assert (entry, sha256) == (first[0], first[2])
         assert_array_equal(parsed.X, first[1].X)
 
-    def test_a_change_that_keeps_size_and_time_is_noticed(self, put):
+    def test_change_that_keeps_size_and_time_is_detected(self, put):
         put("a,y\n1,2\n3,4\n5,9\n", target="y")
         path = put.folder / "prices.csv"
         was = path.stat()
@@ -444,12 +444,12 @@ class TestFunctions:
     @pytest.mark.parametrize(
         ("kind", "more"), [("pair", {}), ("bunch", {}), ("column", {}), ("frame", {"target": "y"})]
     )
-    def test_each_thing_it_may_return(self, call, kind, more):
+    def test_each_allowed_return_type_is_accepted(self, call, kind, more):
         entry, parsed, sha256 = call(kind=kind, **more)
         assert_array_equal(parsed.X, np.random.default_rng(0).normal(size=(20, 3)))
         assert (entry.task, parsed.y.tolist(), len(sha256)) == ("binary", [0, 1] * 10, 64)
 
-    def test_identity_of_a_functions_data_is_its_rows_and_it_is_called_once(self, call, tmp_path):
+    def test_identity_of_function_data_is_their_rows_and_it_is_called_once(self, call, tmp_path):
         from rfbench import plugins
 
         first = call(n=22)[2]
@@ -468,13 +468,13 @@ class TestFunctions:
             ({"function": "nothing"}, "cannot be imported"),
         ],
     )
-    def test_what_is_no_data_set_is_answered(self, call, parameters, match):
+    def test_invalid_return_value_is_rejected(self, call, parameters, match):
         with pytest.raises(RfbenchError, match=match):
             call(**parameters)
 
 
 class TestFetchers:
-    def test_what_comes_with_scikit_learn(self, home):
+    def test_scikit_learn_data_sets_are_available(self, home):
         entry, parsed, _ = own.read("d", {"sklearn": "wine"})
         assert_array_equal(parsed.X, load_wine().data)
         assert (entry.task, list(entry.classes)) == ("multiclass", list(load_wine().target_names))
@@ -482,7 +482,7 @@ class TestFetchers:
         with pytest.raises(DataError, match="Did you mean 'wine'"):
             own.read("d", {"sklearn": "wines"})
 
-    def test_openml_is_kept_and_known_by_its_rows(self, home, monkeypatch):
+    def test_openml_data_are_cached_and_identified_by_their_rows(self, home, monkeypatch):
         asked = []
 
         def fetch(**words):
@@ -498,7 +498,7 @@ class TestFetchers:
         assert [words["data_id"] for words in asked] == [44136]
         assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
 
-    def test_without_a_network_it_says_what_to_do(self, home, monkeypatch):
+    def test_missing_network_error_says_what_to_do(self, home, monkeypatch):
         def fetch(**words):
             raise OSError("no route to host")
 

@@ -42,7 +42,7 @@ def columns_of(preparation, X):
 
 
 class TestColumns:
-    def test_numbers_stay_and_gaps_take_the_mean_and_an_indicator(self):
+    def test_numbers_are_unchanged_and_gaps_get_mean_and_indicator(self):
         table = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.inf], "b": [4, 5, 6, 7]})
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(table))
@@ -52,7 +52,7 @@ class TestColumns:
         assert Note("a", "gaps", 2) in preparation.notes_
         assert Note("a", "not numbers", 1) in preparation.notes_
 
-    def test_words_become_their_indicators_and_two_words_one_column(self):
+    def test_words_are_one_hot_encoded_and_binary_words_use_one_column(self):
         table = pd.DataFrame({"town": ["Ulm", "Kiel", None, "Bonn"] * 5, "sex": ["m", "f"] * 10})
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(table))
@@ -62,7 +62,7 @@ class TestColumns:
         assert_array_equal(X["sex=m"], table["sex"] == "m")
         assert len(X) == 5
 
-    def test_a_date_becomes_days_month_weekday_and_hour(self):
+    def test_date_is_expanded_into_days_month_weekday_and_hour(self):
         moments = [datetime.datetime(2000, 1, 1, 6), datetime.datetime(2024, 2, 29, 18, 30)]
         X = Preparation().fit_transform(pd.DataFrame({"day": pd.Series(moments)}))
         days = (datetime.date(2024, 2, 29) - datetime.date(2000, 1, 1)).days
@@ -79,13 +79,13 @@ class TestColumns:
             pd.to_datetime(["2024-02-01", "2024-03-13"]).tz_localize("UTC"),
         ],
     )
-    def test_each_way_to_write_a_date(self, day):
+    def test_each_date_format_is_parsed(self, day):
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(pd.DataFrame({"d": pd.Series(day)})))
         assert_array_equal(X["d month"], [2, 3])
         assert np.diff(X["d days"]) == [41]
 
-    def test_the_way_to_write_a_date_is_that_of_the_training_rows(self):
+    def test_date_format_of_the_training_rows_is_used(self):
         preparation = Preparation().fit(pd.DataFrame({"d": ["1/2/2024", "13/3/2024"]}))
         X = columns_of(preparation, preparation.transform(pd.DataFrame({"d": ["5/6/2024"]})))
         assert_array_equal(X["d month"], [6])
@@ -100,10 +100,10 @@ class TestColumns:
             (["1,234.5", "-2"], [1234.5, -2]),
         ],
     )
-    def test_numbers_written_as_text(self, text, numbers):
+    def test_numbers_written_as_text_are_parsed(self, text, numbers):
         assert_array_equal(Preparation().fit_transform(pd.DataFrame({"a": text}))[:, 0], numbers)
 
-    def test_what_names_rows_or_is_constant_is_left_out_and_said(self):
+    def test_identifier_and_constant_columns_are_dropped_and_reported(self):
         table = a_table().assign(one="x", nothing=None, code=[f"K{i}" for i in range(N)])
         preparation = Preparation().fit(table)
         reasons = {note.column: note.done for note in preparation.notes_ if not note.detail}
@@ -118,7 +118,7 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("name", "values"), [("id", [1, 1, 2]), ("width", [1, 2, 3]), ("paid", [4, 5, 6])]
     )
-    def test_numbers_that_only_look_like_identifiers_stay(self, name, values):
+    def test_numbers_that_resemble_identifiers_are_kept(self, name, values):
         preparation = Preparation().fit(pd.DataFrame({name: values}))
         assert preparation.kinds_ == {name: "number"}
 
@@ -131,19 +131,19 @@ class TestColumns:
         X = columns_of(preparation, preparation.fit_transform(many))
         assert (len(X), X["w=other"].sum()) == (255, 46 * 20)
 
-    def test_nothing_to_learn_from_is_an_error_that_says_why(self):
+    def test_table_without_usable_columns_raises_an_explained_error(self):
         with pytest.raises(DataError, match="No column remains.*constant: a"):
             Preparation().fit(pd.DataFrame({"a": [1, 1]}))
         with pytest.raises(DataError, match="two columns 'a'"):
             Preparation().fit(pd.DataFrame([[1, 2]], columns=["a", " a"]))
 
-    def test_an_array_is_a_table(self):
+    def test_array_is_accepted_as_a_table(self):
         X = np.random.default_rng(0).normal(size=(20, 3))
         assert_array_equal(Preparation().fit_transform(X), X)
 
 
 class TestPrediction:
-    def test_unchanged_rows_stay_the_same_whatever_else_is_in_the_file(self):
+    def test_encoding_of_a_row_does_not_depend_on_other_rows_of_the_file(self):
         table = a_table()
         preparation = Preparation().fit(table)
         expected = preparation.transform(table)
@@ -155,7 +155,7 @@ class TestPrediction:
         as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)), **EXACT)
         assert_array_equal(preparation.transform(as_file), expected)
 
-    def test_what_training_rows_lack_is_their_mean_and_is_said(self):
+    def test_missing_columns_and_unseen_words_get_the_mean_and_are_reported(self):
         table = a_table()
         preparation = Preparation()
         X = preparation.fit_transform(table)
@@ -168,7 +168,7 @@ class TestPrediction:
         assert different.extra_columns == ("extra",)
         assert different.unseen_words == {"town": {"Wien": N}}
 
-    def test_a_gap_of_known_columns_is_what_it_was_in_training(self):
+    def test_gap_in_a_known_column_is_encoded_as_in_training(self):
         table = a_table()
         preparation = Preparation().fit(table)
         Z = columns_of(preparation, preparation.transform(table.drop(columns=["area", "town"])))
@@ -176,7 +176,7 @@ class TestPrediction:
         assert_array_equal(Z["town=missing"], 1)
         assert_array_equal(Z["town=Kiel"], 0)
 
-    def test_rare_words_take_in_new_ones(self):
+    def test_unseen_words_are_encoded_as_rare_words(self):
         table = pd.DataFrame({"w": ["a"] * 1500 + ["b"] * 10 + ["c"] * 9 + ["d"]})
         preparation = Preparation().fit(table)
         new = pd.DataFrame({"w": ["e", "c", None]})
@@ -186,7 +186,7 @@ class TestPrediction:
         assert preparation.differences(new).unseen_words == {"w": {"e": 1}}
         assert preparation.differences(new).new_gaps == {"w": 1}
 
-    def test_other_types_are_gaps_and_are_said(self):
+    def test_values_of_another_type_are_gaps_and_are_reported(self):
         table = a_table().assign(area=np.arange(N) * 1.0)
         preparation = Preparation().fit(table)
         new = table.assign(area="much", sold="soon", town=3)
@@ -196,14 +196,14 @@ class TestPrediction:
         assert_allclose(columns_of(preparation, preparation.transform(new))["area"], (N - 1) / 2)
         assert not preparation.differences(table)
 
-    def test_numbers_are_the_words_that_they_were(self):
+    def test_numeric_words_match_those_of_training(self):
         preparation = Preparation().fit(pd.DataFrame({"zip": ["1A", "1B", "2A", "3"] * 5}))
         new = pd.DataFrame({"zip": [3, np.nan]})
         assert columns_of(preparation, preparation.transform(new))["zip=3"][0] == 1
 
 
 class TestTransformer:
-    def test_preparation_is_cloned_and_pickled_and_deterministic(self, tmp_path):
+    def test_preparation_can_be_cloned_and_pickled_and_is_deterministic(self, tmp_path):
         table = a_table()
         preparation = Preparation()
         X = preparation.fit_transform(table)
@@ -213,14 +213,14 @@ class TestTransformer:
         assert_array_equal(again.transform(table), X)
         assert (again.notes_, again.kinds_) == (preparation.notes_, preparation.kinds_)
 
-    def test_preparation_is_the_first_step_of_a_pipeline(self):
+    def test_preparation_can_be_the_first_step_of_a_pipeline(self):
         table = a_table()
         y = table["area"].fillna(0) + (table["town"] == "Kiel")
         model = make_pipeline(Preparation(), Ridge(0.1)).fit(table, y)
         X = Preparation().fit_transform(table)
         assert_allclose(model.predict(table), Ridge(0.1).fit(X, y).predict(X))
 
-    def test_the_rows_have_no_order(self):
+    def test_row_order_does_not_matter(self):
         table = a_table()
         order = np.random.default_rng(0).permutation(N)
         straight, mixed = Preparation().fit(table), Preparation().fit(table.iloc[order])
@@ -232,7 +232,7 @@ ISO, DAY_FIRST, MONTH_FIRST = "%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"
 
 @pytest.mark.parametrize("then", [ISO, DAY_FIRST, MONTH_FIRST, "%Y-%m-%dT%H:%M"])
 @pytest.mark.parametrize("now", [ISO, DAY_FIRST, MONTH_FIRST])
-def test_dates_of_another_notation_are_the_same_days(then, now):
+def test_dates_in_another_notation_are_the_same_days(then, now):
     days = pd.date_range("2023-01-01", periods=90)
     fitted = Preparation().fit(
         pd.DataFrame({"day": days.strftime(then), "a": np.arange(90.0) ** 2})
@@ -247,7 +247,7 @@ def test_dates_of_another_notation_are_the_same_days(then, now):
     assert not fitted.differences(new).other_types
 
 
-def test_dates_that_could_be_either_are_as_in_training():
+def test_ambiguous_dates_are_read_as_in_training():
     days = pd.date_range("2023-01-01", periods=90)
     table = pd.DataFrame({"day": days.strftime("%d/%m/%Y"), "a": np.arange(90.0) ** 2})
     fitted = Preparation().fit(table)

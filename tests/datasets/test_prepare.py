@@ -55,7 +55,7 @@ SCALED = {  # constant columns become 0; only those called all look at the test 
 }
 
 
-def test_standard_all_takes_the_moments_of_all_rows_and_the_largest_of_those_that_train():
+def test_standard_all_uses_moments_of_all_rows_and_maxima_of_training_rows():
     X = rng().standard_normal((30, 4)) * [1, 5, 9, 0]
     data = dataset(X, np.arange(30) % 2, n_train=20)
     prepared = given_split(data, scaling="standard-all/max")
@@ -64,12 +64,12 @@ def test_standard_all_takes_the_moments_of_all_rows_and_the_largest_of_those_tha
     np.testing.assert_allclose(both, Z / Z[:20].max(), rtol=1e-12, atol=1e-15)
 
 
-def test_no_rows_are_divided_by_a_largest_value_of_0():
+def test_rows_are_not_divided_by_a_maximum_of_zero():
     with pytest.raises(DataError, match="largest value"):
         given_split(dataset(X=-np.ones((5, 2))), scaling="/max")
 
 
-def test_clipped_all_is_numpys_over_all_rows_and_for_the_target_too():
+def test_clipped_all_equals_numpy_over_all_rows_and_the_target():
     X = rng().standard_t(2, size=(60, 3))
     data = dataset(X, X[:, 0], task="regression", n_train=40, classes=())
     expected = np.clip((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-5), -3, 3)
@@ -83,7 +83,7 @@ def test_clipped_all_is_numpys_over_all_rows_and_for_the_target_too():
 
 class TestScaling:
     @pytest.mark.parametrize("scaling", SCALED)
-    def test_rows_by_hand_and_those_of_the_data_stay(self, scaling):
+    def test_scaled_rows_equal_manual_computation_and_input_is_unchanged(self, scaling):
         data = dataset()
         prepared = given_split(data, scaling=scaling)
         (train, test), rtol = SCALED[scaling], 0 if scaling == "none" else 1e-7
@@ -94,7 +94,7 @@ class TestScaling:
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     @pytest.mark.parametrize("scaling", ["standard", "minmax"])
-    def test_a_constant_column_is_known_in_spite_of_rounding(self, scaling, dtype):
+    def test_constant_column_is_detected_despite_rounding(self, scaling, dtype):
         X = np.full((12, 1), 0.1)
         X[11] = 0.2
         data = dataset(X, np.arange(12) % 2, n_train=11)
@@ -102,14 +102,14 @@ class TestScaling:
         np.testing.assert_array_equal(prepared.X_train, 0)
         np.testing.assert_array_equal(prepared.X_test, 0)
 
-    def test_row_standard_treats_each_row_by_itself(self):
+    def test_row_standard_scales_each_row_separately(self):
         X = np.array([[1.0, 2, 3], [5, 5, 5], [-2, 0, 2], [10, 20, 30], [0, 0, 1]])
         prepared = given_split(dataset(X), scaling="row-standard")
         np.testing.assert_allclose(prepared.X_train, [[-1, 0, 1], [0, 0, 0], [-1, 0, 1]])
         np.testing.assert_allclose(prepared.X_test[0], [-1, 0, 1])
         np.testing.assert_allclose(prepared.X_test[1], np.array([-1, -1, 2]) / np.sqrt(3))
 
-    def test_255_divides(self):
+    def test_scaling_255_divides_by_255(self):
         X = np.array([[0, 255], [51, 102], [1, 2], [3, 4], [5, 6]], np.uint8)
         prepared = given_split(dataset(X), scaling="/255")
         np.testing.assert_allclose(prepared.X_train, X[:3] / 255)
@@ -126,7 +126,7 @@ class TestScaling:
         np.testing.assert_allclose(single.X_train, double.X_train, atol=1e-6)
         np.testing.assert_allclose(single.X_test, double.X_test, atol=1e-6)
 
-    def test_a_value_too_large_for_float32_is_refused(self):
+    def test_value_too_large_for_float32_is_rejected(self):
         X = np.full((5, 2), 1e300)
         with pytest.raises(DataError, match="too large"):
             given_split(dataset(X), dtype="float32")
@@ -134,7 +134,7 @@ class TestScaling:
     @pytest.mark.parametrize(
         ("scaling", "scaler"), [("rank", RankScaler), ("robust", SmoothClipScaler)]
     )
-    def test_bounded_scalings_learn_from_the_training_rows(self, scaling, scaler):
+    def test_bounded_scalings_are_fitted_on_training_rows(self, scaling, scaler):
         X = np.random.default_rng(0).normal(size=(30, 3)) ** 3
         prepared = given_split(dataset(X, np.arange(30) % 2, n_train=20), scaling=scaling)
         assert_allclose(prepared.X_train, scaler().fit_transform(X[:20]))
@@ -158,7 +158,7 @@ class TestScaling:
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     @pytest.mark.parametrize("scaling", ["standard", "minmax"])
-    def test_a_column_that_hardly_varies_in_training_stays_finite(self, scaling, dtype):
+    def test_column_nearly_constant_in_training_stays_finite(self, scaling, dtype):
         X = np.zeros((12, 2))
         X[0, 0] = {"float32": 2.6e-36, "float64": 1e-310}[dtype]
         X[11] = 1e6, 3
@@ -168,7 +168,7 @@ class TestScaling:
         assert np.isfinite(prepared.X_train).all()
         assert np.isfinite(prepared.X_test).all()
 
-    def test_more_rows_than_a_block_are_scaled_alike(self):
+    def test_rows_beyond_one_block_are_scaled_identically(self):
         X = rng(3).normal(5, 2, (10_000, 3))
         data = dataset(X, np.arange(10_000) % 2, n_train=9_000)
         prepared = given_split(data, scaling="standard")
@@ -176,7 +176,7 @@ class TestScaling:
         np.testing.assert_allclose(prepared.X_train, (X[:9_000] - mean) / sd, atol=1e-12)
         np.testing.assert_allclose(prepared.X_test, (X[9_000:] - mean) / sd, atol=1e-12)
 
-    def test_statistics_of_single_precision_rows_are_taken_in_double(self):
+    def test_statistics_of_float32_rows_are_computed_in_float64(self):
         X = (1e4 + rng(3).normal(size=(5_000, 1))).astype(np.float32)
         data = dataset(X, np.arange(5_000) % 2, n_train=4_000)
         prepared = given_split(data, scaling="standard", dtype="float32")
@@ -189,7 +189,7 @@ class TestSparse:
 
     @pytest.mark.parametrize(("scaling", "factor"), [("none", 1), ("/255", 255)])
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
-    def test_rows_stay_sparse(self, scaling, factor, dtype):
+    def test_sparse_rows_stay_sparse(self, scaling, factor, dtype):
         prepared = given_split(dataset(self.X), scaling=scaling, dtype=dtype)
         assert isinstance(prepared.X_train, sparse.csr_array)
         assert prepared.X_train.dtype == dtype
@@ -198,41 +198,41 @@ class TestSparse:
         np.testing.assert_array_equal(self.X.toarray(), np.vstack([TRAIN, TEST]))
 
     @pytest.mark.parametrize("scaling", ["standard", "minmax", "row-standard", "rank", "robust"])
-    def test_what_would_fill_the_zeros_is_refused(self, scaling):
+    def test_scaling_that_would_densify_is_rejected(self, scaling):
         with pytest.raises(DataError, match="Use the scaling 'none'"):
             given_split(dataset(self.X), scaling=scaling)
 
 
 class TestTarget:
-    def test_classes_stay_codes(self):
+    def test_class_codes_are_unchanged(self):
         data = dataset(y=[2, 0, 1, 1, 2], task="multiclass", classes=("a", "b", "c"))
         prepared = given_split(data)
         assert prepared.y_train.tolist() == [2, 0, 1]
         assert prepared.y_test.tolist() == [1, 2]
 
-    def test_range_maps_the_training_range(self):
+    def test_range_scaling_maps_the_training_range_to_plus_minus_one(self):
         prepared = given_split(regression([10, 20, 15, 25, 5]), target="range")
         assert prepared.y_train.tolist() == [-1, 1, 0]
         assert prepared.y_test.tolist() == [2, -2]
 
-    def test_standard_uses_the_training_rows_only(self):
+    def test_standard_scaling_uses_only_training_rows(self):
         prepared = given_split(regression([1, 3, 2, 5, 100]), target="standard")
         sd = np.sqrt(2 / 3)
         np.testing.assert_allclose(prepared.y_train, np.array([-1, 1, 0]) / sd)
         np.testing.assert_allclose(prepared.y_test, np.array([3, 98]) / sd)
 
-    def test_raw_leaves_the_target(self):
+    def test_raw_leaves_the_target_unchanged(self):
         prepared = given_split(regression([4, 4, 4, 5, 6]), target="raw")
         assert prepared.y_train.tolist() == [4, 4, 4]
         assert prepared.y_test.tolist() == [5, 6]
 
     @pytest.mark.parametrize("target", ["range", "standard"])
-    def test_a_constant_target_is_refused(self, target):
+    def test_constant_target_is_rejected(self, target):
         with pytest.raises(DataError, match="constant"):
             given_split(regression([4, 4, 4, 5, 6]), target=target)
 
     @pytest.mark.parametrize("place", [1, 4])
-    def test_a_target_that_is_not_finite_is_refused(self, place):
+    def test_nonfinite_target_is_rejected(self, place):
         y = np.arange(5.0)
         y[place] = np.nan
         with pytest.raises(DataError, match="target of d has NaN"):
@@ -242,7 +242,7 @@ class TestTarget:
         ("y", "classes", "missing"),
         [([0, 0, 0, 1, 1], ("a", "b"), "b"), ([0, 1, 0, 2, 1], ("a", "b", "c"), "c")],
     )
-    def test_a_class_without_training_row_is_refused(self, y, classes, missing):
+    def test_class_without_training_rows_is_rejected(self, y, classes, missing):
         task = "binary" if len(classes) == 2 else "multiclass"
         with pytest.raises(
             DataError, match=f"Class '{missing}' of d has no rows in the training set"
@@ -251,7 +251,7 @@ class TestTarget:
 
 
 class TestRows:
-    def test_rows_and_targets_belong_together(self):
+    def test_rows_and_targets_stay_aligned(self):
         X = np.arange(40.0).reshape(20, 2)
         data = dataset(X, X[:, 0] * 3, task="regression", classes=())
         prepared = prepare(data, split={"test_size": 0.3}, target="raw", generator=rng())
@@ -263,7 +263,7 @@ class TestRows:
             np.testing.assert_array_equal(side, X[rows])
             np.testing.assert_array_equal(y, 3 * side[:, 0])
 
-    def test_a_subset_is_drawn_before_statistics_are_taken(self):
+    def test_subset_is_drawn_before_statistics_are_computed(self):
         X = rng(1).normal(size=(100, 2))
         data = dataset(X, np.arange(100) % 2, n_train=80)
         prepared = prepare(data, split="given", scaling="standard", generator=rng(), rows=20)
@@ -273,13 +273,13 @@ class TestRows:
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-    def test_a_value_that_is_not_finite_is_refused(self, value, form):
+    def test_nonfinite_value_is_rejected(self, value, form):
         X = np.vstack([TRAIN, TEST])
         X[4, 2] = value
         with pytest.raises(DataError, match="A value of d is NaN or infinite"):
             given_split(dataset(form(X)))
 
-    def test_a_value_that_is_not_used_does_not_matter(self):
+    def test_unused_nonfinite_value_is_accepted(self):
         data = dataset(np.ones((9, 2)), np.arange(9) % 2)
         rule = {"test_size": 3, "train_size": 4}
         used = np.concatenate(split_rows(data, rule, rng()))
@@ -295,6 +295,6 @@ class TestRows:
             ("dtype", "float16", "float32"),
         ],
     )
-    def test_an_unknown_option_brings_the_nearest(self, option, value, hint):
+    def test_unknown_option_suggests_the_nearest(self, option, value, hint):
         with pytest.raises(DataError, match=hint):
             given_split(dataset(), **{option: value})

@@ -18,7 +18,7 @@ def read(entry, contents):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_format_of_every_data_set_is_read(name):
+def test_format_of_each_data_set_is_read(name):
     entry, contents, X, y, n_given_train, groups = data_files.example(name)
     parsed = read(entry, contents)
     assert parsed.X.shape == (len(y), entry.columns)
@@ -34,13 +34,13 @@ def test_the_format_of_every_data_set_is_read(name):
         np.testing.assert_array_equal(parsed.groups, groups)
 
 
-def test_every_format_has_its_example():
+def test_each_format_has_an_example():
     files = {n for n in catalog.list_names() if catalog.find_entry(n).kind == "files"}
     assert files - set(catalog.list_names("tables")) == set(FILES)
 
 
 @pytest.mark.parametrize("name", ["chess", "abalone"])
-def test_words_become_a_column_per_value_behind_the_numbers(name):
+def test_one_hot_columns_of_words_follow_the_numbers(name):
     """Values are in the order of their texts; labels and a target of numbers come as ever."""
     columns, target = [["1", "0", "1"], ["n", "b", "w"], ["2.5", "3", "4"]], ["1", "0", "0"]
     fields = {"fields": 4, "words": [1], "target": 3}
@@ -59,7 +59,7 @@ def test_words_become_a_column_per_value_behind_the_numbers(name):
     np.testing.assert_array_equal(parsed.y, [1, 0, 0])
 
 
-def test_rows_that_an_entry_leaves_out_are_gone():
+def test_excluded_rows_of_an_entry_are_dropped():
     entry, contents, X, y, *_ = data_files.example("eeg")
     part = entry.model_copy(update={"options": {**entry.options, "leave_out": [0]}})
     parsed = read(part, contents)
@@ -67,7 +67,7 @@ def test_rows_that_an_entry_leaves_out_are_gone():
     np.testing.assert_array_equal(parsed.y, y[1:])
 
 
-def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
+def test_adult_has_one_column_per_category_and_numbers_keep_their_place():
     entry, contents, *_ = data_files.example("adult")
     X = read(entry, contents).X
     starts = np.cumsum([0, *(max(1, len(values)) for values in readers.ADULT.values())])
@@ -98,7 +98,7 @@ def test_adult_has_one_column_for_each_category_and_numbers_keep_their_place():
         ("eeg", 0, (b"@DATA\n", b"@DATA\n" + b"nan," * 14 + b"0\n")),  # not finite
     ],
 )
-def test_a_broken_file_is_refused_and_its_data_set_named(name, place, change):
+def test_broken_file_is_rejected_with_the_data_set_name(name, place, change):
     entry, contents, *_ = data_files.example(name)
     assert change[0] in contents[place]
     contents[place] = contents[place].replace(*change)
@@ -106,7 +106,7 @@ def test_a_broken_file_is_refused_and_its_data_set_named(name, place, change):
         read(entry, contents)
 
 
-def test_numbers_keep_every_digit():
+def test_numbers_keep_full_precision():
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
     content = "\n".join(map(repr, values.tolist())).encode()
     np.testing.assert_array_equal(readers._table(content, 1)[0], values)

@@ -13,7 +13,7 @@ TEXT = (Path(__file__).parents[2] / "data" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("text", re.findall(r"`(\{[^`]*\})`", TEXT))
-def test_what_its_tables_have_you_write_may_be_written(text):
+def test_values_in_the_readme_tables_are_valid(text):
     value = yaml.safe_load(text)
     if {"file", "load", "openml", "sklearn", "path"} & set(value):
         assert DatasetSpec.model_validate(value).own

@@ -37,7 +37,7 @@ def name(request, here):
     return request.param
 
 
-def test_a_real_data_set_is_what_the_catalogue_says(name):
+def test_real_data_set_matches_the_catalogue(name):
     assert {check.status for check in datasets.verify(name)} == {"ok"}
     entry, dataset = datasets.find_entry(name), datasets.load(name)
     assert dataset.X.shape == (entry.rows, entry.columns)
@@ -51,7 +51,7 @@ def test_a_real_data_set_is_what_the_catalogue_says(name):
 
 
 @pytest.mark.parametrize("name", [*at_night(*SUITE[4:]), *SUITE[:4]])
-def test_a_table_of_the_suite_is_what_the_catalogue_says(name, here):
+def test_suite_table_matches_the_catalogue(name, here):
     if not datasets.is_on_disk(name):
         pytest.skip(f"{name} is not in the folder")
     assert {check.status for check in datasets.verify(name)} == {"ok"}

@@ -12,36 +12,36 @@ BOTH = pytest.mark.parametrize("scaler", [RankScaler, SmoothClipScaler])
 
 @BOTH
 class TestBoth:
-    def test_mean_and_variance_of_the_fitted_rows(self, scaler):
+    def test_fitted_rows_have_zero_mean_and_unit_variance(self, scaler):
         X = np.random.default_rng(0).lognormal(size=(300, 2), sigma=3)
         Z = scaler().fit_transform(X)
         assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
         assert_allclose(Z.std(axis=0), 1)
 
-    def test_order_is_kept_and_nothing_lies_far_away(self, scaler):
+    def test_order_is_preserved_and_outliers_are_bounded(self, scaler):
         X = np.random.default_rng(0).normal(size=(200, 1))
         scaled = scaler().fit(X)
         Z = scaled.transform(np.linspace(-1e12, 1e12, 1001)[:, None])
         assert np.all(np.diff(Z[:, 0]) >= 0)
         assert np.abs(Z).max() < 5
 
-    def test_a_constant_column_becomes_zero_and_a_rare_value_does_not_lie_far(self, scaler):
+    def test_constant_column_becomes_zero_and_rare_values_are_bounded(self, scaler):
         X = np.column_stack([np.full(1000, 7.0), np.arange(1000) == 0]).astype(float)
         scaled = scaler().fit(X)
         assert_array_equal(scaled.transform([[7.0, 0], [9.0, 0]])[:, 0], 0)
         high, low = scaled.transform([[7.0, 1], [7.0, 0]])[:, 1]
         assert_allclose(high - low, 1 / 0.3)
 
-    def test_affine_maps_of_a_column_change_nothing(self, scaler):
+    def test_affine_maps_of_a_column_do_not_change_the_result(self, scaler):
         X = np.random.default_rng(0).normal(size=(100, 3))
         assert_allclose(scaler().fit_transform(5 * X + 3), scaler().fit_transform(X), atol=1e-9)
 
-    def test_rows_that_are_not_finite_or_sparse_are_refused(self, scaler):
+    def test_nonfinite_or_sparse_rows_are_rejected(self, scaler):
         with pytest.raises(ValueError, match="NaN"):
             scaler().fit(np.array([[np.nan], [1.0]]))
 
 
-def test_ranks_are_those_of_a_normal_whatever_the_monotone_map():
+def test_ranks_have_normal_scores_for_any_monotone_map():
     x = np.random.default_rng(0).normal(size=(500, 1))
     Z = RankScaler().fit_transform(x)
     assert kstest(Z[:, 0], norm.cdf).pvalue > 0.5
@@ -51,7 +51,7 @@ def test_ranks_are_those_of_a_normal_whatever_the_monotone_map():
     assert_allclose(Z[:, 0], (expected - expected.mean()) / expected.std(), atol=1e-6)
 
 
-def test_smooth_clip_is_its_formula():
+def test_smooth_clip_equals_its_formula():
     x = np.random.default_rng(0).normal(size=(101, 1)) ** 3
     lower, median, upper = np.quantile(x, [0.25, 0.5, 0.75])
     z = (x - median) / (upper - lower)
@@ -61,6 +61,6 @@ def test_smooth_clip_is_its_formula():
     )
 
 
-def test_without_a_distance_of_the_quartiles_half_the_range_takes_its_place():
+def test_half_the_range_replaces_a_zero_interquartile_range():
     x = np.r_[np.zeros(90), np.linspace(0, 8, 10)][:, None]
     assert SmoothClipScaler().fit(x).width_ == [4.0]

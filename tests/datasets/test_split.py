@@ -21,12 +21,12 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def test_the_given_split_takes_the_first_rows():
+def test_given_split_trains_on_the_first_rows():
     train, test = split_rows(dataset(5, 3), "given", rng())
     assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4])
 
 
-def test_a_part_of_the_given_training_rows_and_all_of_the_test_rows():
+def test_train_size_samples_given_training_rows_and_keeps_all_test_rows():
     train, test = split_rows(dataset(30, 20), {"train_size": 6}, rng())
     assert test.tolist() == list(range(20, 30))
     assert len(set(train.tolist())) == 6
@@ -48,7 +48,7 @@ def test_a_part_of_the_given_training_rows_and_all_of_the_test_rows():
     train=st.one_of(st.none(), st.floats(0.02, 0.98), st.integers(1, 59)),
     seed=st.integers(0, 9),
 )
-def test_a_random_split_is_disjoint_and_has_the_sizes_asked_for(n, test, train, seed):
+def test_random_split_is_disjoint_with_the_requested_sizes(n, test, train, seed):
     def size(value):
         return value if isinstance(value, int) else max(1, round(value * n))
 
@@ -74,7 +74,7 @@ def test_a_random_split_is_disjoint_and_has_the_sizes_asked_for(n, test, train, 
 @pytest.mark.parametrize(
     ("rule", "share"), [({"test_size": 0.25}, 0.25), ({"blocks": 10, "test_size": 3}, 0.3)]
 )
-def test_every_row_is_as_likely_in_the_test_part(rule, share):
+def test_each_row_is_equally_likely_in_the_test_set(rule, share):
     generator, counts = rng(1), np.zeros(20)
     for _ in range(2000):
         counts[split_rows(dataset(), rule, generator)[1]] += 1
@@ -83,7 +83,7 @@ def test_every_row_is_as_likely_in_the_test_part(rule, share):
 
 
 @pytest.mark.parametrize(("size", "left"), [(1, 1), (3, 3), (0.5, 2), (0.01, 1)])
-def test_groups_stay_whole(size, left):
+def test_groups_are_not_split(size, left):
     groups = np.repeat([3, 9, 1, 7], [2, 8, 4, 6])
     train, test = split_rows(dataset(20, groups=groups), {"leave_groups": size}, rng())
     assert set(groups[train]).isdisjoint(groups[test])
@@ -112,13 +112,13 @@ def test_groups_stay_whole(size, left):
         ({"leave_groups": 1}, "no groups"),
     ],
 )
-def test_a_split_that_does_not_fit_is_refused(rule, reason):
+def test_split_that_does_not_fit_is_rejected(rule, reason):
     with pytest.raises(DataError) as caught:
         split_rows(dataset(), rule, rng())
     assert reason in str(caught.value)
 
 
-def test_leaving_all_groups_is_refused():
+def test_holding_out_all_groups_is_rejected():
     with pytest.raises(DataError, match="leaves 0 training"):
         split_rows(dataset(4, groups=[0, 0, 1, 1]), {"leave_groups": 2}, rng())
 
@@ -135,9 +135,7 @@ def test_leaving_all_groups_is_refused():
         (99, 99, (60, 40)),
     ],
 )
-def test_a_subset_has_the_rows_asked_for_and_test_rows_in_proportion_or_as_many(
-    rows, test_rows, sizes
-):
+def test_subset_has_the_requested_training_and_test_sizes(rows, test_rows, sizes):
     train, test = np.arange(0, 60), np.arange(60, 100)
     some, others = draw_subset(train, test, rows, rng(), test_rows)
     assert (len(some), len(others)) == sizes
@@ -147,14 +145,14 @@ def test_a_subset_has_the_rows_asked_for_and_test_rows_in_proportion_or_as_many(
     np.testing.assert_array_equal(some, draw_subset(train, test, rows, rng())[0])
 
 
-def test_the_last_rows_test():
+def test_last_rows_form_the_test_set():
     train, test = split_rows(dataset(10), {"last": 0.3}, rng())
     assert (train.tolist(), test.tolist()) == (list(range(7)), [7, 8, 9])
     assert split_rows(dataset(10), {"last": 4}, rng())[1].tolist() == [6, 7, 8, 9]
 
 
 @given(n=st.integers(4, 60), blocks=st.integers(2, 12), share=st.floats(0.05, 0.95))
-def test_blocks_of_consecutive_rows_stay_whole(n, blocks, share):
+def test_blocks_of_consecutive_rows_are_not_split(n, blocks, share):
     blocks = min(blocks, n)
     n_test = max(1, round(share * blocks))
     rule = {"blocks": blocks, "test_size": share}
@@ -173,7 +171,7 @@ def test_blocks_of_consecutive_rows_stay_whole(n, blocks, share):
     assert {int(i) + 1 for i in np.flatnonzero(np.diff(np.isin(np.arange(n), test)))} <= ends
 
 
-def test_a_stratified_split_has_each_class_in_its_share():
+def test_stratified_split_keeps_class_proportions():
     y = np.repeat([0, 1, 2], [60, 30, 10])
     data = Dataset("d", np.zeros((100, 1)), y, "multiclass", ("a", "b", "c"), None, None, "0")
     drawn = set()
@@ -185,7 +183,7 @@ def test_a_stratified_split_has_each_class_in_its_share():
     assert len(drawn) == 5
 
 
-def test_what_cannot_be_cut_is_refused():
+def test_invalid_number_of_blocks_is_rejected():
     for blocks in (1, 21, 2.5, True):
         with pytest.raises(DataError, match="blocks is"):
             split_rows(dataset(), {"blocks": blocks, "test_size": 1}, rng())
@@ -207,7 +205,7 @@ def test_what_cannot_be_cut_is_refused():
         {"blocks": 5, "test_size": 2},
     ],
 )
-def test_the_planned_rows_are_those_that_come(rule):
+def test_planned_rows_equal_the_rows_used(rule):
     groups = None if "held_out" in rule else np.arange(20) // 2
     data = dataset(20, n_given_train=12, groups=groups)
     train, _ = split_rows(data, rule, rng())
@@ -225,7 +223,7 @@ def test_the_planned_rows_are_those_that_come(rule):
         ({"blocks": 5, "test_size": 2}, False),
     ],
 )
-def test_fixed_splits_are_the_same_in_every_trial(rule, fixed):
+def test_fixed_splits_are_equal_in_all_trials(rule, fixed):
     data = dataset(20, n_given_train=12)
     assert is_fixed(rule) == fixed
     first, *drawn, again = (tuple(split_rows(data, rule, rng(s))[0]) for s in (0, 1, 2, 3, 0))
@@ -241,7 +239,7 @@ def test_whole_groups_are_held_out():
         assert (len(train), len(test)) == (9, 15)
 
 
-def test_equal_rows_stay_together_where_the_data_say_so():
+def test_equal_rows_stay_together_if_the_data_set_says_so():
     data = dataset(40, groups=[*np.arange(30), *np.arange(10)])
     apart = {"test_size": 12, "train_size": 20}
     together = replace(data, equal_rows_together=True)
@@ -256,7 +254,7 @@ def test_equal_rows_stay_together_where_the_data_say_so():
     assert set(data.groups[train]) & set(data.groups[test])
 
 
-def test_rows_held_out_are_spread_over_the_classes():
+def test_held_out_rows_are_spread_over_the_classes():
     data = dataset(40)
     data = replace(data, task="multiclass", y=np.repeat([0, 1, 2, 3], [28, 9, 2, 1]))
     train, test = split_rows(data, {"held_out": 10}, rng())
@@ -270,7 +268,7 @@ def test_rows_held_out_are_spread_over_the_classes():
 
 
 @pytest.mark.parametrize("first", [None, 12, 99])
-def test_folds_are_those_of_scikit_learn_on_numpys_permuted_rows(first):
+def test_folds_equal_scikit_learn_folds_of_permuted_rows(first):
     rule = {"folds": 3, "seed": 42} | ({} if first is None else {"first_permuted": first})
     rows = np.arange(20)
     if first:
@@ -287,12 +285,12 @@ def test_folds_are_those_of_scikit_learn_on_numpys_permuted_rows(first):
 
 
 @pytest.mark.parametrize("rule", [{"folds": 1, "seed": 0}, {"folds": 21, "seed": 0}])
-def test_folds_need_rows_and_are_several(rule):
+def test_invalid_number_of_folds_is_rejected(rule):
     with pytest.raises(DataError, match="folds is"):
         split_rows(dataset(20), rule, rng())
 
 
-def test_rows_of_one_time_stay_together_and_follow_all_that_come_before():
+def test_rows_of_one_time_stay_together_and_follow_all_earlier_rows():
     times = np.array([3, 1, 2, 2, 1, 3, 2, 4])
     ((train, test),) = split_by_time(times, 2)
     assert (train.tolist(), test.tolist()) == ([1, 2, 3, 4, 6], [0, 5, 7])

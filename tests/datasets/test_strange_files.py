@@ -26,7 +26,7 @@ def prepared(path, **more):
 
 
 @pytest.mark.parametrize(("options", "encoding"), WRITTEN.values(), ids=WRITTEN)
-def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, encoding):
+def test_all_file_layouts_give_the_same_rows(home, tmp_path, options, encoding):
     table = rooms()
     (tmp_path / "plain.csv").write_bytes(table.to_csv().encode())
     (tmp_path / "other.csv").write_bytes(table.to_csv(**options).encode(encoding))
@@ -53,7 +53,7 @@ def test_each_way_to_write_a_file_gives_the_same_rows(home, tmp_path, options, e
         ("x\n1\n2\n", ",", "."),
     ],
 )
-def test_what_a_file_is_written_with_is_found_out(tmp_path, text, separator, decimal):
+def test_separator_decimal_and_encoding_are_detected(tmp_path, text, separator, decimal):
     (tmp_path / "a.csv").write_text(text)
     how = files.detect_reading(tmp_path / "a.csv")
     assert (how.separator, how.decimal) == (separator, decimal)
@@ -61,7 +61,7 @@ def test_what_a_file_is_written_with_is_found_out(tmp_path, text, separator, dec
     assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
 
 
-def test_a_file_wider_than_long_many_classes_and_six_decades_are_taken(home, tmp_path):
+def test_wide_file_many_classes_and_six_decades_are_accepted(home, tmp_path):
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.normal(size=(300, 1500))).assign(price=random.normal(size=300))
     files_of = {
@@ -81,14 +81,14 @@ def test_a_file_wider_than_long_many_classes_and_six_decades_are_taken(home, tmp
     assert shapes == {"wide.csv": (1500, 0), "classes.csv": (1, 40), "decades.csv": (1, 0)}
 
 
-def test_an_excel_file_needs_a_package(tmp_path, monkeypatch):
+def test_excel_file_without_its_package_raises_error(tmp_path, monkeypatch):
     rooms().to_excel(tmp_path / "flats.xlsx", index=False)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError, match=r"flats\.xlsx cannot be read.*openpyxl"):
         files.read(tmp_path / "flats.xlsx")
 
 
-def test_an_excel_file_gives_the_rows_of_the_csv(home, tmp_path):
+def test_excel_file_equals_csv(home, tmp_path):
     table = rooms()
     table["price"] = table["price"].round(3)  # Excel holds 15 digits
     table.to_csv(tmp_path / "flats.csv", index=False)
@@ -99,7 +99,7 @@ def test_an_excel_file_gives_the_rows_of_the_csv(home, tmp_path):
     assert_array_equal(found.y_test, expected.y_test)
 
 
-def test_how_a_file_is_read_lands_in_the_configuration(home, tmp_path):
+def test_detected_file_format_is_written_into_the_configuration(home, tmp_path):
     file = tmp_path / "a.csv"
     file.write_bytes(rooms().to_csv(sep=";", decimal=",").encode("latin-1"))
     how = ("--separator", ";", "--decimal", ",", "--encoding", "latin-1")
@@ -124,7 +124,7 @@ class TestLike:
         how = type(how)(**json.loads(json.dumps(asdict(how))))
         return how, files.read(self.put(tmp_path / f"other-{name}", other), like=how).X
 
-    def test_what_a_few_rows_do_not_show_is_taken_from_the_first_file(self, tmp_path):
+    def test_format_unclear_from_few_rows_is_taken_from_the_first_file(self, tmp_path):
         first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.width) == (";", ",", 2)
@@ -133,7 +133,7 @@ class TestLike:
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
 
-    def test_dates_among_thousands_stay_words(self, tmp_path):
+    def test_dates_among_thousands_remain_words(self, tmp_path):
         text = "a;day\n1.234,5;31.01.2024\n2.345,5;01.02.2024\n"
         _, X = self.again(tmp_path, text, text)
         assert X["day"].tolist() == ["31.01.2024", "01.02.2024"]
@@ -143,14 +143,14 @@ class TestLike:
         ("target", "row", "names"),
         [(0, "6,7", [1, 2]), (-1, "6,7", [0, 1]), (1, "6,0,7", [0, 1, 2])],
     )
-    def test_without_names_the_target_may_be_absent(self, tmp_path, target, row, names):
+    def test_without_a_header_the_target_may_be_absent(self, tmp_path, target, row, names):
         how, X = self.again(tmp_path, "1,2,3\n4,5,6\n", f"{row}\n", header=False, target=target)
         assert (how.header, how.width, how.target) == (False, 3, target % 3)
         assert X.columns.tolist() == names
         with pytest.raises(DataError, match="4 columns.*has 3"):
             self.again(tmp_path, "1,2,3\n4,5,6\n", "1,2,3,4\n", header=False, target=target)
 
-    def test_an_index_keeps_its_column(self, tmp_path):
+    def test_svmlight_index_selects_the_same_column(self, tmp_path):
         how, X = self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", "0 2:4\n", "a.svm")
         assert (how.index_base, how.width) == (1, 3)
         assert X.toarray().tolist() == [[0, 4, 0]]
@@ -161,7 +161,7 @@ class TestLike:
             with pytest.raises(DataError, match="cannot be read"):
                 self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", other, "a.svm")
 
-    def test_arrays_may_come_without_their_target(self, tmp_path):
+    def test_arrays_may_be_given_without_their_target(self, tmp_path):
         X = np.arange(6.0).reshape(3, 2)
         np.savez(tmp_path / "a.npz", X=X, y=np.arange(3))
         np.savez(tmp_path / "b.npz", X=X)
@@ -171,7 +171,7 @@ class TestLike:
         with pytest.raises(DataError, match="X and y are required"):
             files.read(tmp_path / "b.npz")
 
-    def test_another_format_is_read_by_its_own_signs(self, tmp_path):
+    def test_file_of_another_format_uses_its_own_separators(self, tmp_path):
         how = files.read(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
         rooms()[["area", "price"]].to_parquet(tmp_path / "b.parquet")
         assert files.read(tmp_path / "b.parquet", like=how).X.shape == (N, 2)

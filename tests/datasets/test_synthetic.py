@@ -6,26 +6,26 @@ from rfbench.errors import DataError
 
 
 @pytest.mark.parametrize("d", [2, 10])
-def test_labels_of_the_sphere_follow_the_norm(d):
+def test_sphere_labels_depend_on_the_norm(d):
     X, y = sphere(np.random.default_rng(0), d, 500)
     assert X.shape == (500, d)
     np.testing.assert_array_equal(y, (X**2).sum(axis=1) > d)
 
 
 @pytest.mark.parametrize(("d", "outside"), [(2, np.exp(-1)), (10, 0.440493)])
-def test_the_share_outside_of_the_sphere_is_that_of_the_chi2_law(d, outside):
+def test_fraction_outside_the_sphere_follows_the_chi2_distribution(d, outside):
     n = 100_000
     _, y = sphere(np.random.default_rng(1), d, n)
     z = (y.mean() - outside) / np.sqrt(outside * (1 - outside) / n)
     assert abs(z) < 4
 
 
-def test_labels_of_the_hyperplane_follow_few_coordinates():
+def test_hyperplane_labels_depend_on_few_coordinates():
     X, y = hyperplane(np.random.default_rng(0), 50, 4000, informative=5, weak=1e-9)
     np.testing.assert_array_equal(y, X[:, :5].sum(axis=1) > 0)
 
 
-def test_the_weak_coordinates_count_with_their_weight():
+def test_weak_coordinates_contribute_with_their_weight():
     d, n, weak = 40, 200_000, 0.5
     X, y = hyperplane(np.random.default_rng(2), d, n, informative=4, weak=weak)
     # E[x_j sign(x'u)] = sqrt(2/pi) u_j / |u|
@@ -35,7 +35,7 @@ def test_the_weak_coordinates_count_with_their_weight():
     assert ratio == pytest.approx(weak, abs=4 * weak / np.sqrt(2 * 36))
 
 
-def test_parameters_are_completed_with_the_papers_values():
+def test_missing_parameters_get_the_values_of_the_paper():
     values = PROBLEMS["sphere"].complete("sphere", {"d": 3})
     assert values == {"d": 3, "n_train": 10_000, "n_test": 1_000}
     assert PROBLEMS["hyperplane"].complete("hyperplane", {"weak": 1})["weak"] == 1
@@ -53,7 +53,7 @@ def test_parameters_are_completed_with_the_papers_values():
         ({"weak": float("nan")}, "positive float"),
     ],
 )
-def test_wrong_parameters_are_refused(given, reason):
+def test_invalid_parameters_are_rejected(given, reason):
     name = "hyperplane" if "weak" in given else "sphere"
     with pytest.raises(DataError, match=reason):
         PROBLEMS[name].complete(name, given)

@@ -35,14 +35,14 @@ def folders(write):
     return [write(ROWS, name=f"run{number}") for number in range(10)]
 
 
-def test_each_function_is_there():
+def test_each_listed_function_exists():
     for place in worker.CALLS.values():
         assert callable(resolve_name(place))
     with pytest.raises(KeyError):
         worker.call_safely("os:system", ("true",))
 
 
-def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, monkeypatch):
+def test_plots_from_child_processes_equal_those_of_this_process(folders, tmp_path, monkeypatch):
     """In the order of the calls, relative to the current folder; an error is its own text."""
     folder = folders[0]
     calls = [(folder, False, tmp_path / "here", None, DRAWN, None)]
@@ -62,7 +62,7 @@ def test_folders_are_drawn_in_children_as_in_this_process(folders, tmp_path, mon
     assert str(tmp_path / "absent") in error
 
 
-def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
+def test_child_that_exits_fails_only_its_call(monkeypatch):
     end_idle()
     monkeypatch.setattr(children, "CHILD_CODE", ENDS)
     answers = list(fanout.call("draw", [("a",), ("b",)], 2))
@@ -71,7 +71,7 @@ def test_a_child_that_ends_costs_its_call_alone(monkeypatch):
     assert children._idle == []
 
 
-def test_a_plot_that_is_killed_leaves_no_process(folders):
+def test_killed_plot_leaves_no_process(folders):
     """The fault: processes of loky went on, with folders in the shared memory."""
     words = [*forked.COMMAND, "plot", str(folders[0].parent)]
     variables = {**os.environ, "LOKY_MAX_CPU_COUNT": "2"}

@@ -18,7 +18,7 @@ def prepared(task, train, test):
 @pytest.mark.parametrize(
     ("error", "at_chance"), [(50.0, True), (70.0, True), (41.0, True), (39.0, False), (0.0, False)]
 )
-def test_two_standard_errors_below_the_commonest_class(error, at_chance):
+def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error, at_chance):
     rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
     notes = note_chance({"error": error}, rows)
     assert notes == (
@@ -26,19 +26,19 @@ def test_two_standard_errors_below_the_commonest_class(error, at_chance):
     )
 
 
-def test_the_commonest_class_is_that_of_the_training_rows():
+def test_majority_class_is_that_of_the_training_rows():
     rows = prepared("multiclass", [2, 2, 2, 0, 1], [2] * 10 + [0] * 90)
     assert note_chance({"error": 90.0}, rows)
     assert not note_chance({"error": 50.0}, rows)
 
 
-def test_a_real_target_is_predicted_no_better_than_by_its_mean():
+def test_regression_at_chance_is_no_better_than_the_mean():
     rows = prepared("regression", [0.0, 1.0], [0.0, 1.0])
     assert note_chance({"r2": -0.1}, rows) == ["at chance: no better than the mean"]
     assert note_chance({"r2": 0.1}, rows) == []
 
 
-def test_a_row_of_features_that_tell_nothing_says_so(experiment_of):
+def test_row_with_uninformative_features_gets_a_note(experiment_of):
     words = ("trials=1", "samplers=[rks]", "M=5")
     (lost,) = measured(experiment_of(SMALL, *words, "bandwidth=1e-9"))
     assert "at chance" in lost["message"]

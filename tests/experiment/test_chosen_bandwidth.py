@@ -70,7 +70,7 @@ def curve(monkeypatch):
 @pytest.mark.parametrize(
     ("solver", "selection"), [("ridge", "cv5"), ("ridge", "validation"), ("kernel-ridge", "cv5")]
 )
-def test_chosen_bandwidth_of_a_regression_is_that_of_brute_force(
+def test_chosen_bandwidth_for_regression_equals_exhaustive_search(
     experiment_of, curve, solver, selection
 ):
     own = (f"solver.name={solver}", "solver.intercept=false", f"solver.selection={selection}")
@@ -96,7 +96,7 @@ def test_chosen_bandwidth_of_a_regression_is_that_of_brute_force(
         assert row["selection"] == selection
 
 
-def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):
+def test_choice_on_the_test_rows_has_the_smallest_test_error(experiment_of):
     tested = ok(TUNED, experiment_of, "solver.selection=test")
     for trial, row in tested:
         fixed = [
@@ -110,7 +110,7 @@ def test_a_choice_on_the_test_rows_has_their_smallest_error(experiment_of):
         assert row["error"] == min(fixed)
 
 
-def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
+def test_row_equals_that_of_the_chosen_bandwidth_alone(experiment_of):
     """Each size chooses for itself; one trial alone gives the same."""
     for trial, row in ok(TUNED, experiment_of):
         assert row["timing"] == "isolated"
@@ -122,7 +122,7 @@ def test_the_row_is_that_of_the_chosen_bandwidth_alone(experiment_of):
             assert row[column] == alone[column] == known[column]
 
 
-def test_the_search_is_time_of_training(experiment_of, monkeypatch):
+def test_search_time_counts_as_training_time(experiment_of, monkeypatch):
     """Every look at the clock is a second."""
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=rks"))[0]
@@ -137,7 +137,7 @@ def test_the_search_is_time_of_training(experiment_of, monkeypatch):
     assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 10.0, "test": 0.0}
 
 
-def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
+def test_cv_is_the_documented_grid_and_is_restored_from_its_dump(experiment_of):
     short = experiment_of(TUNED, "bandwidth=cv")
     spelt = experiment_of(
         TUNED, "bandwidth={cv: [0.25*median, 0.5*median, median, 2*median, 4*median]}"
@@ -164,18 +164,18 @@ def test_cv_is_the_stated_grid_and_its_dump_is_read_back(experiment_of):
         (["bandwidth={of: [1]}"], "cv"),
     ],
 )
-def test_where_nothing_can_choose_it_is_refused(experiment_of, overrides, word):
+def test_cv_bandwidth_without_a_selection_is_rejected(experiment_of, overrides, word):
     with pytest.raises(ConfigError, match=word):
         experiment_of(TUNED, *overrides)
 
 
-def test_a_transformer_without_a_bandwidth_is_refused(experiment_of):
+def test_cv_bandwidth_of_a_transformer_without_bandwidth_is_rejected(experiment_of):
     text = TUNED.replace("- rks", "- {class: sklearn.preprocessing.StandardScaler}")
     with pytest.raises(ConfigError, match="no bandwidth"):
         experiment_of(text, allow_imports=True)
 
 
-def test_no_bandwidth_is_searched_for_a_method_without_one(experiment_of, monkeypatch):
+def test_method_without_bandwidth_is_not_searched(experiment_of, monkeypatch):
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan(experiment_of(TUNED, "samplers=swim"))[0]
     twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1"))[0]

@@ -46,7 +46,7 @@ def test_quickstart_runs_in_a_small_container(tmp_path):
     assert [(row["status"], row["workers"]) for row in rows] == [("ok", "1")] * 4
 
 
-def test_the_array_job_measures_what_one_run_measures(finished, tmp_path, monkeypatch):
+def test_array_job_gives_the_rows_of_a_single_run(finished, tmp_path, monkeypatch):
     """The script runs as SLURM runs it, with another rfbench that notes its words."""
     (tmp_path / "tiny.yaml").write_text((finished.parent / "tiny.yaml").read_text())
     (tmp_path / "rfbench" / ".venv" / "bin").mkdir(parents=True)
@@ -68,7 +68,7 @@ def test_the_array_job_measures_what_one_run_measures(finished, tmp_path, monkey
     assert without_times(tmp_path / "parts" / "0" / "tiny") == without_times(finished)
 
 
-def test_the_script_with_jobs_as_workers_of_dask_is_right():
+def test_job_script_with_dask_workers_is_correct():
     """It is parsed, and so is the command that it runs."""
     tree = ast.parse(CLUSTER)
     (words,) = (

@@ -30,7 +30,7 @@ def made(monkeypatch):
     return found
 
 
-def test_the_rows_of_a_job_are_prepared_once_and_gone_with_it(experiment_of, made):
+def test_rows_of_a_job_are_prepared_once_and_released_after_it(experiment_of, made):
     first, second, _ = group_into_jobs(plan(experiment_of(SMALL, "trials=3")))
     assert {row["status"] for row in run_job(first)} == {"ok"}
     assert len(made) == 1
@@ -40,7 +40,7 @@ def test_the_rows_of_a_job_are_prepared_once_and_gone_with_it(experiment_of, mad
     assert len(made) == 2
 
 
-def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
+def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
     trials = plan(experiment_of(SMALL.replace("bandwidth: 1.0", "bandwidth: median")))
     apart = [row for job in group_into_jobs(trials) for row in run_job(job)]
     mixed = list(run_job(Job(tuple(trials))))
@@ -49,7 +49,7 @@ def test_a_job_of_several_numbers_gives_each_trial_its_own_rows(experiment_of):
     assert len({row["bandwidth"] for row in mixed}) == 2
 
 
-def test_two_draws_of_rows_are_made_and_the_first_is_that_of_one(experiment_of):
+def test_first_of_two_row_draws_equals_the_single_draw(experiment_of):
     two = plan(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
     rows, exact = context.exact_kernel(two, Gaussian(1.0), 20)
@@ -79,16 +79,14 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
 
 
 @pytest.mark.parametrize(("convention", "penalty"), [("per-sample", 10.0), ("absolute", 10 / 120)])
-def test_the_lambda_of_a_kernel_is_the_middle_penalty_for_its_rows(
-    experiment_of, convention, penalty
-):
+def test_lambda_of_a_kernel_is_the_middle_penalty_for_its_rows(experiment_of, convention, penalty):
     keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
     _, exact = Context().exact_kernel(plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20)
     shifted = exact.matrix + penalty * np.eye(20)
     np.testing.assert_allclose(exact.factor @ exact.factor.T, shifted, atol=1e-12)
 
 
-def test_the_kernel_of_a_job_is_made_once_per_bandwidth(experiment_of):
+def test_kernel_of_a_job_is_computed_once_per_bandwidth(experiment_of):
     trial, context = plan(experiment_of())[0], Context()
     rows, exact = context.exact_kernel(trial, Gaussian(1.0), 20)
     np.testing.assert_allclose(

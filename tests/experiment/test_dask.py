@@ -38,7 +38,7 @@ def run(plan, cluster, **keywords):
     return runner.run(plan, n_jobs=workers, client=client, **keywords)
 
 
-def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
+def test_dask_rows_equal_local_rows_even_if_a_worker_is_killed(
     experiment_of, tmp_path, cluster, finished
 ):
     plan = plan_run([experiment_of()], tmp_path / "r")
@@ -58,7 +58,7 @@ def test_rows_are_the_local_ones_and_a_worker_that_is_killed_costs_none(
 @pytest.mark.parametrize(
     ("threads", "jobs", "late"), [(1, None, True), (1, None, False), (3, 1, False)]
 )
-def test_one_trial_at_a_time_runs_on_a_worker_even_if_it_comes_late(
+def test_worker_that_joins_late_runs_one_trial_at_a_time(
     experiment_of, tmp_path, monkeypatch, threads, jobs, late
 ):
     ran_on, take = [], fanout.acquire_child
@@ -79,7 +79,7 @@ def test_one_trial_at_a_time_runs_on_a_worker_even_if_it_comes_late(
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_rows_of_workers_with_other_code_are_refused(experiment_of, tmp_path, cluster, older):
+def test_rows_of_workers_with_other_code_are_rejected(experiment_of, tmp_path, cluster, older):
     def change():
         from rfbench import source
         from rfbench.experiment import fanout
@@ -108,9 +108,7 @@ def test_rows_of_workers_with_other_code_are_refused(experiment_of, tmp_path, cl
 
 
 @nightly
-def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
-    experiment_of, tmp_path, cluster
-):
+def test_lost_scheduler_ends_the_run_and_another_one_resumes_it(experiment_of, tmp_path, cluster):
     plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
     words = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=False, protocol="tcp://", **words) as own:
@@ -129,7 +127,7 @@ def test_a_scheduler_that_is_gone_ends_the_run_and_another_one_goes_on(
 
 
 @nightly
-def test_on_the_command_line(tmp_path, cluster, no_pictures):
+def test_command_line_runs_on_a_dask_scheduler(tmp_path, cluster, no_pictures):
     path = tmp_path / "tiny.yaml"
     path.write_text(SMALL)
     words = ("run", path, "--out", tmp_path, "--trials", "1")

@@ -46,13 +46,13 @@ def rows_of(experiment_of, monkeypatch):
     ],
     ids=["fewer rows than features", "constant columns", "twins", "huge", "huge, not scaled"],
 )
-def test_odd_rows_give_finite_errors(rows_of, rows, y, overrides):
+def test_unusual_rows_give_finite_errors(rows_of, rows, y, overrides):
     found = rows_of(rows, y, *overrides)
     assert {row["status"] for row in found} == {"ok"}, [row.get("message") for row in found]
     assert np.isfinite([row["error"] for row in found]).all()
 
 
-def test_a_constant_target_of_a_regression(rows_of):
+def test_constant_regression_target_is_handled(rows_of):
     rows = rows_of(
         X, np.full(30, 7.0), "solver.alphas=1", "solver.selection=fixed", task="regression"
     )
@@ -60,7 +60,7 @@ def test_a_constant_target_of_a_regression(rows_of):
         assert row["status"] == "ok" or "constant" in row["message"], row["message"]
 
 
-def test_two_rows(rows_of):
+def test_two_training_rows_give_a_failed_trial_with_a_message(rows_of):
     for row in rows_of(X[:2], LABELS[:2], "solver.alphas=1", "solver.selection=fixed"):
         assert row["status"] == "failed"
         assert row["message"]

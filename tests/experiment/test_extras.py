@@ -45,7 +45,7 @@ def rows_of(experiment_of, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ASKED)
-def test_an_extra_adds_its_columns_and_changes_no_other_nor_a_time(rows_of, key):
+def test_extra_adds_its_columns_and_changes_no_other_column_or_time(rows_of, key):
     plain, asked = rows_of(KEPT), rows_of(KEPT, key)
     added = set()
     for one, other in zip(plain, asked, strict=True):
@@ -54,7 +54,7 @@ def test_an_extra_adds_its_columns_and_changes_no_other_nor_a_time(rows_of, key)
     assert added == ASKED[key]
 
 
-def test_all_of_them_together_are_each_of_them_alone(rows_of):
+def test_all_extras_together_equal_each_extra_alone(rows_of):
     together = rows_of(KEPT, *ASKED)
     for key, columns in ASKED.items():
         alone = rows_of(KEPT, key)
@@ -63,7 +63,7 @@ def test_all_of_them_together_are_each_of_them_alone(rows_of):
             assert {k: other[k] for k in own} == {k: one[k] for k in own}
 
 
-def test_extras_of_features_run_without_a_solver(rows_of):
+def test_feature_extras_run_without_a_solver(rows_of):
     text = KEPT.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     )
@@ -74,7 +74,7 @@ def test_extras_of_features_run_without_a_solver(rows_of):
         assert not ASKED[key] & set(row)
 
 
-def test_no_extra_replaces_what_the_trial_has_measured(experiment_of, monkeypatch):
+def test_extra_does_not_overwrite_measured_columns(experiment_of, monkeypatch):
     def meddling(fitted):
         return {"error": -1.0, "train_error": 1.0}
 

@@ -106,7 +106,7 @@ def all_ok(trials, **others):
     return {trial.id: others.get(trial.id, "ok") for trial in trials}
 
 
-def test_each_row_is_recorded_before_the_next_trial_begins_and_children_are_kept(run, trials):
+def test_each_row_is_recorded_before_the_next_trial_and_children_are_kept(run, trials):
     for _ in range(3):
         assert run.made.run([Job(tuple(trials))]) == []
     once = [event for t in trials for event in (("begun", t.id), ("row", t.id))]
@@ -128,7 +128,7 @@ def test_three_runs_start_no_more_children_than_workers(run, trials):
     assert len(run.events) == 3 * 8
 
 
-def test_a_child_that_exits_costs_its_trial_at_once(run, trials):
+def test_child_that_exits_fails_its_trial_immediately(run, trials):
     guilty = trials[1].id
     run.acts(**{guilty: "os._exit(7)"})
     run.made.run([Job(tuple(trials))])
@@ -139,9 +139,7 @@ def test_a_child_that_exits_costs_its_trial_at_once(run, trials):
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_a_trial_in_which_the_child_was_killed_is_repeated_last_and_alone(
-    run, trials, tmp_path, again
-):
+def test_trial_whose_child_was_killed_is_repeated_last_and_alone(run, trials, tmp_path, again):
     suspect, once = trials[1].id, tmp_path / "once"
     kill = "os.kill(os.getpid(), signal.SIGKILL)"
     first = f"if not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); {kill}"
@@ -152,7 +150,7 @@ def test_a_trial_in_which_the_child_was_killed_is_repeated_last_and_alone(
     assert not again or "signal 9" in run.rows[suspect]["message"]
 
 
-def test_the_death_of_a_child_is_seen_though_another_process_holds_its_pipe(run, trials):
+def test_death_of_a_child_is_detected_though_another_process_holds_its_pipe(run, trials):
     guilty = trials[0].id
     run.acts(**{guilty: FORK + "os._exit(7)", trials[1].id: FORK + "row = []"})
     run.made.run([Job(tuple(trials))])
@@ -172,7 +170,7 @@ def members(group):
     return found
 
 
-def test_a_trial_that_is_too_long_is_no_crash(run, trials):
+def test_timed_out_trial_is_not_a_crash(run, trials):
     guilty = trials[2].id
     run.made.limits = Limits(timeout=0.5)
     run.acts(**{guilty: f"os.write({'int(sys.argv[2])'}, b'where it was'); time.sleep(600)"})
@@ -197,7 +195,7 @@ NO_ROWS = {
 
 
 @pytest.mark.parametrize("act", NO_ROWS)
-def test_an_answer_that_is_no_row_is_a_crash_and_the_child_is_replaced(run, trials, act):
+def test_invalid_answer_counts_as_a_crash_and_the_child_is_replaced(run, trials, act):
     if "5000" in act:
         run.patch.setattr(children, "LONGEST_ANSWER", 4000)
     run.acts(**{trials[0].id: act})
@@ -207,7 +205,7 @@ def test_an_answer_that_is_no_row_is_a_crash_and_the_child_is_replaced(run, tria
     assert len(run.starts) == 2
 
 
-def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_of):
+def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_of):
     own = SMALL.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: own}}")
     plan = plan_run([experiment_of(own, "trials=1", "M=4", allow_imports=True)], None)
     (trial,) = (t for t in plan.trials if t.code)
@@ -221,7 +219,7 @@ def test_code_of_others_may_change_nothing_that_is_known_before(run, experiment_
     assert run.statuses == {trial.id: "crashed"}
 
 
-def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
+def test_child_that_ran_user_code_runs_nothing_else(run):
     def lent(code):
         children.release_child(child := children.acquire_child(code))
         return child
@@ -237,7 +235,7 @@ def test_a_child_that_ran_code_of_others_runs_nothing_else(run):
     assert lent("") is not ours  # an idle child that was killed costs nothing
 
 
-def test_once_it_is_stopping_no_trial_begins_and_suspects_are_left(run, trials):
+def test_stopping_run_starts_no_trial_and_leaves_suspects(run, trials):
     run.acts(**{trials[0].id: "os.kill(os.getpid(), signal.SIGSEGV)"})
 
     def begin(trial_id):
@@ -252,7 +250,7 @@ def test_once_it_is_stopping_no_trial_begins_and_suspects_are_left(run, trials):
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("error", [WriteError("full"), KeyboardInterrupt()])
-def test_what_recording_raises_ends_the_run_and_the_children(run, trials, workers, error):
+def test_exception_while_recording_ends_the_run_and_its_children(run, trials, workers, error):
     def fail(row):
         raise error
 
@@ -265,7 +263,7 @@ def test_what_recording_raises_ends_the_run_and_the_children(run, trials, worker
         wait_until(lambda group=child.pid: not members(group))
 
 
-def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
+def test_failure_to_start_a_process_or_worker_gives_one_sentence(run, trials, monkeypatch):
     run.patch.setattr(children, "CHILD_CODE", "import os; os._exit(5)")
     with pytest.raises(ExecutorError, match="exit code 5"):
         run.made.run([Job(tuple(trials))])
@@ -279,7 +277,7 @@ def test_no_process_no_worker_and_a_sentence(run, trials, monkeypatch):
         made.run([Job(tuple(trials))])
 
 
-def test_trials_that_had_begun_when_a_run_was_cut_off_come_last(run, trials, tmp_path):
+def test_trials_interrupted_in_the_last_run_come_last(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
     (plan.folder / BEGUN).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
@@ -290,7 +288,7 @@ def test_trials_that_had_begun_when_a_run_was_cut_off_come_last(run, trials, tmp
     assert not (plan.folder / BEGUN).exists()
 
 
-def test_suspects_that_a_stopped_run_did_not_repeat_are_kept_in_mind(run, trials, tmp_path):
+def test_suspects_not_repeated_by_a_stopped_run_are_remembered(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
     (plan.folder / BEGUN).write_text(trials[3].id)
@@ -329,7 +327,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
+def test_child_and_its_descendants_end_with_the_parent():
     words = [sys.executable, "-c", PARENT]
     found = children.subprocess.run(words, stdout=children.subprocess.PIPE, text=True, check=False)
     assert found.returncode == -signal.SIGKILL
@@ -338,7 +336,7 @@ def test_a_child_ends_with_its_parent_and_so_does_what_it_started():
     wait_until(lambda: not any(map(psutil.pid_exists, processes)))
 
 
-def test_a_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
+def test_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
     there = worker.read_surroundings()
@@ -360,25 +358,25 @@ def test_a_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp
         ("dask:no-scheme://x", ExecutorError),
     ],
 )
-def test_what_is_no_executor_is_refused(text, error):
+def test_invalid_executor_is_rejected(text, error):
     with pytest.raises(error):
         fanout.find(text)
 
 
-def test_a_worker_of_another_version_refuses_before_it_reads_the_job():
+def test_worker_of_another_version_rejects_before_reading_the_job():
     for name in MEASURING:
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
             fanout.run_remotely(fanout.collect_versions() | {name: "0.0.0"}, b"unreadable")
 
 
-def test_a_worker_with_other_code_refuses_and_names_both_hashes_and_folders():
+def test_worker_with_other_code_rejects_and_names_both_hashes_and_folders():
     here = fanout.collect_versions()
     with pytest.raises(ExecutorError) as refused:
         fanout.run_remotely(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")
     assert all(word in str(refused.value) for word in (here["code"], here["path"], "0000", "/else"))
 
 
-def test_children_without_work_are_taken_again_unless_they_ended():
+def test_idle_children_are_reused_unless_they_ended():
     end_idle()
     made, other = children.acquire_child(""), children.acquire_child("")
     for each in (made, other):

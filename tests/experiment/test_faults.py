@@ -43,7 +43,7 @@ FAULTS = {
 }
 
 
-def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
+def test_fault_affects_only_its_own_trial(experiment_of, tmp_path):
     methods = "".join(
         f"  - {{class: '{FAULTY}:Faulty', label: {fault}, fault: {fault}}}\n" for fault in FAULTS
     )
@@ -66,7 +66,7 @@ def test_a_fault_costs_its_own_trial_and_no_other(experiment_of, tmp_path):
     assert not (folder / BEGUN).exists()
 
 
-def test_a_trial_that_takes_too_long_is_a_row_and_says_where_it_was(experiment_of, tmp_path):
+def test_timed_out_trial_is_a_row_that_says_where_it_was(experiment_of, tmp_path):
     """It is alone: on a busy machine every other trial may take as long."""
     text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "trials=1", "M=8", allow_imports=True)
@@ -88,9 +88,7 @@ def start(path, out, jobs, before=""):
 KILL_AT = "from tests.support.forked import kill_at; kill_at({})"
 
 
-def test_killed_at_fault_points_no_row_is_lost_doubled_or_changed(
-    experiment_of, finished, tmp_path
-):
+def test_kill_at_fault_points_loses_duplicates_or_changes_no_row(experiment_of, finished, tmp_path):
     """Before the manifest is there, and twice in the middle of a row."""
     experiment, kept = experiment_of(), []
     folder = tmp_path / "out" / "tiny"
@@ -108,7 +106,7 @@ def test_killed_at_fault_points_no_row_is_lost_doubled_or_changed(
 
 
 @nightly
-def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_of, tmp_path):
+def test_kill_at_random_moments_loses_duplicates_or_changes_no_row(experiment_of, tmp_path):
     """Every other one is killed while rows come, the others also while processes start."""
     kills = 40
     experiment = experiment_of(LONG.replace("trials: 6", f"trials: {20 * kills}"), name="long")
@@ -141,7 +139,7 @@ def test_killed_at_random_moments_no_row_is_lost_doubled_or_changed(experiment_o
     assert without_times(folder) == expected
 
 
-def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path):
+def test_first_signal_stops_after_the_running_trials(experiment_of, tmp_path):
     experiment_of(LONG.replace("trials: 6", "trials: 400"), name="long")
     folder = tmp_path / "out" / "long"
     process = start(tmp_path / "long.yaml", tmp_path / "out", 1)
@@ -156,7 +154,7 @@ def test_one_signal_stops_after_the_trials_in_flight(experiment_of, tmp_path):
     assert not (folder / BEGUN).exists()
 
 
-def test_two_signals_stop_now_and_what_was_cut_off_is_known(experiment_of, tmp_path):
+def test_second_signal_stops_immediately_and_records_interrupted_trials(experiment_of, tmp_path):
     slow = LONG.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: faulty, fault: sleep}}")
     slow = slow.replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     slow = slow.replace("[4, 8]", "8")  # at which every trial hangs
@@ -177,14 +175,14 @@ def test_two_signals_stop_now_and_what_was_cut_off_is_known(experiment_of, tmp_p
     assert len(set(begun.read_text().split())) == 2
 
 
-def test_a_second_run_on_the_same_folder_is_refused_and_names_the_first(experiment_of, folder):
+def test_second_run_on_the_same_folder_is_rejected_and_names_the_first(experiment_of, folder):
     work = plan_run([experiment_of()], folder)
     with Store(folder).lock(), pytest.raises(ResultsError, match=f"process {os.getpid()}, since"):
         runner.run(work)
     assert runner.run(work).found == 8
 
 
-def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(experiment_of, tmp_path):
+def test_trial_that_kills_the_run_affects_no_other_trial_in_the_next_run(experiment_of, tmp_path):
     """It is met first, then last and alone; both times it ends the run."""
     experiment_of(faulty("kill the run"), "trials=1", name="long", allow_imports=True)
     words = command(tmp_path / "long.yaml", tmp_path / "out", "--jobs", "1", "--allow-imports")
@@ -195,7 +193,7 @@ def test_a_trial_that_ends_the_run_itself_costs_no_other_in_the_next(experiment_
     assert {(row["label"], row["M"]) for row in rows_of(folder)} == measured
 
 
-def test_a_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
+def test_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
     experiment = experiment_of(name="tiny")
     path, folder = tmp_path / "tiny.yaml", tmp_path / "out" / "tiny"
     plan_run([experiment], folder)
@@ -249,7 +247,7 @@ IN_ITS_ROW = {
 NOT_MEASURED = ("t_", "cpu_", "peak_", "check")
 
 
-def test_all_other_rows_are_there_and_as_they_would_be_without_it(experiment_of, tmp_path):
+def test_faulty_method_leaves_all_other_rows_unchanged(experiment_of, tmp_path):
     """The witness draws from the global generators, in the processes in which the others ran."""
 
     def measured(folder, names):

@@ -44,7 +44,9 @@ def by_label(experiment):
         ("solver={class: sklearn.linear_model.RidgeClassifierCV}", False),
     ],
 )
-def test_the_key_changes_the_identity_where_it_changes_numbers(experiment_of, override, chooses):
+def test_features_in_folds_changes_the_identity_where_it_changes_numbers(
+    experiment_of, override, chooses
+):
     """Of a sampler that looks at the target, whose trial chooses on its training rows."""
     nested = by_label(experiment_of(SMALL, override))
     once = by_label(experiment_of(SMALL, override, "features_in_folds=once"))
@@ -52,7 +54,7 @@ def test_the_key_changes_the_identity_where_it_changes_numbers(experiment_of, ov
     assert bool(nested["eerf"] & once["eerf"]) is not chooses
 
 
-def test_a_wider_grid_changes_identities_where_a_bandwidth_is_heeded(experiment_of):
+def test_wider_grid_changes_identities_of_methods_with_a_bandwidth(experiment_of):
     text = SMALL.replace(f"- {EERF_40}", "- pairs")
     text = text.replace("bandwidth: 1.0", "bandwidth: {cv: [0.5, 1.0]}")
     narrow, wide = by_label(experiment_of(text)), by_label(experiment_of(text, WIDE))
@@ -60,7 +62,7 @@ def test_a_wider_grid_changes_identities_where_a_bandwidth_is_heeded(experiment_
     assert narrow["pairs"] == wide["pairs"]
 
 
-def test_an_experiment_of_an_earlier_manifest_was_fitted_once(experiment_of):
+def test_earlier_manifest_means_features_fitted_once(experiment_of):
     experiment = experiment_of()
     dumped = experiment.model_dump(mode="json")
     assert config.from_manifest(dumped, "tiny").model_dump() == experiment.model_dump()
@@ -68,7 +70,7 @@ def test_an_experiment_of_an_earlier_manifest_was_fitted_once(experiment_of):
     assert config.from_manifest(dumped, "tiny").features_in_folds == "once"
 
 
-def test_the_row_is_that_of_features_fitted_without_each_fold(experiment_of):
+def test_row_equals_refitting_features_without_each_fold(experiment_of):
     """M, and the bandwidth, are chosen by brute force over folds that nothing has seen."""
     experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
     (trial,) = plan(experiment)
@@ -92,7 +94,7 @@ def test_the_row_is_that_of_features_fitted_without_each_fold(experiment_of):
     assert (row["features_in_folds"], row["at_edge"]) == ("nested", True)
 
 
-def test_the_number_of_features_is_decided_without_the_fold(experiment_of):
+def test_number_of_features_is_chosen_without_the_fold(experiment_of):
     """Plain features, as many as lkrf keeps: in a fold, as it keeps without its rows."""
     lkrf = "lkrf: {pool_size: 60, rho: 5, estimator: all, score_rows: 1.0}"
     own = ("M={kept_by: lkrf}", f"samplers=[rks, {lkrf}]", "trials=1", "solver.alphas=1.0")
@@ -114,7 +116,7 @@ def test_the_number_of_features_is_decided_without_the_fold(experiment_of):
     assert row["selection_loss"] == pytest.approx(wrong / len(folds))
 
 
-def test_fits_of_features_in_folds_are_time_of_training(experiment_of, monkeypatch):
+def test_fitting_features_in_folds_counts_as_training_time(experiment_of, monkeypatch):
     """Every look at the clock is a second later than the one before."""
     ticks = itertools.count()
     monkeypatch.setattr(clock.time, "perf_counter", lambda: float(next(ticks)))
@@ -129,7 +131,7 @@ def test_fits_of_features_in_folds_are_time_of_training(experiment_of, monkeypat
     assert times["nested"]["rks"]["t_train"] == times["once"]["rks"]["t_train"]
 
 
-def test_a_transformer_is_given_a_target_where_it_says_that_it_looks(experiment_of, tmp_path):
+def test_transformer_gets_the_target_only_if_it_declares_so(experiment_of, tmp_path):
     (tmp_path / "mine.py").write_text(
         "import numpy as np\n"
         "class Plain:\n"
@@ -166,7 +168,7 @@ def subjects(monkeypatch):
     return groups
 
 
-def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
+def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
     own = ("dataset=har-train", "split={leave_groups: 0.3}", "M=40", "trials=3", "bandwidth=0.5")
     rows = measured(experiment_of(SMALL, *own))
     assert {row["status"] for row in rows} == {"ok"}
@@ -194,7 +196,7 @@ def test_folds_of_a_trial_are_whole_groups(experiment_of, subjects):
         assert trial.folds_of_groups is (stops == "true")
 
 
-def test_equal_rows_lie_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
+def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     X, y = (np.concatenate([part[:300], part[:100]]) for part in load_digits(return_X_y=True))
     monkeypatch.setattr("sklearn.datasets.load_digits", lambda **_: (X, y))
     entry = datasets.find_entry("digits")
@@ -215,7 +217,7 @@ def test_equal_rows_lie_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     assert trials[0] != trials[1]
 
 
-def test_a_grid_is_widened_and_the_row_says_how_far(experiment_of):
+def test_grid_is_widened_and_the_row_reports_how_far(experiment_of):
     """From ten times too small: further up, until the best lies inside."""
     small = experiment_of(SMALL, "bandwidth={cv: [0.05, 0.1], widen: true}", "samplers=rks", "M=40")
     rows = measured(small)

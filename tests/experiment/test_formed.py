@@ -56,7 +56,7 @@ def assert_same(row, other):
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 @pytest.mark.parametrize(("sampler", "pool", "paired"), SAMPLERS)
-def test_each_feature_of_a_row_is_made_once(measured, sampler, pool, paired, feature_map):
+def test_each_feature_of_a_row_is_computed_once(measured, sampler, pool, paired, feature_map):
     row, taken = measured(sampler, feature_map)
     kept = paired if feature_map == "paired" else row["columns"]
     assert taken == N * pool + N_TEST * kept
@@ -77,14 +77,14 @@ def test_each_feature_of_a_row_is_made_once(measured, sampler, pool, paired, fea
     ],
 )
 @pytest.mark.parametrize("sampler", [SAMPLERS[1][0], SAMPLERS[3][0]])
-def test_every_solver_finds_the_same(measured, sampler, solver):
+def test_each_solver_gives_the_same_result_from_stored_features(measured, sampler, solver):
     row, taken = measured(sampler, solver=solver)
     again, more = measured(sampler, solver=solver, limit=0)
     assert taken < more
     assert_same(row, again)
 
 
-def test_scores_of_some_rows_leave_nothing_to_hold(measured):
+def test_scores_of_some_rows_leave_no_features_to_store(measured):
     sampler = "surrogate-leverage: {equation: 14, score_rows: 0.5}"
     row, taken = measured(sampler)
     again, more = measured(sampler, limit=0)

@@ -57,13 +57,13 @@ def both(experiment_of, *overrides):
 @pytest.mark.parametrize(
     "search", [SEARCHES["widened"], *at_night(*(SEARCHES[s] for s in SEARCHES if s != "widened"))]
 )
-def test_sampler_named_by_class_has_the_numbers_of_the_registered_one(experiment_of, search):
+def test_sampler_given_by_class_equals_the_registered_one(experiment_of, search):
     by_name, by_class = both(experiment_of, search)
     assert by_name == by_class
     assert len(by_name) == 8
 
 
-def test_a_solver_by_class_chooses_like_the_one_by_name(experiment_of):
+def test_solver_given_by_class_chooses_like_the_one_by_name(experiment_of):
     grid = "bandwidth={cv: [0.5, 4.0]}"
     alphas = "alphas: [0.01, 1.0]"
     rows = [
@@ -78,12 +78,12 @@ def test_a_solver_by_class_chooses_like_the_one_by_name(experiment_of):
     assert by_name[0][SAME.index("features_in_folds")] == "nested"
 
 
-def test_a_reader_of_a_manifest_needs_permission_to_run_it(experiment_of, tmp_path):
+def test_running_a_foreign_manifest_needs_permission(experiment_of, tmp_path):
     content = experiment_of(TEXT, "samplers=[{class: rfbench.samplers.RKS}]", allow_imports=True)
     with pytest.raises(ConfigError, match="not imported"):
         from_manifest(content.model_dump(mode="json"), "manifest.json")
 
 
-def test_equal_samplers_under_two_labels_are_refused(experiment_of):
+def test_equal_samplers_under_two_labels_are_rejected(experiment_of):
     with pytest.raises(ConfigError, match="a and b are rks with the same parameters"):
         experiment_of(TEXT, "samplers=[{name: rks, label: a}, {name: rks, label: b}]")

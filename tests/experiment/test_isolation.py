@@ -47,7 +47,7 @@ def beside(hostile):
 @pytest.mark.parametrize(
     "hostile", ["ChangesRows", "ChangesTarget", "ChangesTestRows", "KernelOfItsOwn"]
 )
-def test_rows_that_a_plugin_changes_in_place_are_its_own_loss(rows_of, hostile):
+def test_in_place_changes_by_a_plugin_affect_only_the_plugin(rows_of, hostile):
     rows = rows_of(beside(hostile))
     assert measured(rows, "rks") == measured(rows_of("[rks]"), "rks")
     assert len(measured(rows, "rks")) == 4
@@ -56,7 +56,7 @@ def test_rows_that_a_plugin_changes_in_place_are_its_own_loss(rows_of, hostile):
         assert "read-only" in row["message"]
 
 
-def test_rows_that_are_changed_by_force_fail_that_trial_and_end_its_process(rows_of):
+def test_forced_changes_of_rows_fail_the_trial_and_end_its_process(rows_of):
     rows = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=4")
     for row in rows:
         assert row["status"] == "failed"
@@ -69,7 +69,7 @@ def test_rows_that_are_changed_by_force_fail_that_trial_and_end_its_process(rows
 
 @pytest.mark.parametrize("hostile", ["ColumnsFollowRows", "MoreColumnsForTestRows"])
 @pytest.mark.parametrize("solver", ["ridge", "{class: sklearn.svm.LinearSVC}"])
-def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, hostile, solver):
+def test_wrong_number_of_columns_is_a_failed_row_with_a_message(rows_of, hostile, solver):
     rows = rows_of(beside(hostile), f"solver={solver}")
     assert measured(rows, "rks") == measured(rows_of("[rks]", f"solver={solver}"), "rks")
     assert {row["status"] for row in measured(rows, "rks").values()} == {"ok"}
@@ -79,7 +79,7 @@ def test_another_number_of_columns_is_a_failed_row_with_a_sentence(rows_of, host
         assert "traceback" not in row
 
 
-def test_a_row_of_code_with_global_state_depends_on_the_trials_before_it(rows_of, monkeypatch):
+def test_row_of_code_with_global_state_depends_on_earlier_trials(rows_of, monkeypatch):
     """The limit of the claim that rows do not depend on `--jobs`; the documentation states it."""
     monkeypatch.setattr(sys, "n_fits", 0, raising=False)
     first, again = (measured(rows_of(beside("KeepsState")), "hostile") for _ in range(2))

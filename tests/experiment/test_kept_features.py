@@ -63,7 +63,7 @@ def whole(tmp_path_factory):
     return top / "whole"
 
 
-def test_the_lines_are_the_features_that_the_fitted_map_has():
+def test_stored_lines_equal_the_features_of_the_fitted_map():
     X = np.random.default_rng(0).standard_normal((200, 2))
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
@@ -81,7 +81,7 @@ def test_the_lines_are_the_features_that_the_fitted_map_has():
     assert make_lines(drawn.fit(X, y), 5, 7) == lines
 
 
-def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, tmp_path):
+def test_coordinates_are_numbered_and_the_relevant_ones_have_most_weight(experiment_of, tmp_path):
     work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
     runner.run(work)
     by_trial = kept_features.read_by_trial(tmp_path / "r")
@@ -92,7 +92,7 @@ def test_coordinates_are_named_by_number_and_the_heaviest_matter(experiment_of, 
     assert "w1" not in in_file(tmp_path / "r")[0]
 
 
-def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp_path, whole):
+def test_each_trial_stores_its_kept_features_once(experiment_of, tmp_path, whole):
     folder = shutil.copytree(whole, tmp_path / "r")
     work = plan_run([experiment_of(KEEPING)], folder)
     content = (folder / kept_features.KEPT_FEATURES_FILE).read_bytes()
@@ -107,7 +107,7 @@ def test_each_trial_of_the_keeping_sampler_has_its_lines_once(experiment_of, tmp
 
 
 @pytest.mark.parametrize("lost", ["row", "lines"])
-def test_a_crash_between_lines_and_row_loses_and_doubles_nothing(
+def test_crash_between_lines_and_row_loses_and_duplicates_nothing(
     experiment_of, tmp_path, monkeypatch, lost, whole
 ):
     folder = tmp_path / "r"
@@ -127,7 +127,7 @@ def _die(*arguments):
     raise KeyboardInterrupt
 
 
-def test_merge_takes_the_lines_along(experiment_of, tmp_path, whole):
+def test_merge_includes_the_kept_features(experiment_of, tmp_path, whole):
     first, second, third = (tmp_path / f"r{number}" for number in range(3))
     for number, folder in enumerate((first, second, third)):
         work = plan_run([experiment_of(KEEPING)], folder)
@@ -136,7 +136,7 @@ def test_merge_takes_the_lines_along(experiment_of, tmp_path, whole):
     assert in_order(first) == in_order(whole)
 
 
-def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of):
+def test_kept_features_key_reruns_trials_and_its_absence_keeps_identities(experiment_of):
     plain = KEEPING.replace("kept_features: true\n", "")
     old = {trial.id for trial in plan(experiment_of(plain))}
     assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
@@ -146,7 +146,7 @@ def test_the_key_measures_anew_and_left_out_it_changes_no_identity(experiment_of
     )
 
 
-def test_what_cannot_be_written_is_refused_with_its_line(experiment_of):
+def test_unsupported_kept_features_are_rejected_with_the_line(experiment_of):
     with pytest.raises(ConfigError, match=r"line 10: the data have 11 columns.* at most 10"):
         experiment_of(KEEPING.replace("d: 2", "d: 11"))
     assert experiment_of(KEEPING.replace("d: 2", "d: 10")).kept_features

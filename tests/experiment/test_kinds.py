@@ -67,7 +67,9 @@ def assert_alike(row, other, but=()):
 
 @pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
 @pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
-def test_four_kinds_have_the_bandwidth_penalty_and_errors_of_one(experiment_of, text, search):
+def test_four_kinds_of_methods_get_the_same_bandwidth_penalty_and_errors(
+    experiment_of, text, search
+):
     wide = {**by_path("Transformer", gamma=2.0), "label": "wide"}
     found = rows_by_label(experiment_of, text, [*map(by_path, KINDS), wide], search)
     assert set(found) == {"rks", "wide", *KINDS}
@@ -96,7 +98,9 @@ GAUSSIAN = [
 ]
 
 
-def test_every_search_has_the_bandwidths_rows_and_folds_of_ours(experiment_of, monkeypatch):
+def test_user_methods_are_searched_with_the_bandwidths_rows_and_folds_of_ours(
+    experiment_of, monkeypatch
+):
     """Of each fit of a search: the bandwidth of its features, all rows, and the folds."""
     searched = {}
 
@@ -140,9 +144,7 @@ def test_every_search_has_the_bandwidths_rows_and_folds_of_ours(experiment_of, m
     assert searched["rks", 0][0]["rows"] != searched["rks", 1][0]["rows"]
 
 
-def test_the_length_scale_is_measured_once_before_the_clock_of_the_trial(
-    experiment_of, monkeypatch
-):
+def test_length_scale_is_measured_once_and_not_timed(experiment_of, monkeypatch):
     events = []
 
     def measure(make, d):
@@ -162,14 +164,14 @@ def test_the_length_scale_is_measured_once_before_the_clock_of_the_trial(
 @pytest.mark.parametrize(
     "stated", [{"gamma": 0.5}, {"gamma": 2.0}, {"bandwidth_formula": "1/(2*s^2)"}]
 )
-def test_a_stated_parameter_is_searched_in_the_place_of_the_rows(experiment_of, stated):
+def test_stated_parameter_is_searched_instead_of_scaling_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)
     for at, row in found["Transformer"].items():
         assert_alike(row, found["rks"][at])
 
 
-def test_the_number_of_features_may_have_a_name_of_its_own(experiment_of):
+def test_parameter_for_the_number_of_features_may_have_any_name(experiment_of):
     found = rows_by_label(experiment_of, CLASSES, [by_path("Sized", D="M")], GRID)
     for at, row in found["Sized"].items():
         assert_alike(row, found["rks"][at])
@@ -178,7 +180,7 @@ def test_the_number_of_features_may_have_a_name_of_its_own(experiment_of):
                       allow_imports=True)  # fmt: skip
 
 
-def test_rows_stay_as_they_are_for_columns_that_are_no_features(experiment_of):
+def test_rows_are_not_scaled_for_columns_that_are_not_features(experiment_of):
     """As published rows have them, whatever the bandwidth is."""
     path = {"class": "sklearn.preprocessing.FunctionTransformer", "label": "linear"}
     rows = [
@@ -188,7 +190,7 @@ def test_rows_stay_as_they_are_for_columns_that_are_no_features(experiment_of):
         assert_alike(row, rows[1][at], but=("bandwidth",))
 
 
-def test_objects_of_python_are_measured_as_their_classes_are(tmp_path, monkeypatch):
+def test_python_objects_are_measured_like_their_classes(tmp_path, monkeypatch):
     """An instance and a closure in processes of their own, a class here; the run resumes."""
     monkeypatch.chdir(tmp_path)
 
@@ -219,7 +221,7 @@ def test_objects_of_python_are_measured_as_their_classes_are(tmp_path, monkeypat
     assert plan(other)[0].id not in set(rows["trial_id"])
 
 
-def test_without_a_source_a_run_cannot_resume_and_says_so(caplog):
+def test_run_of_code_without_a_source_warns_that_it_cannot_resume(caplog):
     written = {}
     exec("def odd(X, M, seed):\n    return X", written)
     content = {"dataset": "digits", "split": {"test_size": 0.3}, "M": 5, "trials": 1}
@@ -230,7 +232,7 @@ def test_without_a_source_a_run_cannot_resume_and_says_so(caplog):
     assert "another process cannot resume its rows" in caplog.text
 
 
-def test_features_that_depend_on_other_rows_are_a_failed_trial(experiment_of):
+def test_features_that_depend_on_other_rows_fail_the_trial(experiment_of):
     experiment = experiment_of(
         CLASSES, f"samplers={json.dumps([by_path('centred')])}", "M=20", allow_imports=True
     )
@@ -239,7 +241,7 @@ def test_features_that_depend_on_other_rows_are_a_failed_trial(experiment_of):
         assert "depend on the other rows of the block" in row["message"]
 
 
-def test_what_is_no_map_is_told_how_it_becomes_one(experiment_of):
+def test_error_for_a_non_map_says_how_to_wrap_it(experiment_of):
     for entry, sentence in (
         (by_path("Net"), r"not a feature map.*mine = adapted"),
         (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
@@ -269,7 +271,7 @@ def waves_of(M, seed):
     ("power", "value"),
     [(-2.0, 1.0), (-1.0, 1e-3), (-0.5, 30.0), (0.5, 1e-3), (1.0, 30.0), (2.0, 1.0)],
 )
-def test_the_exponent_of_a_parameter_is_measured_whatever_its_value(power, value):
+def test_exponent_of_a_parameter_is_measured_for_any_value(power, value):
     method = Method(Kernels.of(power), "features", {})
     assert measure_power(method, "width", value) == power
 
@@ -293,12 +295,12 @@ def no_effect(X, M, seed, gamma=1.0):
         (kinds.Transformer, True, "not a number above 0"),
     ],
 )
-def test_what_is_not_measured_is_asked_for(thing, value, why):
+def test_unmeasurable_exponent_asks_for_a_formula(thing, value, why):
     with pytest.raises(ValueError, match=f"{why}.*bandwidth_formula"):
         measure_power(Method(thing, "mine", {}), "gamma", value)
 
 
-def test_a_formula_is_a_power_of_s():
+def test_bandwidth_formula_is_a_power_of_s():
     values = {
         "s": 3.0, "2*s^2": 18.0, "1/s": 1 / 3, "1/(2*s^2)": 1 / 18, "0.5/s^2": 1 / 18,
         "1e-1 * s**0.5": 0.1 * 3**0.5,
@@ -310,7 +312,7 @@ def test_a_formula_is_a_power_of_s():
             Formula.parsed(text)
 
 
-def test_a_method_without_a_bandwidth_is_found_by_its_products():
+def test_method_without_bandwidth_is_detected_by_its_inner_products():
     from sklearn.kernel_approximation import Nystroem, RBFSampler
 
     from rfbench.registry import SAMPLERS
@@ -321,7 +323,7 @@ def test_a_method_without_a_bandwidth_is_found_by_its_products():
     assert [depends_on_scale(Method(each, "x", {})) for each in some] == [True] * len(some)
 
 
-def test_a_transformer_s_kernel_is_that_of_the_bandwidth():
+def test_kernel_of_a_transformer_has_the_given_bandwidth():
     """Products of many features against the closed form at two bandwidths."""
     X = np.random.default_rng(0).standard_normal((6, 3))
     for s in (1.0, 2.5):

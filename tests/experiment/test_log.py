@@ -21,7 +21,7 @@ def events(folder):
     return [event.split(":")[0] for _, _, event in lines]
 
 
-def test_a_run_and_its_resumption_are_logged(experiment_of, tmp_path):
+def test_run_and_its_resumption_are_logged(experiment_of, tmp_path):
     folder = tmp_path / "r"
     (tmp_path / "bad.py").write_text(BAD)
     work = plan_run([experiment_of(FAILS, allow_imports=True)], folder)

@@ -41,11 +41,11 @@ def row(word, **changes):
         {"blas_variables": {"OMP_NUM_THREADS": "1"}},
     ],
 )
-def test_what_varies_from_run_to_run_is_the_same_machine(change):
+def test_facts_that_vary_between_runs_do_not_change_the_machine_hash(change):
     assert hash_machine(FACTS | change) == hash_machine(FACTS)
 
 
-def test_other_hardware_or_libraries_are_another_machine():
+def test_other_hardware_or_libraries_change_the_machine_hash():
     other_core = [CORE | {"core": "Zen"}, FACTS["blas"][1]]
     changes = [
         *({name: "other"} for name in ("system", "cpu", "cores", "memory_gib")),
@@ -60,7 +60,7 @@ def older(folder, **changes):
     return folder
 
 
-def test_older_rows_have_their_manifests_machine(tmp_path):
+def test_older_rows_get_the_machine_of_their_manifest(tmp_path):
     results = read(older(tmp_path / "r"))
     assert list(results.rows["machine"]) == [hash_machine(FACTS)]
     assert results.machine == FACTS
@@ -68,7 +68,7 @@ def test_older_rows_have_their_manifests_machine(tmp_path):
     assert [one["machine"] for one in read_whole_rows(tmp_path / "r")] == [hash_machine(FACTS)]
 
 
-def test_older_rows_without_a_manifest_have_none(tmp_path):
+def test_older_rows_without_a_manifest_have_no_machine(tmp_path):
     folder = older(tmp_path / "r")
     (folder / "manifest.json").unlink()
     assert list(read(folder).rows["machine"]) == [""]
@@ -86,7 +86,7 @@ def test_merged_rows_keep_their_machines(tmp_path):
     assert "2 machines" in results.notes[0]
 
 
-def test_a_run_that_goes_on_elsewhere_names_both_machines(experiment_of, tmp_path):
+def test_run_resumed_elsewhere_reports_both_machines(experiment_of, tmp_path):
     folder = tmp_path / "tiny"
     runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
     (here,) = json.loads((folder / "manifest.json").read_text())["machines"]

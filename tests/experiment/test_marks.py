@@ -52,7 +52,7 @@ def having(mark):
     return found
 
 
-def test_what_a_trial_starts_in_another_session_ends_with_the_child(monkeypatch):
+def test_processes_a_trial_starts_in_another_session_end_with_the_child(monkeypatch):
     """The fault: only processes in the session of the child were ended."""
     monkeypatch.setattr(children, "CHILD_CODE", STARTS)
     child = children.Child()
@@ -63,7 +63,7 @@ def test_what_a_trial_starts_in_another_session_ends_with_the_child(monkeypatch)
     assert having(child._mark) == []
 
 
-def test_a_worker_whose_parent_ended_ends_them_itself(sleeping):
+def test_orphaned_worker_ends_the_marked_processes(sleeping):
     """Also those of a child of the child, and not those of another child."""
     mark, variable = marks.make_mark()
     other, inner = marks.make_mark()[0], marks.make_mark()[0]
@@ -81,7 +81,7 @@ def test_a_worker_whose_parent_ended_ends_them_itself(sleeping):
     assert having(mark) == []
 
 
-def test_a_child_of_a_child_has_both_marks(monkeypatch):
+def test_grandchild_process_carries_both_marks(monkeypatch):
     monkeypatch.setenv(marks.MARK, "outer")
     mark, variable = marks.make_mark()
     assert variable == {marks.MARK: f"outer:{mark}"}
@@ -92,7 +92,7 @@ def test_a_child_of_a_child_has_both_marks(monkeypatch):
     assert marks.read_own_mark() == mark
 
 
-def test_without_a_mark_nothing_is_ended(sleeping):
+def test_empty_mark_ends_no_process(sleeping):
     process = sleeping(**{marks.MARK: ""})
     marks.end_marked("")
     assert process.poll() is None

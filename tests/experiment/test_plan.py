@@ -18,13 +18,13 @@ def ids(experiment):
     return {trial.id for trial in plan(experiment)}
 
 
-def test_one_trial_for_each_sampler_size_and_number(experiment_of):
+def test_plan_has_one_trial_per_sampler_size_and_number(experiment_of):
     trials = plan(experiment_of())
     assert len(trials) == len({trial.id for trial in trials}) == 2 * 2 * 2
     assert [trial.number for trial in trials] == sorted(trial.number for trial in trials)
 
 
-def test_methods_are_asked_once_for_all_numbers_of_a_trial(experiment_of, monkeypatch):
+def test_each_method_is_inspected_once_for_all_trials(experiment_of, monkeypatch):
     """What they say of themselves is the same for all: asking them takes a millisecond."""
     asked, ask = [], identify_sampler
     monkeypatch.setattr(
@@ -40,14 +40,14 @@ def test_methods_are_asked_once_for_all_numbers_of_a_trial(experiment_of, monkey
         assert (alone.setting, alone.id) == (trial.setting, trial.id)
 
 
-def test_more_trials_or_sizes_keep_the_identities_of_the_old_ones(experiment_of):
+def test_more_trials_or_sizes_keep_the_existing_identities(experiment_of):
     old = ids(experiment_of())
     assert old < ids(experiment_of(SMALL, "trials=3"))
     assert old < ids(experiment_of(SMALL, "M=4,8,16"))
     assert old == ids(experiment_of(SMALL, "title=another", "protocol=tuned"))
 
 
-def test_what_changes_the_measurement_changes_every_identity(experiment_of):
+def test_change_of_the_measurement_changes_each_identity(experiment_of):
     old = ids(experiment_of())
     for override in (
         "seed=1",
@@ -63,21 +63,19 @@ def test_what_changes_the_measurement_changes_every_identity(experiment_of):
         assert not old & ids(experiment_of(SMALL, override)), override
 
 
-def test_a_samplers_parameter_changes_that_sampler_only(experiment_of):
+def test_parameter_of_a_sampler_changes_only_its_identities(experiment_of):
     old = ids(experiment_of())
     new = ids(experiment_of(SMALL, "samplers.eerf.pool_size=50"))
     assert len(old & new) == len(old) / 2
 
 
-def test_a_default_that_has_changed_is_part_of_the_identity(experiment_of):
+def test_changed_default_is_part_of_the_identity(experiment_of):
     for value, same in (("auto", True), ("true", False), ("false", False)):
         written = ids(experiment_of(SMALL, f"samplers.eerf.center_target={value}"))
         assert (written == ids(experiment_of())) is same
 
 
-def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
-    experiment_of, monkeypatch
-):
+def test_new_revision_of_a_solver_changes_only_its_identities(experiment_of, monkeypatch):
     ridge, every = ids(experiment_of()), []
     for revision in (1, solvers.get_revision("logistic"), 3):
         monkeypatch.setattr(solvers.LogisticClassifier, "revision", revision)
@@ -86,9 +84,7 @@ def test_a_new_revision_of_a_solver_changes_the_identities_of_its_trials_only(
     assert ids(experiment_of()) == ridge
 
 
-def test_a_new_revision_of_a_sampler_changes_the_identities_of_its_trials_only(
-    experiment_of, monkeypatch
-):
+def test_new_revision_of_a_sampler_changes_only_its_identities(experiment_of, monkeypatch):
     before = ids(experiment_of())
     monkeypatch.setattr(EERF, "revision", 2)
     assert len(before & ids(experiment_of())) == len(before) // 2
@@ -98,7 +94,7 @@ def test_a_new_revision_of_a_sampler_changes_the_identities_of_its_trials_only(
     ("override", "base"),
     [("samplers=[{class: 'mine.py:Mine'}]", "RKS"), ("solver={class: 'mine.py:Mine'}", "Ridge")],
 )
-def test_the_code_of_an_imported_method_is_part_of_the_identity(
+def test_code_of_an_imported_method_is_part_of_the_identity(
     experiment_of, tmp_path, override, base
 ):
     def planned(code):
@@ -111,12 +107,12 @@ def test_the_code_of_an_imported_method_is_part_of_the_identity(
     assert planned(code) == first
 
 
-def test_the_label_is_not_part_of_the_identity(experiment_of):
+def test_label_is_not_part_of_the_identity(experiment_of):
     labelled = SMALL.replace("pool_size: 40", "pool_size: 40, label: mine")
     assert ids(experiment_of()) == ids(experiment_of(labelled))
 
 
-def test_a_job_is_one_sampler_in_one_trial(experiment_of):
+def test_job_is_one_sampler_in_one_trial(experiment_of):
     gathered = group_into_jobs(plan(experiment_of()))
     assert len(gathered) == 4
     for job in gathered:

@@ -56,7 +56,7 @@ def elsewhere(monkeypatch):
     environment.describe_machine_by_id.cache_clear()
 
 
-def test_a_run_that_is_killed_goes_on_and_a_trial_runs_out_of_time(
+def test_killed_run_resumes_and_a_trial_times_out(
     experiment_of, finished, tmp_path, elsewhere, caplog
 ):
     """The fault: the first run ended in an AttributeError. The rows are those of Linux."""
@@ -108,7 +108,7 @@ def started(monkeypatch):
 
 
 @pytest.mark.parametrize("missing", [AttributeError, PermissionError, OSError])
-def test_the_end_of_a_child_is_seen_without_a_descriptor_of_it(started, monkeypatch, missing):
+def test_end_of_a_child_is_detected_without_a_process_descriptor(started, monkeypatch, missing):
     """Its exit code is still there: the thread that asks for its state does not wait for it."""
 
     def refuse(number):
@@ -134,7 +134,7 @@ def test_the_end_of_a_child_is_seen_without_a_descriptor_of_it(started, monkeypa
     wait_until(lambda: threading.active_count() == threads)
 
 
-def test_a_group_whose_processes_have_ended_is_no_error(elsewhere, started):
+def test_ended_process_group_is_not_an_error(elsewhere, started):
     child = started("os._exit(0)")
     wait_until(lambda: psutil.Process(child._process.pid).status() == psutil.STATUS_ZOMBIE)
     with pytest.raises(PermissionError):
@@ -143,7 +143,7 @@ def test_a_group_whose_processes_have_ended_is_no_error(elsewhere, started):
     assert child._process.returncode == 0
 
 
-def test_limits_of_memory_hold_here_and_not_there(elsewhere, monkeypatch):
+def test_memory_limits_apply_only_where_supported(elsewhere, monkeypatch):
     assert not platforms.limits_memory()
     with memory.raise_beyond_limit():
         pass
@@ -157,7 +157,7 @@ def test_limits_of_memory_hold_here_and_not_there(elsewhere, monkeypatch):
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
-def test_facts_of_the_machine_have_fallbacks(elsewhere, monkeypatch):
+def test_machine_facts_have_fallbacks(elsewhere, monkeypatch):
     assert platforms.read_cpu_name()
     assert usable.count_cores() >= 1
     assert usable.measure_memory().total == psutil.virtual_memory().total
@@ -174,7 +174,7 @@ def test_facts_of_the_machine_have_fallbacks(elsewhere, monkeypatch):
     assert platforms.read_peak_rss_mb() <= there * 1.01
 
 
-def test_the_threads_of_accelerate_are_set_before_the_import_and_not_verified(monkeypatch):
+def test_accelerate_threads_are_set_before_import_and_not_verified(monkeypatch):
     """The identity of the machine does not depend on it; Linux has neither."""
     here = environment.describe_machine()
     name = "VECLIB_MAXIMUM_THREADS"

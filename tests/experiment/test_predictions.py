@@ -60,21 +60,21 @@ def test_stored_predictions_give_the_metrics_of_the_row(ran):
     assert row["balanced_error"] == pytest.approx(balanced)
 
 
-def test_rows_that_choose_count_in_no_page(ran):
+def test_validation_rows_are_on_no_page(ran):
     results, _ = ran
     assert set(results.rows["role"]) == {"validation", "method"}
     assert set(frame.build_collection([results]).rows["role"]) == {"method"}
     assert results.summary()["method"].tolist() == ["nystroem"]
 
 
-def test_without_being_asked_there_are_none_and_the_numbers_are_the_same(ran, tmp_path):
+def test_without_the_option_no_predictions_are_stored_and_numbers_are_equal(ran, tmp_path):
     plain = api.run({**BASE, "predictions": False}, out=tmp_path, n_jobs=1)
     assert not (plain.folder / predictions.PREDICTIONS_KEY).exists()
     assert plain.rows["log_loss"].isna().all()
     assert plain.rows["error"].tolist() == ran[0].rows["error"].tolist()
 
 
-def test_stored_predictions_of_a_regression_are_those_of_the_model(tmp_path):
+def test_stored_regression_predictions_equal_those_of_the_model(tmp_path):
     pd.DataFrame(np.random.default_rng(0).random((60, 3)), columns=list("aby")).to_csv(
         tmp_path / "own.csv"
     )
@@ -97,13 +97,13 @@ def test_predictions_are_written_before_the_row(monkeypatch, tmp_path):
     assert not (tmp_path / "python" / "trials.csv").exists()
 
 
-def test_no_trial_begins_after_the_deadline(tmp_path):
+def test_no_trial_starts_after_the_deadline(tmp_path):
     plan = plan_run([api.read_config(BASE)], tmp_path / "late")
     summary = runner.run(plan, limits=Limits(deadline=time.monotonic() - 1))
     assert (summary.done, summary.left) == (0, 2)
 
 
-def test_a_trial_may_take_what_is_left_until_the_deadline(monkeypatch):
+def test_trial_time_limit_is_the_time_left_until_the_deadline(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)
     assert Limits().seconds() is None
     assert Limits(timeout=3.0).seconds() == Limits(timeout=3.0, deadline=104.0).seconds() == 3.0
@@ -111,7 +111,7 @@ def test_a_trial_may_take_what_is_left_until_the_deadline(monkeypatch):
     assert Limits(deadline=99.0).seconds() == 0.0
 
 
-def test_halves_calibrate_each_other():
+def test_each_half_is_calibrated_on_the_other():
     """Scores of classes drawn from a link: nearly the log-loss of the truth, on all rows."""
     random = np.random.default_rng(0)
     scores = random.standard_normal((4000, 1))

@@ -50,7 +50,7 @@ REAL = SMALL.replace("M: [4, 8]", "M: 3").replace("trials: 2", "trials: 1")
         ("OwnMap", "discards the imaginary part"),
     ],
 )
-def test_features_that_are_no_real_numbers_fail_their_trial(experiment_of, tmp_path, name, message):
+def test_features_that_are_not_real_numbers_fail_the_trial(experiment_of, tmp_path, name, message):
     (tmp_path / "mine.py").write_text(CODE)
     own = f"- {{class: 'mine.py:{name}', label: mine}}"
     text = REAL.replace("- rks", own)
@@ -61,7 +61,7 @@ def test_features_that_are_no_real_numbers_fail_their_trial(experiment_of, tmp_p
 
 
 @pytest.mark.parametrize(("name", "kind"), [("Predicts", "complex128"), ("Says", "<U")])
-def test_predictions_that_are_no_real_numbers_fail_their_trial(experiment_of, tmp_path, name, kind):
+def test_predictions_that_are_not_real_numbers_fail_the_trial(experiment_of, tmp_path, name, kind):
     (tmp_path / "mine.py").write_text(CODE)
     text = REAL.replace(
         "{name: ridge, alphas: [0.01, 1.0], selection: cv5}", "{class: 'mine.py:NAME'}"

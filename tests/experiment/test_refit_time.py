@@ -26,7 +26,7 @@ def test_refit_time_changes_no_other_number(experiment_of, number):
     assert {k: with_time[k] for k in same} == {k: without[k] for k in same}
 
 
-def test_a_fit_alone_tries_one_penalty_and_no_fold(experiment_of, monkeypatch):
+def test_single_refit_uses_one_penalty_and_no_folds(experiment_of, monkeypatch):
     """A fit per bandwidth, the fit, and the fit alone."""
     fitted, fit = [], Solver.fit
 
@@ -42,9 +42,7 @@ def test_a_fit_alone_tries_one_penalty_and_no_fold(experiment_of, monkeypatch):
     assert fitted[-1].alpha_ == row["alpha"]
 
 
-def test_the_first_trial_of_every_run_comes_before_the_second_of_any(
-    tmp_path, monkeypatch, no_pictures
-):
+def test_first_trial_of_each_run_precedes_the_second_of_any(tmp_path, monkeypatch, no_pictures):
     from rfbench.cli import running
 
     (tmp_path / "two.yaml").write_text(

@@ -33,7 +33,7 @@ def first(finished, tmp_path):
 
 
 @pytest.mark.parametrize("which", [1, 8])
-def test_replay_repeats_a_row(first, which):
+def test_replay_reproduces_a_row(first, which):
     output = call("replay", first, which)
     assert "differs" not in output
     row = read_whole_rows(first)[which - 1]
@@ -45,7 +45,7 @@ def test_replay_repeats_a_row(first, which):
     }
 
 
-def test_replay_finds_a_changed_number(first):
+def test_replay_detects_a_changed_number(first):
     store = Store(first)
     row, *others = store.rows()
     store.csv.write_bytes(b"")
@@ -56,7 +56,7 @@ def test_replay_finds_a_changed_number(first):
     assert f"{list_blas()[0]['core']} now" in output
 
 
-def test_replay_of_no_row(first):
+def test_replay_without_a_matching_row_raises_error(first):
     assert "no rows that match '99'" in call("replay", first, 99, code=2)
     manifest = manifests.read(first)
     manifest["config"]["seed"] = 5
@@ -64,7 +64,7 @@ def test_replay_of_no_row(first):
     assert "cannot be repeated" in call("replay", first, 1, code=2)
 
 
-def test_code_that_the_folder_names_needs_permission_and_its_file(
+def test_code_named_in_the_folder_needs_permission_and_its_file(
     experiment_of, tmp_path, monkeypatch
 ):
     (tmp_path / "mine.py").write_text(
@@ -82,14 +82,14 @@ def test_code_that_the_folder_names_needs_permission_and_its_file(
     assert replay(folder, "1", allow_imports=True).differences == {}
 
 
-def test_ten_cheap_published_rows_come_out_again():
+def test_ten_fast_published_rows_are_reproduced():
     """Their data need no file, so they are the same ten everywhere."""
     repeated = replay_any([Path("results/published/quickstart")], 10)
     assert [each.agrees for each in repeated] == [True] * 10
 
 
 @pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-9), ("float32", 1e-4)])
-def test_tolerance_is_that_of_the_type(dtype, within):
+def test_tolerance_depends_on_the_dtype(dtype, within):
     assert close(40.0, 40.0 * (1 + within * 0.9), dtype)
     assert not close(40.0, 40.0 * (1 + within * 1.1), dtype)
     assert close(0.0, within * 0.9, dtype)
@@ -107,7 +107,7 @@ def changed(folder, **config):
     manifests.write(folder, content)
 
 
-def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):
+def test_rows_that_cannot_be_replayed_report_the_reason(first, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(SAMPLERS.find("rks"), "revision", 9)
         patch.setattr(SAMPLERS.find("eerf"), "revision", 9)
@@ -123,7 +123,7 @@ def test_rows_that_cannot_be_repeated_say_why(first, monkeypatch):
     assert why(first) == {ENDED_BADLY}
 
 
-def test_verify_replays_any_rows_and_finds_a_changed_number(first):
+def test_verify_replays_rows_and_detects_a_changed_number(first):
     output = call("verify", first, "--replay", 3, "--seed", 1)
     assert "3 rows measured again: 3 agree" in output
     assert output == call("verify", first, "--replay", 3, "--seed", 1)

@@ -72,7 +72,7 @@ def rows(folder, dataset, text):
     ],
     ids=["every sampler", "classes", "standard", "float32", "rank", "robust", "row-standard"],
 )
-def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
+def test_trials_on_packed_rows_equal_those_in_memory(data, name, text):
     expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)
     found, on_disk = rows(data, f"{{path: {name}, task: {TASK[name]}}}", text)
     assert found == expected
@@ -89,7 +89,7 @@ def test_trials_on_packed_rows_are_those_in_memory(data, name, text):
         "samplers: [class: sklearn.kernel_approximation.RBFSampler]",
     ],
 )
-def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data, text):
+def test_method_that_needs_all_rows_fails_with_an_explanation(data, text):
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     row = run_trial(plan(read(data / "c.yaml"))[0], Context())
     assert row["status"] == "failed"
@@ -97,7 +97,7 @@ def test_a_method_that_needs_all_rows_is_a_failed_row_that_says_so(data, text):
 
 
 @pytest.mark.parametrize("text", ["solver: logistic", "solver: svm", "samplers: [tefm-s]"])
-def test_a_matrix_of_features_is_made_where_it_fits(data, monkeypatch, text):
+def test_feature_matrix_is_built_if_it_fits_in_memory(data, monkeypatch, text):
     text = text if "samplers" in text else f"samplers: [rks]\n{text}"
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     trial = plan(read(data / "c.yaml"))[0]
@@ -106,7 +106,7 @@ def test_a_matrix_of_features_is_made_where_it_fits(data, monkeypatch, text):
     assert run_trial(trial, Context())["status"] == "memory"
 
 
-def test_a_run_of_packed_data_says_what_it_will_do(data, no_pictures):
+def test_run_on_packed_data_announces_its_plan(data, no_pictures):
     (data / "c.yaml").write_text(f"dataset: {{path: real}}\n{COMMON}samplers: [rks]")
     assert "1 trial" in call("run", "c.yaml", "--dry-run")
     assert "real" in call("run", "c.yaml", "--jobs", "1")

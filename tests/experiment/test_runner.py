@@ -24,7 +24,7 @@ def run(experiment, folder, **keywords):
     return work, runner.run(work, **keywords)
 
 
-def test_a_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, folder):
+def test_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, folder):
     content = (folder / "trials.csv").read_bytes()
     _, second = run(experiment_of(), folder)
     assert (second.done, second.found) == (0, 8)
@@ -47,12 +47,12 @@ def test_rows_are_parsed_once_before_the_first_trial(folder, tmp_path, monkeypat
     assert before == [1]
 
 
-def test_two_workers_give_the_results_of_one(experiment_of, tmp_path, finished):
+def test_two_workers_give_the_same_results_as_one(experiment_of, tmp_path, finished):
     run(experiment_of(), tmp_path / "two", n_jobs=2)
     assert without_times(tmp_path / "two") == without_times(finished)
 
 
-def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
+def test_row_equals_manual_computation_from_the_components(experiment_of):
     work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial, Context())
@@ -76,7 +76,7 @@ def test_the_row_is_what_the_pieces_give_by_hand(experiment_of):
 
 
 @pytest.mark.parametrize("estimator", ["all", "top"])
-def test_kept_by_gives_both_samplers_the_same_number(experiment_of, estimator):
+def test_kept_by_gives_both_samplers_the_same_number_of_features(experiment_of, estimator):
     lkrf = f"- lkrf: {{pool_size: 60, rho: 5, estimator: {estimator}}}"
     text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}")
     text = text.replace("- eerf: {pool_size: 40, score_rows: 1.0}", lkrf)
@@ -88,7 +88,7 @@ def test_kept_by_gives_both_samplers_the_same_number(experiment_of, estimator):
     assert estimator == "top" or rows[1]["kept"] == size
 
 
-def test_only_leaves_the_other_rows_in_the_results(experiment_of, folder):
+def test_only_option_leaves_other_rows_in_the_results(experiment_of, folder):
     from rfbench import results
 
     work = plan_run([experiment_of()], folder)
@@ -96,7 +96,7 @@ def test_only_leaves_the_other_rows_in_the_results(experiment_of, folder):
     assert len(results.read(folder).rows) == 8
 
 
-def test_kernel_errors_and_no_solver(experiment_of):
+def test_kernel_errors_are_measured_without_a_solver(experiment_of):
     text = SMALL.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     ).replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
@@ -108,7 +108,7 @@ def test_kernel_errors_and_no_solver(experiment_of):
     assert "error" not in rks[2]
 
 
-def test_the_manifest_says_what_ran(finished):
+def test_manifest_records_what_ran(finished):
     manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["config"]["M"] == [4, 8]
     assert manifest["data"].keys() == {'sphere {"d": 3, "n_test": 60, "n_train": 120}'}
@@ -121,7 +121,7 @@ def test_the_manifest_says_what_ran(finished):
     assert set(manifest["settings"]) == settings
 
 
-def test_a_smoke_variant_is_small_and_says_so(experiment_of):
+def test_smoke_run_is_small_and_labeled(experiment_of):
     text = SMALL.replace("n_train: 120", "n_train: 3000").replace(
         "pool_size: 40", "pool_size: 5000"
     )
@@ -153,9 +153,7 @@ def started(monkeypatch):
         child.close()
 
 
-def test_the_first_worker_is_started_before_the_configuration_is_read(
-    started, tmp_path, no_pictures
-):
+def test_first_worker_starts_before_the_configuration_is_read(started, tmp_path, no_pictures):
     """Each imports for two seconds: in turn, the smallest run takes four."""
     (tmp_path / "tiny.yaml").write_text(SMALL)
     words = ["run", tmp_path / "tiny.yaml", "--out", tmp_path, "--jobs", 1]
@@ -167,7 +165,7 @@ def test_the_first_worker_is_started_before_the_configuration_is_read(
 
 
 @pytest.mark.parametrize("reason", ["results", "dry run", "one core", "dask", "wrong variable"])
-def test_no_worker_is_started_early_that_may_not_be_used(
+def test_worker_that_may_be_unused_is_not_started_early(
     started, tmp_path, monkeypatch, no_pictures, reason
 ):
     (tmp_path / "tiny.yaml").write_text(SMALL)
@@ -188,7 +186,7 @@ def test_no_worker_is_started_early_that_may_not_be_used(
     assert started[0] == "read"
 
 
-def test_a_worker_that_is_not_used_ends_with_the_command(started, tmp_path):
+def test_unused_worker_ends_with_the_command(started, tmp_path):
     (tmp_path / "tiny.yaml").write_text(SMALL.replace("M:", "N:"))
     assert "no key 'N'" in call("run", tmp_path / "tiny.yaml", "--out", tmp_path, code=2)
     child, *_ = started
@@ -196,9 +194,7 @@ def test_a_worker_that_is_not_used_ends_with_the_command(started, tmp_path):
     assert child._process.returncode is not None
 
 
-def test_a_worker_that_cannot_be_started_early_is_said_when_it_is_needed(
-    started, tmp_path, monkeypatch
-):
+def test_failure_of_an_early_worker_is_reported_when_it_is_needed(started, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(11, "Resource temporarily unavailable")
 

@@ -39,9 +39,7 @@ trials: 1
 """
 
 
-def test_a_search_is_charged_once_for_each_metric_that_it_learns(
-    experiment_of, ticking, monkeypatch
-):
+def test_search_is_timed_once_for_each_learned_metric(experiment_of, ticking, monkeypatch):
     """One of all rows and three of folds, for three bandwidths; and that of the features again."""
     learn = LearnedMetric.fit
 

@@ -39,7 +39,7 @@ def read(made: list[dict[str, Any]], name: str = NAME) -> Results:
     return results(made, name, paper="liu2020", item="table3")
 
 
-def test_rows_as_planned_today_are_not_stale_and_need_no_data(
+def test_rows_of_the_current_plan_are_not_stale_and_need_no_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
@@ -69,7 +69,7 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     assert "leverage-rff" not in set(measured["method"])
 
 
-def test_results_of_ones_own_are_never_stale() -> None:
+def test_user_results_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
     assert today.find_settings(own) is None
     assert frame.build_collection([own], today=today.find_settings).stale == {}
@@ -78,7 +78,7 @@ def test_results_of_ones_own_are_never_stale() -> None:
     assert frame.build_collection([named]).stale == {}
 
 
-def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatch):
+def test_half_edited_shipped_configuration_makes_no_row_stale(monkeypatch):
     broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
     monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})
@@ -86,7 +86,7 @@ def test_a_shipped_configuration_that_is_half_edited_asks_for_nothing(monkeypatc
     assert today.find_settings(read(rows())) is None
 
 
-def test_what_is_asked_for_today_is_found_out_once(monkeypatch) -> None:
+def test_current_settings_are_computed_once(monkeypatch) -> None:
     """Of each folder of a report: no class is looked up again, and no configuration read again."""
     here = read(rows())
     asked = today.find_settings(here)

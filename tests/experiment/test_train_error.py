@@ -12,7 +12,7 @@ from .conftest import SMALL
 ASKED = SMALL + "train_error: true\n"
 
 
-def test_the_training_error_by_hand(experiment_of):
+def test_training_error_equals_manual_computation(experiment_of):
     for trial in plan(experiment_of(ASKED)):
         if trial.sampler.name != "rks":
             continue
@@ -25,7 +25,7 @@ def test_the_training_error_by_hand(experiment_of):
         assert row["train_error"] == pytest.approx(100 * wrong)
 
 
-def test_training_error_is_measured_on_request_and_changes_the_trials_identity(experiment_of):
+def test_training_error_is_optional_and_changes_the_trial_identity(experiment_of):
     asked, plain = plan(experiment_of(ASKED))[0], plan(experiment_of(SMALL))[0]
     assert asked.id != plain.id
     assert plain.id == plan(experiment_of(SMALL + "train_error: false\n"))[0].id

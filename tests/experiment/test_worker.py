@@ -21,7 +21,7 @@ def machine(monkeypatch):
     ("text", "share"),
     [("50%", 2 * GIB), ("100%", 4 * GIB), ("6", 3 * GIB), ("6GiB", 3 * GIB), ("16", 8 * GIB)],
 )
-def test_workers_share_alike(text, share):
+def test_workers_share_memory_equally(text, share):
     workers = 2
     assert compute_memory_share(text, workers) == share
 
@@ -36,6 +36,6 @@ def test_workers_share_alike(text, share):
         ("0.5", "each worker needs 400 MiB"),
     ],
 )
-def test_what_cannot_be_had_is_refused(text, said):
+def test_unavailable_memory_limit_is_rejected(text, said):
     with pytest.raises(ConfigError, match=said):
         compute_memory_share(text, 2)

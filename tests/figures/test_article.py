@@ -33,9 +33,7 @@ def rows(*methods: str, sizes: int = 3, dataset: str = "digits") -> list[dict[st
 
 @pytest.mark.parametrize("width", [COLUMN, PAGE])
 @pytest.mark.parametrize("count", [2, 12])
-def test_the_width_is_just_that_and_all_letters_have_8_points(
-    write: Write, width: float, count: int
-) -> None:
+def test_width_is_exact_and_all_text_has_8_points(write: Write, width: float, count: int) -> None:
     names = list(style.METHODS)[:count]
     results = read(write(rows(*names) + rows(*names, dataset="eeg")))
     with style.apply_style("ggplot", article=True):
@@ -51,7 +49,9 @@ def test_the_width_is_just_that_and_all_letters_have_8_points(
     assert len(every) == 3
 
 
-def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_path: Path) -> None:
+def test_article_figure_has_no_title_and_explains_its_error_bars(
+    write: Write, tmp_path: Path
+) -> None:
     results = read(write(rows("rks", "orf")))
     *files, captions = plot(results, tmp_path, width=COLUMN)
     assert captions.name == CAPTIONS
@@ -67,13 +67,13 @@ def test_no_title_no_caption_and_bars_that_say_what_they_are(write: Write, tmp_p
     assert not figure.get_supxlabel()
 
 
-def test_a_smoke_run_still_says_so(write: Write) -> None:
+def test_smoke_run_is_still_labeled(write: Write) -> None:
     results = read(write(rows("rks", "orf"), smoke=True))
     assert next(iterate_figures(results, COLUMN))[1].get_suptitle() == "SMOKE RUN"
 
 
 @pytest.mark.parametrize("width", [None, COLUMN])
-def test_a_method_that_failed_is_named(write: Write, width: float | None) -> None:
+def test_failed_method_is_named(write: Write, width: float | None) -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     results = read(write(rows("rks", "orf") + [row | failed for row in rows("eerf")]))
     figure = next(iterate_figures(results, width))[1]
@@ -83,7 +83,7 @@ def test_a_method_that_failed_is_named(write: Write, width: float | None) -> Non
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 990), ("84mm", 992), ("240pt", 996)])
-def test_lengths_of_the_command_line(write: Write, tmp_path: Path, text: str, width: int) -> None:
+def test_command_line_accepts_lengths(write: Write, tmp_path: Path, text: str, width: int) -> None:
     call("plot", write(rows("rks", "orf", sizes=1)), "--out", tmp_path, "--width", text)
     file = next(tmp_path.rglob("error_vs_M.png"))
     assert matplotlib.image.imread(file).shape[1] == pytest.approx(width, abs=1)

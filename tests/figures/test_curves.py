@@ -42,7 +42,9 @@ def sweep(**changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_saved_and_reproducible_byte_by_byte(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     results, with_pyplot = read(write(sweep())), "matplotlib.pyplot" in sys.modules
     stems, kinds = ("error_vs_M", "error_vs_time", "time_vs_M"), ("png", "pdf", "svg")
     assert plot(results) == [results.folder / f"{stem}.png" for stem in stems]
@@ -75,7 +77,7 @@ def test_files_and_the_same_bytes_twice(write: Write, monkeypatch: pytest.Monkey
     ],
 )
 @pytest.mark.usefixtures("every_figure")
-def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> None:
+def test_each_kind_of_axis_is_drawn(write: Write, rows: list[dict[str, Any]], name: str) -> None:
     (first, figure), *others = iterate_figures(read(write(rows)))
     assert first == name
     for made in (figure, *(other for _, other in others)):
@@ -83,13 +85,13 @@ def test_kinds_of_axis(write: Write, rows: list[dict[str, Any]], name: str) -> N
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_failures_are_left_out_and_without_times_there_is_no_time_figure(write: Write) -> None:
+def test_failures_are_left_out_and_missing_times_give_no_time_figure(write: Write) -> None:
     none = {"t_pp": "", "t_features": "", "t_train": ""}
     rows = [none, none | {"M": 200, "status": "failed", "error": ""}]
     assert list(drawn(write(rows))) == ["error_vs_M"]
 
 
-def test_nothing_to_draw(write: Write) -> None:
+def test_no_figure_without_successful_trials(write: Write) -> None:
     assert plot(read(write([], name="a"))) == []
     assert plot(read(write([{"status": "failed", "error": ""}], name="b"))) == []
 
@@ -129,7 +131,7 @@ LIU = [
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_the_axes_of_liu2020(write: Write) -> None:
+def test_axes_follow_liu2020(write: Write) -> None:
     figures = drawn(write(LIU, paper="liu2020"))
     assert list(figures) == ["error_vs_M", "error_vs_time", "time_vs_M", "kernel_error_vs_M"]
     panel = figures["kernel_error_vs_M"].axes[0]
@@ -145,7 +147,7 @@ def test_the_axes_of_liu2020(write: Write) -> None:
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
+def test_time_of_lkrf2016_includes_testing(write: Write) -> None:
     rows = [row | {"dataset": "a9a"} for row in LIU if row["label"] == "rks"]
     figure = drawn(write(rows, paper="lkrf2016"))["time_vs_M"]
     assert points(figure)["rks"] == ([14, 56, 1792], [15, 18, 142])
@@ -164,11 +166,11 @@ def test_the_time_of_lkrf2016_is_with_testing(write: Write) -> None:
         ("not JSON", True),
     ],
 )
-def test_which_features_estimate_the_kernel(parameters: str, estimates: bool) -> None:
+def test_kernel_estimating_features_are_recognized(parameters: str, estimates: bool) -> None:
     assert estimates_kernel(parameters) is estimates
 
 
-def test_five_come_before_ten() -> None:
+def test_methods_are_sorted_numerically_five_before_ten() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
     assert sorted(methods, key=lambda name: naming.get_sort_key("eerf", name)) == [
         "eerf",
@@ -177,7 +179,7 @@ def test_five_come_before_ten() -> None:
     ]
 
 
-def test_figures_against_time_are_of_cpu_time(write: Write) -> None:
+def test_time_figures_use_cpu_time(write: Write) -> None:
     rows = [row | {"cpu_pp": 2 * row["t_pp"]} for row in sweep(t_features=0, t_train=0)]
     figures = drawn(write(rows, "cpu"))
     assert points(figures["error_vs_time"])["rks"][0] == [0.2, 1.0, 4.0]
@@ -193,7 +195,7 @@ def test_figures_against_time_are_of_cpu_time(write: Write) -> None:
 
 
 @pytest.mark.parametrize(("methods", "counts"), [(9, [9]), (10, [6, 5]), (19, [7, 7, 7])])
-def test_many_methods_are_in_several_panels_beside_the_baseline(
+def test_many_methods_are_divided_into_panels_with_the_baseline(
     write: Write, methods: int, counts: list[int]
 ) -> None:
     names = ["rks", *(f"m{i}" for i in range(methods - 1))]
@@ -208,7 +210,7 @@ def test_many_methods_are_in_several_panels_beside_the_baseline(
 
 
 @nightly
-def test_no_label_of_an_axis_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_axis_label_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """These rows have ticks that the layout itself changes: wider ones than it reckoned with."""
     monkeypatch.setattr(figures, "FIGURES", (curves.error,))
     rows = Path("results/published/leaderboard_regression_rank")
@@ -216,14 +218,14 @@ def test_no_label_of_an_axis_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monk
     assert picture[:, 0, :3].min() == 1
 
 
-def test_a_figure_that_cannot_be_written_leaves_a_sentence(write: Write) -> None:
+def test_figure_that_cannot_be_written_gives_a_message(write: Write) -> None:
     results = read(write(sweep()))
     with pytest.raises(WriteError, match="error_vs_M.png could not be written: Not a directory"):
         plot(results, results.folder / "trials.csv" / "figures")
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None:
+def test_methods_with_more_columns_than_the_baseline_are_named(write: Write) -> None:
     factor = {"rks": 2, "rks-4l": 8, "comp": 1, "qmc": 2}
     rows = [
         {"sampler": label.split("-")[0], "label": label, "M": m, "columns": times * m}
@@ -238,7 +240,7 @@ def test_more_columns_than_those_of_the_baseline_are_named(write: Write) -> None
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_the_frontier_lies_below_the_lines(write: Write) -> None:
+def test_frontier_lies_below_the_curves(write: Write) -> None:
     times = {"rks": {10: 1.0, 50: 2.0}, "eerf": {10: 3.0, 50: 4.0}}
     errors = {"rks": {10: 30.0, 50: 20.0}, "eerf": {10: 25.0, 50: 10.0}}
     rows = [
@@ -262,13 +264,13 @@ def frontiers(figure: Any) -> list[list[list[float]]]:
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_methods_below_the_axis_need_no_legend(write: Write) -> None:
+def test_methods_labeled_on_the_axis_need_no_legend(write: Write) -> None:
     figure = error_figure(write([{"sampler": s} for s in ("rks", "qmc")]))
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["RKS", "QMC"]
     assert not figure.legends
 
 
-def test_error_against_bytes_where_columns_differ_in_theirs(write: Write) -> None:
+def test_error_against_bytes_is_drawn_if_column_sizes_differ(write: Write) -> None:
     rows = [
         {"sampler": s, "M": m, "columns": m, "feature_bytes": m * size // 8, "setting": s}
         | {"error": 10 + t, "trial": t}
@@ -289,7 +291,7 @@ def test_error_against_bytes_where_columns_differ_in_theirs(write: Write) -> Non
     assert "error_vs_bytes" in drawn(write(kept, "follows", M={"kept_by": "rks"}))
 
 
-def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
+def test_title_labels_a_smoke_run(write: Write) -> None:
     figures = drawn(write(sweep(), "a", smoke=True)) | {"full": drawn(write(sweep(), "b"))}
     titles = [figure.get_suptitle() for name, figure in figures.items() if name != "full"]
     assert all(title.startswith("SMOKE RUN, Small handwritten digits") for title in titles)
@@ -300,7 +302,7 @@ def test_the_title_of_a_smoke_run_says_so(write: Write) -> None:
 @pytest.mark.parametrize(
     ("count", "letters", "drawn"), [(40, 10, True), (41, 10, False), (2, 60, True), (2, 61, False)]
 )
-def test_settings_that_an_axis_has_no_room_for_are_no_figure(
+def test_settings_that_do_not_fit_an_axis_give_no_figure(
     write: Write, count: int, letters: int, drawn: bool
 ) -> None:
     rows = [{"variant": f"kernel=k{k:0{letters - 8}d}"} for k in range(count)]
@@ -310,13 +312,13 @@ def test_settings_that_an_axis_has_no_room_for_are_no_figure(
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_no_line_joins_settings_that_have_no_order(write: Write) -> None:
+def test_unordered_settings_are_not_joined_by_lines(write: Write) -> None:
     rows = [{"variant": f"kernel={k}", "sampler": s} for k in ("b", "a") for s in ("rks", "eerf")]
     (panel,) = error_figure(write(rows)).axes
     assert {bar[0].get_linestyle() for bar in panel.containers} == {"None"}
 
 
-def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
+def test_error_bars_are_standard_errors_of_the_mean(write: Write) -> None:
     """Trials of 10 and 11 %: the standard deviation is 0.71, the standard error of two is 0.5."""
     figure = error_figure(write(sweep()))
     bars = [container for panel in figure.axes for container in panel.containers]
@@ -328,7 +330,7 @@ def test_bars_are_standard_errors_of_the_mean(write: Write) -> None:
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_many_data_sets_are_one_panel_of_medians_relative_to_the_baseline(write: Write) -> None:
+def test_many_data_sets_become_one_panel_of_medians_relative_to_baseline(write: Write) -> None:
     """Twice the error on 13 sets, eight times on one; a set where a method lacks a size is out."""
     rows = [
         {"dataset": f"d{i}", "sampler": sampler, "M": M, "trial": trial,
@@ -362,7 +364,7 @@ def results_of(write: Write, *rows: dict[str, Any]) -> Any:
     return [name for name, _ in iterate_figures(measured.results, None, measured)], measured
 
 
-def test_what_compares_nothing_is_not_drawn_and_named(write: Write) -> None:
+def test_figures_that_compare_nothing_are_omitted_and_named(write: Write) -> None:
     """One point; one method; two whose errors are the same, their times not; two that differ."""
     one = {"sampler": "rks", "error": 10.0, "t_pp": 1.0}
     names, measured = results_of(write, one)
@@ -388,9 +390,7 @@ def test_settings_of_one_method_are_compared(write: Write) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 12])
-def test_no_figure_is_wider_than_a_page_nor_its_text_below_7_points(
-    write: Write, count: int
-) -> None:
+def test_figures_fit_a_page_and_text_has_at_least_7_points(write: Write, count: int) -> None:
     names = [*style.METHODS][: 31 if count == 1 else 3]
     rows = [
         {"sampler": s, "M": m, "error": m + i + k, "t_pp": i + m, "dataset": f"d{k}"}
@@ -409,6 +409,6 @@ def test_no_figure_is_wider_than_a_page_nor_its_text_below_7_points(
             assert box.x1 <= panels.PAGE_WIDTH + 0.02
 
 
-def test_the_title_is_that_of_the_configuration(write: Write) -> None:
+def test_title_is_that_of_the_configuration(write: Write) -> None:
     (figure, *_) = drawn(write(sweep(), title="Two  methods\n on digits")).values()
     assert figure.get_suptitle() == "Two methods on digits"

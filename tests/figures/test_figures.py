@@ -27,7 +27,7 @@ def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Any]]:
     yield "kept_vs_M", figure
 
 
-def test_an_added_figure_needs_one_function_and_its_registration(
+def test_added_figure_needs_one_registered_function(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], kept_vs_M))
@@ -37,7 +37,7 @@ def test_an_added_figure_needs_one_function_and_its_registration(
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
 
-def test_the_layout_is_computed_once_and_the_figure_drawn_once(
+def test_layout_is_computed_once_and_the_figure_drawn_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls = []
@@ -52,7 +52,7 @@ def test_the_layout_is_computed_once_and_the_figure_drawn_once(
     assert calls == ["execute", "draw"]
 
 
-def test_a_style_changes_the_picture_of_that_call_alone(
+def test_style_affects_only_the_figure_of_that_call(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
@@ -66,7 +66,7 @@ def test_a_style_changes_the_picture_of_that_call_alone(
     assert before == after != styled
 
 
-def test_figures_that_would_be_the_same_are_not_drawn_again(
+def test_unchanged_figures_are_not_redrawn(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = []
@@ -101,7 +101,7 @@ def test_figures_that_would_be_the_same_are_not_drawn_again(
     assert len(drawn) == 10
 
 
-def test_two_folders_of_one_name_are_not_drawn_into_one(write: Write, tmp_path: Path) -> None:
+def test_two_folders_of_one_name_are_rejected(write: Write, tmp_path: Path) -> None:
     for place in ("a", "b"):
         shutil.copytree(write([{"M": 10}, {"M": 50}], place), tmp_path / place / "same")
     words = ("plot", tmp_path / "a" / "same", tmp_path / "b" / "same", "--out", tmp_path / "out")
@@ -109,7 +109,7 @@ def test_two_folders_of_one_name_are_not_drawn_into_one(write: Write, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_not_drawn_is_one_line_per_folder(write: Write, tmp_path: Path) -> None:
+def test_omitted_figures_are_reported_in_one_line_per_folder(write: Write, tmp_path: Path) -> None:
     folders = [write([{"M": m, "error": m} for m in (10, 50)], name) for name in ("a", "b")]
     for _ in range(2):
         lines = call("plot", *folders, "--out", tmp_path / "out").splitlines()
@@ -118,7 +118,7 @@ def test_what_is_not_drawn_is_one_line_per_folder(write: Write, tmp_path: Path) 
     assert not list(tmp_path.rglob("*.png"))
 
 
-def test_what_is_not_drawn_is_remembered_with_the_figures(write: Write, tmp_path: Path) -> None:
+def test_reasons_for_omitted_figures_are_cached(write: Write, tmp_path: Path) -> None:
     rows = [{"M": m, "sampler": s, "t_pp": len(s)} for m in (10, 50) for s in ("rks", "eerf")]
     folder = write(rows)
     first, again = (
@@ -129,7 +129,7 @@ def test_what_is_not_drawn_is_remembered_with_the_figures(write: Write, tmp_path
     assert [Path(path).name for path in first[0]] == ["error_vs_time.png", "time_vs_M.png"]
 
 
-def test_a_small_picture_has_the_same_size_and_a_third_of_the_bytes() -> None:
+def test_compressed_figure_has_the_same_size_and_a_third_of_the_bytes() -> None:
     def drawn() -> Any:
         figure = new_figure(4.0, 3.0)
         figure.subplots().plot([1, 2, 3], [1, 4, 9])
@@ -141,7 +141,7 @@ def test_a_small_picture_has_the_same_size_and_a_third_of_the_bytes() -> None:
     assert sizes[0] == sizes[1]
 
 
-def test_one_folder_is_drawn_without_scikit_learn(write: Write, tmp_path: Path) -> None:
+def test_figures_are_drawn_without_importing_scikit_learn(write: Write, tmp_path: Path) -> None:
     """Its import takes longer than a figure."""
     folder = write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")])
     code = "import sys; from rfbench.cli import main; main(standalone_mode=False)"

@@ -10,7 +10,7 @@ POINTS = st.lists(st.tuples(*[st.integers(0, 5).map(float)] * 2), min_size=1, ma
 
 
 @given(POINTS, st.booleans())
-def test_no_point_beats_one_of_the_frontier_and_one_beats_every_other(
+def test_frontier_points_are_not_dominated_and_dominate_all_others(
     points: list[tuple[float, float]], larger: bool
 ) -> None:
     sign = -1 if larger else 1

@@ -32,7 +32,7 @@ def line(trial: int, weight: float, **more: Any) -> dict[str, Any]:
     return own | {"b": None} | more
 
 
-def test_frequencies_at_d_2(write: Write) -> None:
+def test_frequencies_are_drawn_for_d_2(write: Write) -> None:
     lines = [
         line(t, weight, w1=w, w2=-w, b=b)
         for t in (0, 1)
@@ -62,7 +62,7 @@ def test_frequencies_at_d_2(write: Write) -> None:
     assert "2 trials" in figure.get_supxlabel()
 
 
-def test_weights_of_coordinates(write: Write) -> None:
+def test_weights_of_coordinates_are_drawn(write: Write) -> None:
     lines = [line(0, 0.75, feature=1), line(0, 0.25, feature=3), line(1, 1.0, feature=1)]
     folder = folder_with(write, lines, d=5, kernel="linear")
     figure = figures_of(folder)["kept_weights"]
@@ -71,7 +71,7 @@ def test_weights_of_coordinates(write: Write) -> None:
     assert mean.get_ydata().tolist() == [0, 0.875, 0, 0.125, 0]
 
 
-def test_each_data_set_has_its_figure(write: Write) -> None:
+def test_each_data_set_gets_its_figure(write: Write) -> None:
     names = {"a": "digits", "b": "eeg[5000 rows]"}
     rows = [
         {"sampler": "lkrf", "trial_id": named(t), "dataset": d, "d": 5} for t, d in names.items()
@@ -85,11 +85,11 @@ def test_each_data_set_has_its_figure(write: Write) -> None:
     assert [title.partition(",")[0] for title in titles] == list(names.values())
 
 
-def test_without_kept_features_there_is_no_figure(write: Write) -> None:
+def test_no_figure_without_kept_features(write: Write) -> None:
     assert figures_of(write([{}])) == {}
 
 
-def test_lines_are_seen_on_a_dark_background(write: Write) -> None:
+def test_lines_are_visible_on_a_dark_background(write: Write) -> None:
     with apply_style("dark_background"):
         figures = figures_of(folder_with(write, [line(0, 0.75, feature=1)], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

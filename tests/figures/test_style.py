@@ -18,14 +18,14 @@ from rfbench.results import read
 from tests.support.results import Write
 
 
-def test_every_sampler_has_a_marker_and_a_line_of_its_own() -> None:
+def test_each_sampler_has_its_own_marker_and_line_style() -> None:
     looks = style.METHODS.values()
     assert list(SAMPLERS) == list(style.METHODS)
     assert len({(look.marker, look.filled) for look in looks}) == len(looks)
     assert len({(look.colour, look.dash) for look in looks}) == len(looks)
 
 
-def test_methods_of_one_sampler_have_colours_that_differ() -> None:
+def test_methods_of_one_sampler_have_different_colours() -> None:
     assert style.assign_styles({"gaussian": "rks"})["gaussian"] == style.METHODS["rks"]
     labels = [f"eerf-{k}M" for k in (10, 5, 1, 2)]
     styles = style.assign_styles(dict.fromkeys(labels, "eerf") | {"rks": "rks", "mine": "mine"})
@@ -35,7 +35,7 @@ def test_methods_of_one_sampler_have_colours_that_differ() -> None:
     assert len({(look.marker, look.filled) for look in styles.values()}) == 6
 
 
-def test_unknown_methods_beside_all_known_ones_differ_from_each_marker() -> None:
+def test_unknown_methods_differ_from_all_known_markers() -> None:
     samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
     looks = style.assign_styles(samplers)
     assert len({(look.marker, look.filled) for look in looks.values()}) == len(looks)
@@ -43,14 +43,14 @@ def test_unknown_methods_beside_all_known_ones_differ_from_each_marker() -> None
     assert len(style.assign_styles({f"m{i}": "x" for i in range(100)})) == 100
 
 
-def test_settings_of_the_user_stand_before_ours() -> None:
+def test_user_settings_override_ours() -> None:
     with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style():
         assert matplotlib.rcParams["axes.labelsize"] == 17
         assert matplotlib.rcParams["savefig.dpi"] == style.USUAL["savefig.dpi"]
     assert matplotlib.rcParams["savefig.dpi"] == "figure"
 
 
-def test_a_style_stands_before_both_but_for_what_is_needed(tmp_path: Path) -> None:
+def test_style_overrides_both_except_required_settings(tmp_path: Path) -> None:
     mine = tmp_path / "mine.mplstyle"
     mine.write_text("axes.labelsize: 5\naxes.grid: False\npdf.fonttype: 3\ntext.usetex: True\n")
     with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style(mine):
@@ -60,7 +60,7 @@ def test_a_style_stands_before_both_but_for_what_is_needed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"])
-def test_a_style_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_unreadable_style_is_reported(tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "mine.mplstyle"
     if content:
         file.write_bytes(content)
@@ -68,7 +68,7 @@ def test_a_style_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | N
         pass
 
 
-def test_black_is_the_colour_of_the_text_on_a_dark_background(write: Write) -> None:
+def test_black_becomes_the_text_colour_on_a_dark_background(write: Write) -> None:
     results = read(write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")]))
     with style.apply_style("dark_background"):
         (panel,) = next(iterate_figures(results))[1].axes
@@ -83,7 +83,7 @@ def contrast(colour: str) -> float:
 
 
 @pytest.mark.parametrize("colour", [*style.COLOURS, style.GREY])
-def test_marks_have_a_contrast_of_3_to_1_on_white(colour: str) -> None:
+def test_marks_have_contrast_3_to_1_on_white(colour: str) -> None:
     assert contrast(colour) >= 3
     assert contrast("#E69F00") < 3  # orange of Okabe and Ito
 
@@ -100,7 +100,7 @@ def ink(marker: Any, filled: bool) -> Any:
     return 1 - np.asarray(canvas.buffer_rgba())[:, :, 0] / 255.0
 
 
-def test_markers_differ_at_5_points() -> None:
+def test_markers_are_distinguishable_at_5_points() -> None:
     """A hexagon differs from a circle in 13 % of the ink, which is not seen."""
 
     def differ(a: Any, b: Any) -> float:

@@ -10,11 +10,11 @@ import numpy as np
 from . import numbers
 
 
-def test_identities():
+def test_trial_identities_equal_the_stored_ones():
     assert numbers.identities() == json.loads(numbers.IDENTITIES.read_text())
 
 
-def test_seeded_features():
+def test_seeded_features_equal_the_stored_ones():
     found, expected = numbers.features(), json.loads(numbers.FEATURES.read_text())
     # A sampler that is newer than the stored numbers has none.
     assert found.keys() >= expected.keys(), "a sampler was taken away or renamed"
@@ -23,7 +23,7 @@ def test_seeded_features():
         assert np.isfinite(found[name]).all()
 
 
-def test_solutions():
+def test_solutions_equal_the_stored_ones():
     """Of iterative solvers, which end at a gap of 1e-4 or less: the digits beyond may move."""
     found, expected = numbers.solutions(), json.loads(numbers.SOLUTIONS.read_text())
     assert found.keys() >= expected.keys(), "a solver was taken away or renamed"

@@ -28,7 +28,7 @@ def found(*folders):
     return answers.gather(build_collection(folders))
 
 
-def test_errors_are_compared_in_the_same_trials_over_tables():
+def test_errors_are_compared_in_the_same_trials_over_data_sets():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     assert list(found(own)) == ["orthogonal"]
     each = found(own)["orthogonal"].best.ratio
@@ -36,7 +36,7 @@ def test_errors_are_compared_in_the_same_trials_over_tables():
     assert (each.better, each.datasets) == (5, 5)
 
 
-def test_pairs_are_held_against_offsets_with_as_many_columns():
+def test_pairs_are_compared_with_offsets_at_equal_columns():
     """200 pairs beside 400 offsets; those of other folders and of the wrong size are none."""
     offsets = folder({"rks": 1.0}, "leaderboard_x")
     wrong = folder({"rks": 9.0}, "leaderboard_x2", M=200)
@@ -47,7 +47,7 @@ def test_pairs_are_held_against_offsets_with_as_many_columns():
     assert "pair" not in found(offsets, elsewhere)
 
 
-def test_a_preparation_is_held_against_z_scores_of_the_same_method():
+def test_preparation_is_compared_with_z_scores_of_the_same_method():
     standard = folder({"rks": 1.0, "swim": 2.0}, "leaderboard_x")
     robust = folder({"rks": 0.5, "swim": 3.0}, "leaderboard_robust", scaling="robust")
     compared = found(standard, robust)["scaling"].compared
@@ -55,7 +55,7 @@ def test_a_preparation_is_held_against_z_scores_of_the_same_method():
     assert by_name == pytest.approx({"RKS, robust / RKS": 0.5, "SWIM, robust / SWIM": 1.5})
 
 
-def test_all_comparisons_of_a_question_are_over_the_same_tables():
+def test_all_comparisons_of_a_question_use_the_same_data_sets():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     more = folder({"rks": 1.0, "qmc": 0.9}, "leaderboard_y", n=3)
     every = found(own, more)["orthogonal"].compared.values()
@@ -68,7 +68,7 @@ def test_without_rows_there_is_no_page():
     assert found(folder({"rks": 1.0, "orf": 0.8}, "leaderboard_held_out_x")) == {}
 
 
-def test_the_error_of_the_kernel_stands_beside_that_of_prediction():
+def test_kernel_error_is_shown_beside_the_prediction_error():
     errors = {("usps", name, M): 1.0 for name in ("rks", "orf") for M in (10, 20)}
     made = rows(errors, 2, kernel="gaussian")
     for row in made:
@@ -131,14 +131,14 @@ def test_p_values_are_adjusted_over_options_and_questions():
     assert shown
 
 
-def test_flipped_signs_flip_every_answer():
+def test_flipped_signs_flip_each_answer():
     logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
     for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
         it = Answer({"a": Compared(summarise_ratio(sign * logs), p_value(sign * logs))})
         assert it.verdict == verdict
 
 
-def test_the_better_of_several_is_shown_and_worse_is_said_of_all_alone():
+def test_best_of_several_options_is_shown_and_worse_needs_all_options():
     def one(median, p):
         return Compared(Ratio(median, 0.5, 2.0, 1, 40, median, median), p)
 
@@ -157,7 +157,7 @@ def test_the_better_of_several_is_shown_and_worse_is_said_of_all_alone():
         (1.15, 0.01, r"15\.0 % higher error in the median \(10\.0 to 20\.0 %\)"),
     ],
 )
-def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words):
+def test_each_question_gets_a_sentence_for_any_result(median, p, words):
     """With its number, the number of data sets, a thread and a command, each once."""
     ratio = Ratio(median, median - 0.05, median + 0.05, 12, 40, median, median)
     made = {
@@ -178,12 +178,12 @@ def test_every_question_has_its_sentence_whatever_the_rows_say(median, p, words)
         assert re.search(words, said)
 
 
-def test_the_published_page_answers_ten_questions_at_least():
+def test_published_page_answers_at_least_ten_questions():
     text = PUBLISHED.read_text(encoding="utf-8")
     assert text.count("\n## ") == len(QUESTIONS) >= 10
 
 
-def test_the_same_rows_give_the_same_figure():
+def test_same_rows_give_the_same_figure():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     made = answers.render_files(build_collection([own]))
     assert made[answers.FIGURE].startswith(b"\x89PNG")

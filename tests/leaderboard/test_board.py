@@ -26,7 +26,7 @@ from tests.support.nightly import at_night
 
 
 @pytest.mark.parametrize("level", [0.9, 0.5])
-def test_the_interval_of_a_median_covers_as_the_binomial_law_says(level):
+def test_median_interval_covers_as_the_binomial_distribution_says(level):
     """Of n values the number below the median is binomial: the ends are the nearest that cover."""
     for n in range(MIN_RATIOS, 120):
         low, high = median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
@@ -39,7 +39,7 @@ def test_the_interval_of_a_median_covers_as_the_binomial_law_says(level):
         assert covers(below) >= level > covers(below + 1)
 
 
-def test_a_ratio_is_a_median_and_its_mean_stands_without_the_extreme_ones():
+def test_ratio_is_a_median_with_a_trimmed_mean():
     """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
     logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
     made = summarise_ratio(logs)
@@ -51,7 +51,7 @@ def test_a_ratio_is_a_median_and_its_mean_stands_without_the_extreme_ones():
     assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), MIN_RATIOS - 1)
 
 
-def test_two_methods_differ_as_all_signs_say():
+def test_sign_flip_test_decides_whether_two_methods_differ():
     """Of ten data sets there are 1,024 signs: the share with a larger sum of ranks, counted.
 
     That is the exact law of Wilcoxon's test, and scipy's p-value.
@@ -68,7 +68,7 @@ def test_two_methods_differ_as_all_signs_say():
         assert bool(find_differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
 
-def test_ranks_and_mean_have_to_agree():
+def test_difference_needs_agreement_of_ranks_and_mean():
     """Better on 28 of 30 data sets, and so much worse on two that it is worse on the mean."""
     d = np.full(30, -0.1)
     d[:2] = 5.0
@@ -80,7 +80,7 @@ def test_ranks_and_mean_have_to_agree():
     assert p_value(d[2:]) < 1e-6
 
 
-def test_equal_errors_speak_for_nobody():
+def test_ties_are_no_evidence_for_a_difference():
     """Twenty ties and five gains are no difference; nor are ties but for rounding."""
     d = np.zeros(25)
     d[:5] = -0.5
@@ -92,7 +92,7 @@ def test_equal_errors_speak_for_nobody():
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
-def test_noise_has_a_leader_in_five_percent_at_most(noise):
+def test_noise_gives_a_leader_in_at_most_5_percent(noise):
     """Of 200 comparisons of six equal methods; the binomial law gives at most 20 with 99.9 %."""
     generator = np.random.default_rng(3)
     any_pair = leaders = 0
@@ -126,7 +126,7 @@ def errors_of(n, M=100, factor=0.5):
     return made
 
 
-def test_the_facts_are_those_of_the_rows():
+def test_facts_equal_those_computed_from_the_rows():
     errors = errors_of(MIN_DATASETS)
     size = board_of(errors).largest
     assert (size.best, size.leader, size.datasets) == ("orf", "orf", MIN_DATASETS)
@@ -152,19 +152,19 @@ def test_the_facts_are_those_of_the_rows():
     assert board_of(errors).trials == (3, 3)
 
 
-def test_below_the_stated_minimum_nobody_is_named():
+def test_no_leader_is_named_below_the_stated_minimum():
     size = board_of(errors_of(MIN_DATASETS - 1)).largest
     assert (size.best, size.leader, size.enough) == ("orf", "", False)
 
 
-def test_a_baseline_alone_leads_nobody():
+def test_baseline_alone_is_no_leader():
     alone = {key: error for key, error in errors_of(30).items() if key[1] == "rks"}
     boosted = rows({(f"d{i}", "boosting", 1): 40.0 for i in range(30)}, 3, scaling="standard")
     size = board_of(alone, "leaderboard_x", results(boosted, "leaderboard_references_b")).largest
     assert (size.best, size.leader, size.enough) == ("rks", "", True)
 
 
-def test_only_rows_of_the_leaderboards_configurations_count():
+def test_only_rows_of_the_leaderboard_configurations_count():
     other = results(rows(errors_of(4), 3, scaling="standard"), "mine")
     assert gather(build_collection([other])) is None
     assert board_of(errors_of(20), "leaderboard_y", other).largest.datasets == 20
@@ -173,7 +173,7 @@ def test_only_rows_of_the_leaderboards_configurations_count():
     assert gather(build_collection([])) is None
 
 
-def test_only_trials_that_both_have_are_compared():
+def test_only_trials_of_both_methods_are_compared():
     """An interrupted run: the second trial of one method alone would shift its mean."""
     made = rows({("a", "rks", 50): 10.0, ("a", "orf", 50): 10.0, ("b", "rks", 50): 8.0,
                  ("b", "orf", 50): 4.0}, 2, scaling="standard")  # fmt: skip
@@ -184,7 +184,7 @@ def test_only_trials_that_both_have_are_compared():
     assert line.ratio.mean == pytest.approx(expected)
 
 
-def test_a_method_that_was_run_on_few_tables_leaves_the_others_theirs():
+def test_method_run_on_few_data_sets_does_not_reduce_those_of_others():
     """One on half of the tables is left out; of one on 19 of 20 the gap is."""
     few = {(f"d{i}", "swim", 100): 5.0 for i in range(10)}
     most = {(f"d{i}", "svd", 100): 5.0 for i in range(19)}
@@ -193,7 +193,7 @@ def test_a_method_that_was_run_on_few_tables_leaves_the_others_theirs():
     assert size.methods[0].method == "svd"
 
 
-def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
+def test_method_is_classified_by_its_role_not_by_name_sizes_or_words():
     """Models are the same at every M; a method at one M stands in that column alone."""
     roles = {"rks": "method", "plain": "baseline", "forest": "model", "varpro": "method"}
     errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(MIN_DATASETS) for M in (50, 100)}
@@ -230,7 +230,7 @@ def test_what_a_method_is_its_role_says_and_not_its_name_its_sizes_or_words():
     assert gather(build_collection([results(made, "leaderboard_x"), *folders[1:]])) is None
 
 
-def test_where_nothing_is_learnt_nothing_is_compared():
+def test_data_sets_where_no_method_learns_are_not_compared():
     """Every row at chance, or no mean R^2 of 0.05; one row that is not, or an R^2 of it, is."""
     made = rows(errors_of(6), 2, scaling="standard")
     for row in made:
@@ -244,7 +244,7 @@ def test_where_nothing_is_learnt_nothing_is_compared():
     assert (board.unlearnt, board.largest.datasets) == (("d0", "d2"), 4)
 
 
-def test_twins_have_the_weight_of_one_in_every_mean():
+def test_twin_data_sets_share_one_weight_in_each_mean():
     """Digits is optdigits in other clothes: each mean is that of two data sets, not of three."""
     names = ("iris", "digits", "optdigits")
     errors = {(d, "rks", 100): 40.0 if d == "iris" else 10.0 for d in names}
@@ -256,12 +256,12 @@ def test_twins_have_the_weight_of_one_in_every_mean():
     assert board.largest.datasets == 2
 
 
-def test_what_the_catalogue_sets_aside_does_not_count():
+def test_data_sets_excluded_by_the_catalogue_do_not_count():
     errors = {(d, m, 50): 9.0 for d in ("iris", "mushroom") for m in ("rks", "orf")}
     assert board_of(errors).largest.datasets == 1
 
 
-def test_costs_are_relative_in_the_same_trials_where_all_methods_were_timed():
+def test_costs_are_relative_and_from_trials_where_all_methods_were_timed():
     """One that was timed on cheap tables alone would look cheap; so would one in a fast trial."""
     made = rows(errors_of(6), 2, scaling="standard")
     boosted = rows({(f"d{i}", "boosting", 1): 10.0 for i in range(6)}, 1, scaling="standard")
@@ -279,7 +279,7 @@ def test_costs_are_relative_in_the_same_trials_where_all_methods_were_timed():
     assert costs == pytest.approx({"rks": 1.0, "qmc": 1.0, "orf": 2.0, "boosting": 3.0})
 
 
-def test_held_out_tables_take_no_part_and_are_shown():
+def test_held_out_data_sets_are_excluded_from_the_choice_and_shown():
     """The trials that the best method shares with the baseline, at their largest M."""
     errors = errors_of(20)
     apart = {("new", "rks", 400): 10.0, ("new", "orf", 400): 6.0, ("new", "orf", 50): 1.0,
@@ -316,7 +316,7 @@ def run_of(made, name, config):
     return run
 
 
-def test_a_configuration_of_any_name_counts_under_the_same_protocol():
+def test_configuration_of_any_name_counts_under_the_same_protocol():
     """With other rows it does not; nor do its rows of methods that the leaderboard has."""
     errors = errors_of(20)
     mine = {(d, "mine", M): 0.3 * e for (d, name, M), e in errors.items() if name == "rks"}
@@ -340,5 +340,5 @@ def test_a_configuration_of_any_name_counts_under_the_same_protocol():
     assert gather(build_collection([own, run_of(guest, "any", foreign)])).largest.best == "mine"
 
 
-def test_whatever_stands_in_a_manifest_its_folder_is_chosen_or_not(tmp_path):
+def test_any_manifest_content_is_selected_or_ignored_without_error(tmp_path):
     read_damaged(lambda results: _folders([results], ("a", "quickstart")), tmp_path)

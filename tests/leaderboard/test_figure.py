@@ -14,7 +14,7 @@ def ratio(median, low, high):
     return Ratio(median, low, high, 1, 2, 0.1, 0.2)
 
 
-def test_ratios_are_grouped_by_question_and_grey_if_the_interval_contains_1():
+def test_ratios_are_grouped_by_question_and_grey_if_interval_contains_1():
     asked = {
         "One?": {"less": ratio(0.5, 0.4, 0.6), "more": ratio(1.25, 1.2, 1.3)},
         "Two?": {"same": ratio(0.9, 0.8, 1.1)},
@@ -35,7 +35,7 @@ def test_ratios_are_grouped_by_question_and_grey_if_the_interval_contains_1():
     assert few.get_markerfacecolor() != few.get_color()
 
 
-def test_every_question_has_its_words_in_the_figure():
+def test_each_question_has_its_label_in_the_figure():
     assert set(answers.ASKED) == {*answers.QUESTIONS, "kernel"}
 
 
@@ -63,7 +63,7 @@ def points(panel):
     }
 
 
-def test_methods_stand_at_their_time_and_error_relative_to_the_baseline():
+def test_methods_are_placed_by_time_and_error_relative_to_baseline():
     sizes = [size(*LINES), size(*LINES[:2], M=150), size(*LINES[:3], M=200)]
     panels = figure.draw_costs(sizes).axes
     assert [panel.get_title() for panel in panels] == ["M = 100", "M = 200"]
@@ -83,7 +83,7 @@ def test_methods_stand_at_their_time_and_error_relative_to_the_baseline():
     assert list(front.get_ydata()) == pytest.approx([1.0, 0.7])
 
 
-def test_a_method_of_ones_own_is_a_star_or_a_line_where_its_time_is_not_known():
+def test_user_method_is_a_star_or_a_line_if_its_time_is_unknown():
     timed = figure.draw_costs([size(*LINES)], "mine").axes[0]
     (star,) = [bar for bar in timed.containers if bar.get_label() == "mine"]
     assert star.lines[0].get_marker() == "*"
@@ -93,13 +93,13 @@ def test_a_method_of_ones_own_is_a_star_or_a_line_where_its_time_is_not_known():
     assert list(labels["mine (time not compared)"].get_ydata()) == [0.7, 0.7]
 
 
-def test_the_figure_of_costs_has_the_width_of_a_column_in_both_forms():
+def test_cost_figure_has_column_width_in_both_formats():
     assert figure.draw_costs([size(*LINES)]).get_figwidth() == 3.3
     assert figure.render_costs([size(*LINES)], form="pdf").startswith(b"%PDF")
     assert figure.render_costs([size(*LINES)]) == figure.render_costs([size(*LINES)])
 
 
-def test_families_have_colors_and_the_frontier_names():
+def test_families_have_colors_and_the_frontier_has_names():
     drawn = figure.draw_costs([size(*LINES), size(*LINES, M=200)])
     panel = drawn.axes[0]
     colors = {bar.get_label(): bar.lines[0].get_color() for bar in panel.containers}
@@ -112,14 +112,14 @@ def test_families_have_colors_and_the_frontier_names():
     assert names.index("random frequencies") < names.index("ORF") < names.index("reference models")
 
 
-def test_a_median_far_above_the_others_is_written_at_the_edge():
+def test_median_far_above_the_others_is_printed_at_the_edge():
     far = line("linear", 1.9, 0.1, "model")
     panel = figure.draw_costs([size(*LINES, far)]).axes[0]
     assert panel.get_ylim()[1] < 1.9
     assert "linear: 1.90 ↑" in [text.get_text() for text in panel.texts]
 
 
-def test_letters_have_7_points_and_the_figures_the_width_of_a_page():
+def test_text_has_7_points_and_figures_have_page_width():
     asked = {"One?": {"less": ratio(0.5, 0.4, 0.6)}}
     with apply_style():
         figures = [

@@ -56,7 +56,7 @@ def quotient(errors, above, below):
     return math.exp(statistics.median(sum(logs) / len(logs) for logs in by_set.values()))
 
 
-def test_the_published_rows_carry_what_is_said_of_methods(published):
+def test_published_rows_support_the_statements_about_methods(published):
     errors, every, M = published.errors, published.every, str(published.board.largest.M)
     assert set(every) == {"methods"}
     size = published.board.largest
@@ -65,13 +65,13 @@ def test_the_published_rows_carry_what_is_said_of_methods(published):
     assert every["methods"].facts["best"] is size.methods[0]
 
 
-def test_few_data_sets_carry_nothing(published):
+def test_few_data_sets_support_no_finding(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
     assert boards.list_findings(board) == []
 
 
-def test_every_finding_has_a_sentence_an_axis_a_figure_and_its_values(published):
+def test_each_finding_has_a_sentence_an_axis_a_figure_and_values(published):
     every = render_statements(list(published.every.values()), "leaderboard/findings.j2")
     for statement in every:
         finding = statement.finding

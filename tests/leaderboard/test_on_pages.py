@@ -37,7 +37,7 @@ def written() -> set[str]:
     return FILES & {file.name for file in publish(["results"], "pages")}
 
 
-def test_page_facts_and_figure_are_written_while_rows_back_them() -> None:
+def test_page_facts_and_figure_are_written_if_rows_support_them() -> None:
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")
@@ -51,6 +51,6 @@ def test_page_facts_and_figure_are_written_while_rows_back_them() -> None:
     assert "(methods)" not in Path("pages/README.md").read_text(encoding="utf-8")
 
 
-def test_a_finding_shows_its_values() -> None:
+def test_finding_shows_its_values() -> None:
     compared()
     assert "ORF" in call("verify", "results", "--finding", "methods")

@@ -52,7 +52,7 @@ def page(*folders: Results) -> str:
     return which_method.render_page(board(*folders), Path())
 
 
-def test_a_leader_is_named_with_its_command() -> None:
+def test_leader_is_named_with_its_command() -> None:
     text = page(folder(30, 0.5), boosting(30))
     assert "**Use ORF.** With 100 features it is significantly better than every other" in text
     assert "--only label=orf`" in text
@@ -61,7 +61,7 @@ def test_a_leader_is_named_with_its_command() -> None:
     assert [cell.strip() for cell in line.strip("|").split("|")][4:] == ["yes", "30"]
 
 
-def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest() -> None:
+def test_size_with_a_leader_is_named_if_the_largest_has_none() -> None:
     made = board(folder(30, 0.5))
     assert made.sizes[0].leader == "orf"
     none = replace(made.largest, apart=())
@@ -73,14 +73,14 @@ def test_a_size_at_which_a_method_leads_is_named_where_none_does_at_the_largest(
     assert "| no: not better than " in lines["100"]
 
 
-def test_below_the_minimum_the_page_names_no_method_and_says_why() -> None:
+def test_below_the_minimum_the_page_names_no_method_and_the_reason() -> None:
     text = page(folder(6, 0.5), boosting(6))
     assert "**Not enough data sets yet.**" in text
     assert f"there are 6, and the rule needs {MIN_DATASETS}" in text
     assert "Use ORF" not in text
 
 
-def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
+def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     errors = {("new", "rks", 100): 10.0, ("new", "orf", 100): 5.0, ("old", "rks", 100): 8.0,
               ("old", "orf", 100): 6.0}  # fmt: skip
     made = rows(errors, 2, scaling="standard")
@@ -92,7 +92,7 @@ def test_the_advice_is_tried_on_tables_that_took_no_part() -> None:
     assert "held out** ORF" not in page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))
 
 
-def test_a_tie_is_said_to_be_one() -> None:
+def test_tie_is_reported_as_a_tie() -> None:
     text = page(folder(30, 1.0))
     assert "**There is no clear winner at M = 100.**" in text
     assert "is the best method" not in text
@@ -109,7 +109,7 @@ def test_times_have_two_significant_digits() -> None:
         assert {row[place] for row in grid.rows} - {"\N{EN DASH}"} == {"66"}
 
 
-def test_every_published_method_is_explained_in_a_line_and_every_exclusion_has_its_reason() -> None:
+def test_each_published_method_and_each_exclusion_is_explained() -> None:
     text = (ROOT / "results" / "which_method.md").read_text(encoding="utf-8")
     board_ = json.loads((ROOT / "results" / "leaderboard.json").read_text())
     tables = re.findall(r"^\| (.+?) +\|(.*)\|$", text, re.M)
@@ -121,20 +121,20 @@ def test_every_published_method_is_explained_in_a_line_and_every_exclusion_has_i
         assert rows[name].split("|")[0].strip() == why
 
 
-def test_the_rule_is_numbered_sentences() -> None:
+def test_rule_is_a_list_of_numbered_sentences() -> None:
     rule = page(folder(30, 0.5)).split("\n## The rule\n")[1].split("\n## ")[0].strip()
     lines = rule.splitlines()
     assert [line.partition(".")[0] for line in lines] == [str(i + 1) for i in range(len(lines))]
     assert max(len(line.split()) for line in lines) <= 50
 
 
-def test_without_rows_what_makes_them_has_its_command() -> None:
+def test_without_rows_the_page_shows_the_command_that_creates_them() -> None:
     text = which_method.render_page(None, Path())
     command = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
     assert f"{command} --trial-by-trial" in text
 
 
-def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() -> None:
+def test_table_marks_methods_that_differ_from_the_baseline() -> None:
     grid = which_method._errors(board(folder(30, 0.5)).sizes, "rks")
     cells = {row[0]: row[1:] for row in grid.rows}
     assert all(cell.endswith(" +") for cell in cells["ORF"][:2])
@@ -148,7 +148,7 @@ def test_a_table_has_a_mark_where_the_rule_tells_a_method_from_the_baseline() ->
     ]  # the last one is the cost at the largest M
 
 
-def test_the_facts_are_written_as_json() -> None:
+def test_facts_are_written_as_json() -> None:
     made = board(folder(6, 0.5))
     files = which_method.render_files(made, Path())
     assert files == which_method.render_files(made, Path())

@@ -67,7 +67,7 @@ def own(factors, *more, **changes):
     return results([*made, *more], "rank_x", Path("results/rank-mine"))
 
 
-def test_a_method_has_its_place_its_ratios_and_its_verdicts():
+def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     factors = np.geomspace(0.6, 0.9, 12)
     found = find_place(others(), own(factors), "mine", 100)
     median = float(np.exp(np.median(np.log(factors))))
@@ -84,7 +84,7 @@ def test_a_method_has_its_place_its_ratios_and_its_verdicts():
     assert math.isnan(found.own.search)
 
 
-def test_a_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
+def test_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
     found = find_place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.those("open")
@@ -97,13 +97,13 @@ def test_trials_without_a_length_scale_are_counted():
     assert found.unknown_scales == (note,)
 
 
-def test_some_tables_are_compared_on_these_alone():
+def test_selected_data_sets_are_compared_alone():
     """Of four tables of twelve; the others' means over all twelve do not count."""
     found = find_place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
 
 
-def test_failed_trials_and_other_data_are_left_out_and_counted():
+def test_failed_trials_and_changed_data_are_left_out_and_counted():
     failed = rows({("d11", "mine", 100): 1.0}, 1, scaling="standard", status="failed")
     other = rows({("d10", "mine", 100): 1.0}, 1, scaling="standard", data_hash="other")
     found = find_place(others(), own([0.7] * 10, *failed, *other), "mine", 100)
@@ -113,7 +113,7 @@ def test_failed_trials_and_other_data_are_left_out_and_counted():
         find_place(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
 
 
-def test_times_are_compared_with_those_of_the_same_run_alone():
+def test_times_are_compared_only_within_one_run():
     """Here the baseline takes .2 s, and the method .6 s; the published rows took .5 s."""
     baseline = rows(
         {(f"d{i}", "rks", 100): 10.0 + i for i in range(12)}, 1, scaling="standard",
@@ -125,7 +125,7 @@ def test_times_are_compared_with_those_of_the_same_run_alone():
     assert found.plain.median == pytest.approx(0.7)
 
 
-def test_a_sampler_is_run_as_the_leaderboard_runs_its_own():
+def test_user_sampler_runs_with_the_leaderboard_settings():
     (regression, classification) = asked_of(RKS, 400, ["airfoil", "vehicle", "yacht"])
     assert [spec.name for spec in regression.dataset] == ["airfoil"]
     assert (regression.M, regression.scaling, regression.trials) == ([400], "standard", 3)
@@ -136,7 +136,7 @@ def test_a_sampler_is_run_as_the_leaderboard_runs_its_own():
     assert [spec.label for each in both for spec in each.samplers] == ["RKS", "rks"]
 
 
-def test_a_solver_takes_the_place_of_ridge_on_plain_features():
+def test_user_solver_replaces_ridge_on_plain_features():
     ranked = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "mine")
     (made,) = asked_of(ranked, 400, ["airfoil", "vehicle"])
     assert [spec.name for spec in made.dataset] == ["airfoil"]  # the other one has classes
@@ -150,7 +150,7 @@ def ranked(thing, **parameters):
     return Ranked(thing, thing, parameters, "mine")
 
 
-def test_methods_of_every_kind_are_searched_as_our_own_are():
+def test_all_kinds_of_methods_are_searched_like_builtin_ones():
     from sklearn.kernel_approximation import Nystroem, RBFSampler
 
     (ours,) = asked_of(RKS, 400, ["airfoil"])
@@ -164,7 +164,7 @@ def test_methods_of_every_kind_are_searched_as_our_own_are():
         assert ranked(RBFSampler, **stated).bandwidth == SEARCHED
 
 
-def test_no_bandwidth_is_what_rows_of_another_size_show():
+def test_method_without_bandwidth_is_detected_by_rescaled_rows():
     from sklearn.svm import LinearSVC
 
     elm, pairs, rks = (SAMPLERS[name] for name in ("elm", "pairs", "rks"))
@@ -185,7 +185,7 @@ def test_no_bandwidth_is_what_rows_of_another_size_show():
     assert ranked(elm, bandwidth_parameter="rows").bandwidth == SEARCHED
 
 
-def test_a_kernel_is_ranked_on_plain_features():
+def test_kernel_is_ranked_on_plain_features():
     for path in ("rfbench.kernels.Laplacian", "laplacian"):
         ranked = Ranked(path, kernels.Laplacian, {}, "Mine")
         (made,) = asked_of(ranked, 400, ["airfoil"])
@@ -193,7 +193,7 @@ def test_a_kernel_is_ranked_on_plain_features():
         assert [(spec.name, spec.label) for spec in made.samplers] == [("rks", "Mine")]
 
 
-def test_the_trials_of_a_registered_sampler_are_those_that_are_published():
+def test_trials_of_a_registered_sampler_equal_the_published_ones():
     """By identity, on every table: the same setting, whatever it is called."""
     hashes = _hashes()
     asked = {
@@ -239,7 +239,7 @@ RIDGE = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "Ri
     ],
     ids=["sampler", "solver", "vehicle", "rest"],
 )
-def test_what_the_leaderboard_has_by_its_class_gives_the_published_rows_of_rks(table, ranked):
+def test_rks_given_by_class_reproduces_the_published_rows(table, ranked):
     """Bit for bit, where the sums are taken as then; else within what a replay allows."""
     M = 50 if table == "yacht" else 100
     there = _published_rows().query("label == 'rks' and M == @M")
@@ -281,7 +281,7 @@ def nearest_to_all(logs, among):
         chosen = best
 
 
-def test_the_quick_tables_are_chosen_and_judged_as_it_is_said():
+def test_quick_data_sets_are_chosen_and_judged_as_documented():
     every, _ = read_published_rows(ROWS)
     logs = compute_log_ratios(every[~every["reference"]], 400).dropna()
     plain = every[(every["M"] == 400) & (every["method"] == "rks")]
@@ -297,7 +297,7 @@ def test_the_quick_tables_are_chosen_and_judged_as_it_is_said():
     assert quick.CORRELATION == pytest.approx(few.corr(every_mean, "spearman"), abs=0.005)
 
 
-def test_fewest_data_sets_have_power_80_percent_at_one_standard_deviation():
+def test_minimum_number_of_data_sets_has_power_80_percent():
     """Tukey's range with n - 1 degrees of freedom, the power and the efficiency of signed ranks."""
 
     def suffices(n, methods):
@@ -309,18 +309,18 @@ def test_fewest_data_sets_have_power_80_percent_at_one_standard_deviation():
         assert math.ceil(n * math.pi / 3) == tables
 
 
-def test_a_kernel_takes_no_parameters():
+def test_kernel_with_parameters_is_rejected():
     ranked = Ranked("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
     with pytest.raises(ConfigError, match="cannot have parameters"):
         asked_of(ranked, 400, ["airfoil"])
 
 
-def test_sizes_that_nobody_has_are_refused():
+def test_unpublished_sizes_are_rejected():
     with pytest.raises(ConfigError, match="with M = 300"):
         asked_of(RKS, 300, ["airfoil"])
 
 
-def test_published_rows_of_other_settings_than_today_s_are_left_out(tmp_path):
+def test_published_rows_of_other_settings_are_left_out(tmp_path):
     """A folder by the name of a configuration of ours, whose rows have another setting."""
     shared = {"scaling": "standard", "samplers": [{"role": "baseline"}]}
     for name, method in (("leaderboard_x", "orf"), ("leaderboard_regression", "swim")):
@@ -336,7 +336,7 @@ def test_published_rows_of_other_settings_than_today_s_are_left_out(tmp_path):
 
 
 @nightly
-def test_all_published_rows_are_of_settings_of_today():
+def test_all_published_rows_have_the_current_settings():
     assert read_published_rows(ROWS)[1] == 0
 
 
@@ -385,7 +385,7 @@ class Mine(RKS):
 """
 
 
-def test_a_file_s_class_is_measured_and_gets_its_place(board):
+def test_class_in_a_file_is_measured_and_ranked(board):
     Path("mine.py").write_text(SAMPLER)
     words = ("rank", "mine.py:Mine", "--M", 10, "--jobs", 1)
     assert "--allow-imports" in call(*words, code=2)
@@ -415,7 +415,7 @@ def test_a_file_s_class_is_measured_and_gets_its_place(board):
     assert manifest["config"]["samplers"][0]["role"] == "method"
 
 
-def test_what_is_said_of_each_kind(board):
+def test_rank_reports_each_kind_of_method(board):
     """Of the same frequencies the ratio is 1; without a search there is no verdict."""
     words = ("--M", 10, "--jobs", 1, "--allow-imports")
     said = call("rank", f"{kinds.__file__}:module", *words)
@@ -481,7 +481,7 @@ SEARCH = [
 ]
 
 
-def test_a_map_from_elsewhere_has_the_rows_the_folds_and_the_grid_of_ours(board):
+def test_external_map_gets_the_same_rows_folds_and_grid(board):
     from sklearn.kernel_approximation import Nystroem, RBFSampler
 
     published = reader.read(Path("results/published/leaderboard_invented")).rows
@@ -491,7 +491,7 @@ def test_a_map_from_elsewhere_has_the_rows_the_folds_and_the_grid_of_ours(board)
         pd.testing.assert_frame_equal(theirs[SEARCH], ours.reset_index(drop=True))
 
 
-def test_names_are_typed_as_they_are_shown():
+def test_names_are_typed_as_they_are_displayed():
     for name, own, parameters in (
         ("ORF", "orf", {}),
         ("LS-RFF", "leverage-rff", {}),

@@ -46,7 +46,7 @@ def test_effects_have_their_unit(name: str, part: int, joint: str, expected: str
     assert find_unit(claim(name).parts[part], joint) == expected
 
 
-def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> None:
+def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
     """S5: surrogate and leverage features within 1.5 points; here they are 3 apart."""
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
@@ -67,7 +67,7 @@ def test_a_claim_has_a_line_per_protocol_with_the_comparison_that_decides() -> N
     assert len(select_worst(one)) == 2
 
 
-def test_every_comparison_of_a_claim_that_is_not_judged_is_in_the_file() -> None:
+def test_file_contains_each_comparison_of_an_unjudged_claim() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
     file = pd.read_csv(io.StringIO(str(write_comparisons([outcome]))))
@@ -75,7 +75,7 @@ def test_every_comparison_of_a_claim_that_is_not_judged_is_in_the_file() -> None
     assert set(file["side"]) == {"not judged"}
 
 
-def test_each_claim_has_a_line_with_its_verdict_and_its_least_favourable_comparison() -> None:
+def test_each_claim_has_a_line_with_verdict_and_worst_comparison() -> None:
     made = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
     held = verification(results(made, "a", **PAPER))
     own = [outcome for outcome in held.outcomes if outcome.claim.paper == "liu2020"]

@@ -48,7 +48,7 @@ def made(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("made")
-def test_a_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
+def test_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
     own = results(trials(70.0), "run_a", **configured("table1, figure1", "eeg"))
     own.manifest["trials"] = [*own.rows["trial_id"], "not made"]
     other = results(
@@ -76,7 +76,7 @@ def test_a_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
     assert cover(verification(own, other), shipped)[1].complete
 
 
-def test_a_number_without_rows_leaves_a_table_in_part() -> None:
+def test_table_with_a_number_without_rows_is_partial() -> None:
     every = cover(verification(results(trials(70.0), "a", dataset=[{"name": "eeg"}], **PAPER)), {})
     (table,) = [each for each in every if (each.paper, each.item) == ("liu2020", "table3")]
     numbers = [n for n in papers.find_folder("liu2020").published if n.item == "table3"]
@@ -91,7 +91,7 @@ def held(every_published: Verification) -> Verification:
     return every_published
 
 
-def test_twelve_tables_and_ten_figures_are_listed_each_once(held: Verification) -> None:
+def test_twelve_tables_and_ten_figures_are_each_listed_once(held: Verification) -> None:
     items = [(each.paper, each.item) for each in cover(held, read_paper_configurations())]
     assert len(items) == len(set(items))
     assert {name for name, _ in items} == set(SEEDS)
@@ -99,7 +99,7 @@ def test_twelve_tables_and_ten_figures_are_listed_each_once(held: Verification) 
     assert (kinds.count("table"), kinds.count("figure")) == (12, 10)
 
 
-def test_the_published_lines_are_those_of_rows_and_configurations(held: Verification) -> None:
+def test_published_lines_match_rows_and_configurations(held: Verification) -> None:
     """Every published run with fewer rows than planned is named at each of its items."""
     lines = {(each.paper, each.item): each for each in cover(held, read_paper_configurations())}
     short = {

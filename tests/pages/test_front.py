@@ -25,7 +25,7 @@ def found() -> Any:
     return verification(results(every, "a", **PAPER), results(tuned, "b", **PAPER))
 
 
-def test_the_totals_are_those_of_the_ledger() -> None:
+def test_totals_equal_those_of_the_ledger() -> None:
     said = gather_totals(found())
     (line,) = said["numbers_by_class"].rows
     assert line[:4] == [
@@ -52,7 +52,7 @@ def read_tables(page: str) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize(("named", "words"), [("numbers", 2), ("claims", 3)])
-def test_the_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) -> None:
+def test_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) -> None:
     """A class is the first `words` columns; the column of protocols follows, then the counts."""
     tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (total,) = [table for table in tables if table[0][0] == named]
@@ -93,7 +93,7 @@ def add_cells(cells: list[str]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def test_the_rows_of_the_front_table_add_up_to_its_totals_and_to_the_ledger() -> None:
+def test_rows_of_the_front_table_add_up_to_its_totals_and_the_ledger() -> None:
     columns, own, totals = read_front()
     assert list(own) == papers.list_papers()
     stored = json.loads((ROOT / "results" / "ledger.json").read_text())
@@ -149,7 +149,7 @@ def test_classes_share_a_cell_and_are_not_added() -> None:
     assert front._count_near(counts[1:2], "as printed") == "corrected: 1 of 2 (0 differ)"
 
 
-def test_the_first_screen_is_short() -> None:
+def test_first_screen_is_short() -> None:
     """Two sentences, a row per paper, at most six findings of two lines, and links."""
     text = (ROOT / "results" / "README.md").read_text()
     assert len(text.splitlines()) <= 90
@@ -161,7 +161,7 @@ def test_the_first_screen_is_short() -> None:
     assert [line for line in text.splitlines()[2:4] if line.count(". ") + 1 > 2] == []
 
 
-def test_the_headline_of_a_paper_has_also_the_numbers_that_left_its_count() -> None:
+def test_headline_of_a_paper_includes_the_excluded_numbers() -> None:
     stored = json.loads((ROOT / "results" / "ledger.json").read_text())["left out"]
     tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (by_paper,) = [table for table in tables if table[0][:2] == ["paper", "numbers"]]
@@ -178,7 +178,7 @@ def test_the_headline_of_a_paper_has_also_the_numbers_that_left_its_count() -> N
         assert f"with the numbers that left this count after results were known {said}" in headline
 
 
-def test_an_unfinished_run_and_its_machine() -> None:
+def test_unfinished_run_is_shown_with_its_machine() -> None:
     one = results(trials(1, n=2))
     assert (count_missing(one), format_machine(one)) == ((0, 0), "")
     one.manifest["trials"] = ["0", "1", "2"]

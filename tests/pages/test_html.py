@@ -68,7 +68,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_one_page_has_tables_and_figures_and_nothing_live(top: Path) -> None:
+def test_single_html_page_has_tables_and_figures_and_no_scripts(top: Path) -> None:
     assert call("report", "results/mine", "--html", "deep/page.html").split() == ["deep/page.html"]
     assert [path.name for path in Path("deep").iterdir()] == ["page.html"]
     page = Page(Path("deep/page.html"))
@@ -79,9 +79,7 @@ def test_one_page_has_tables_and_figures_and_nothing_live(top: Path) -> None:
     assert Path("deep/page.html").stat().st_size < 2_000_000
 
 
-def test_a_page_of_several_folders_leads_to_each(
-    top: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_of_several_folders_links_to_each(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "FIGURES", ())
     (file,) = write_page(["results/mine", "results/paper"], Path("page.html"))
     page = Page(file)
@@ -91,7 +89,7 @@ def test_a_page_of_several_folders_leads_to_each(
     assert set(inside) <= set(page.of("id"))
 
 
-def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
+def test_pages_of_a_report_link_to_each_other(top: Path) -> None:
     Path("elsewhere.md").touch()
     Path("results/README.md").symlink_to("../elsewhere.md")  # not read, not written
     call("report", "results", "--html", "site")
@@ -114,7 +112,7 @@ def test_the_pages_of_a_report_link_to_one_another(top: Path) -> None:
     assert Path("elsewhere.md").read_bytes() == b""
 
 
-def test_a_page_that_is_linked_to_is_taken_in_from_the_results_alone(top: Path) -> None:
+def test_linked_page_is_included_only_from_the_results(top: Path) -> None:
     for place in ("results/a", "results/b", "."):
         Path(place).mkdir(exist_ok=True)
         text = f"# Audit {place}\n\n[rows](trials.csv) <script>bad()</script>\n"
@@ -128,7 +126,7 @@ def test_a_page_that_is_linked_to_is_taken_in_from_the_results_alone(top: Path) 
     assert page.of("href") == ["../index.html"]
 
 
-def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> None:
+def test_pages_of_an_earlier_call_are_replaced_and_other_files_rejected(top: Path) -> None:
     def made(*names: str, out: str = "site") -> list[Path]:
         pages = {Path("results", name): "# A page\n" for name in ("README.md", *names)}
         return write_pages(pages, Path("results"), ["results"], Path(out))
@@ -148,7 +146,7 @@ def test_pages_of_an_earlier_call_are_replaced_and_others_refused(top: Path) -> 
         write_page(["nowhere"], Path("page.html"))
 
 
-def test_markdown_becomes_html() -> None:
+def test_markdown_is_converted_to_html() -> None:
     text = "# A *b*\n\n## A b\n\n[x](y.md) [z](no.md) ![p](p.png) ![q](q.png)\n\n"
     text += "| a | b |\n|:--|--:|\n| 1 | 2 |\n"
     html = Html(text, {"y.md": "y.html"}.get, {"p.png": b"abc"})  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def grid(columns: int, cell: str = "17.37 ± 0.12", name: str = "rks") -> Grid:
     return Grid(["method", *map(str, range(columns))], [[name] + [cell] * columns])
 
 
-def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> None:
+def test_numbers_are_aligned_with_errors_in_units_of_the_last_digits() -> None:
     text = render_float(
         Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]])
     )
@@ -35,7 +35,7 @@ def test_numbers_are_aligned_with_the_error_in_units_of_the_last_digits() -> Non
     assert r"y & {5 $\pm$ --} & {n/a} \\" in text
 
 
-def test_one_column_then_both_then_a_second_block() -> None:
+def test_wider_tables_use_two_columns_then_a_second_block() -> None:
     few, more, many = (render_float(grid(count)) for count in (3, 8, 24))
     assert r"\begin{table}" in few
     assert r"\begin{table*}" in more
@@ -45,7 +45,7 @@ def test_one_column_then_both_then_a_second_block() -> None:
     assert many.count(r"\begin{table*}") == many.count(r"\caption") + 1 == 1
 
 
-def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
+def test_best_cells_are_bold_and_parts_have_headings() -> None:
     grid = Grid(
         ["method", "50"], [["digits", ""], ["rks", "1.0"], ["orf", "2.0"]],
         best=frozenset({(1, 1)}), parts=frozenset({0}), over=("", "M"),
@@ -59,7 +59,7 @@ def test_cells_that_are_best_are_bold_and_parts_have_headings() -> None:
     assert text.index(r"\label{tab:a}") < text.index("A note.")
 
 
-def test_a_space_is_between_the_parts_of_a_table_of_several_data_sets() -> None:
+def test_parts_of_a_table_of_several_data_sets_are_separated_by_space() -> None:
     rows = [["a", ""], ["rks", "1.0"], ["b", ""], ["rks", "2.0"]]
     text = render_float(Grid(["method", "50"], rows, parts=frozenset({0, 2})))
     assert text.count(r"\addlinespace") == 1
@@ -79,7 +79,7 @@ def measured(errors: dict[str, float], dataset: str = "letter[3000 rows]") -> li
     ]  # fmt: skip
 
 
-def test_nothing_is_bold_if_nothing_differs_and_the_data_set_has_its_title() -> None:
+def test_without_differences_nothing_is_bold_and_the_title_is_shown() -> None:
     alike = render(results(measured({"rks": 10.0, "orf": 10.0})), "latex")
     assert r"\bfseries" not in alike
     assert "Bold" not in alike
@@ -89,7 +89,7 @@ def test_nothing_is_bold_if_nothing_differs_and_the_data_set_has_its_title() -> 
     assert text.count(r"\bfseries") == 1
 
 
-def test_several_data_sets_are_one_table_with_their_titles() -> None:
+def test_several_data_sets_become_one_table_with_titles() -> None:
     names = ("letter[3000 rows]", "digits", "eeg", "magic04")
     rows = [row for name in names for row in measured({"rks": 10.0, "orf": 20.0}, name)]
     text = render(results(rows), "latex")
@@ -100,9 +100,7 @@ def test_several_data_sets_are_one_table_with_their_titles() -> None:
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
 @pytest.mark.parametrize(("sizes", "datasets"), [(4, 1), (12, 1), (4, 4)])
-def test_seven_methods_fit_into_an_article_of_two_columns(
-    tmp_path: Path, sizes: int, datasets: int
-) -> None:
+def test_seven_methods_fit_a_two_column_article(tmp_path: Path, sizes: int, datasets: int) -> None:
     rows = [
         {
             "sampler": name,

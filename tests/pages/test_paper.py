@@ -41,7 +41,7 @@ def read_csv(name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_is_read_to_the_end(page: Path) -> None:
+def test_page_is_short_and_begins_with_the_result(page: Path) -> None:
     assert {each.stem for each in PAGES} == set(papers.list_papers())
     lines = page.read_text().splitlines()
     assert len(lines) <= MAX_PAGE
@@ -52,7 +52,7 @@ def test_a_page_is_read_to_the_end(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_sentence_is_said_twice(page: Path) -> None:
+def test_no_sentence_is_repeated(page: Path) -> None:
     text = page.read_text()
     parts = re.split(r"(?<=[.;:!?])\s+|\n|(?<!\\)\|", text)
     said = Counter(part.strip(" .;:*-") for part in parts if len(part.split()) >= MAX_WORDS)
@@ -60,7 +60,7 @@ def test_no_sentence_is_said_twice(page: Path) -> None:
 
 
 @named
-def test_each_judged_number_is_in_the_file_of_the_page(
+def test_each_judged_number_is_in_the_csv_of_the_page(
     name: str, every_published: Verification
 ) -> None:
     """With its interval and its verdict, as the ledger counts it."""
@@ -89,7 +89,7 @@ def test_each_judged_number_is_in_the_file_of_the_page(
 
 
 @named
-def test_each_published_number_has_a_line_in_the_file(name: str) -> None:
+def test_each_published_number_has_a_line_in_the_csv(name: str) -> None:
     numbers = [n for n in papers.list_published() if n.paper == name]
     if numbers:
         file = read_csv(f"{name}_numbers.csv").astype({"M": str})
@@ -99,7 +99,7 @@ def test_each_published_number_has_a_line_in_the_file(name: str) -> None:
         assert {(n.item, n.dataset, n.method, n.metric) for n in numbers} == lines
 
 
-def test_the_authors_own_runs_are_all_in_the_file(every_published: Verification) -> None:
+def test_all_runs_of_the_authors_are_in_the_csv(every_published: Verification) -> None:
     authors = every_published.authors
     file = read_csv("rfrboost2025_numbers.csv")
     assert len(file) == len(authors) > 60
@@ -111,7 +111,7 @@ def test_the_authors_own_runs_are_all_in_the_file(every_published: Verification)
 
 
 @named
-def test_the_totals_of_a_page_are_those_of_the_ledger(
+def test_totals_of_a_page_equal_those_of_the_ledger(
     name: str, every_published: Verification
 ) -> None:
     entries = ledger.list_numbers(every_published)
@@ -153,9 +153,7 @@ def test_each_claim_has_a_line_with_its_verdicts(name: str, every_published: Ver
 
 
 @named
-def test_each_comparison_of_a_claim_is_in_the_file(
-    name: str, every_published: Verification
-) -> None:
+def test_each_comparison_of_a_claim_is_in_the_csv(name: str, every_published: Verification) -> None:
     outcomes = [o for o in every_published.outcomes if o.claim.paper == name]
     file = read_csv(f"{name}_claims.csv")
     for outcome in outcomes:
@@ -172,7 +170,7 @@ def of_sizes(*sizes: int, **accuracies: float) -> list[dict[str, object]]:
     return [row | {"M": M, "protocol": "printed"} for M in sizes for row in eeg(**accuracies)]
 
 
-def test_many_numbers_share_lines_and_substitutes_stay_out() -> None:
+def test_many_numbers_share_lines_and_substitutes_are_excluded() -> None:
     """24 numbers of EEG: a line per size; a subset of EEG has none."""
     sizes = (14, 28, 56, 112, 224, 448)
     made = of_sizes(*sizes, rks=68.6, qmc=75.0, leverage_rff=69.0, surrogate_leverage=69.0)
@@ -195,7 +193,7 @@ def test_sizes_at_chance_share_a_line() -> None:
     assert rows[0][1] == "68.45–76.96 → 55.00–55.20"
 
 
-def test_a_number_without_rows_is_in_the_file_as_not_run() -> None:
+def test_number_without_rows_is_not_run_in_the_csv() -> None:
     held = verification(results(trials(68.6), "a", **PAPER))
     text = paper.render_csv_files(held, "liu2020")["liu2020_numbers.csv"]
     file = pd.read_csv(io.StringIO(str(text)))
@@ -208,7 +206,7 @@ def test_a_number_without_rows_is_in_the_file_as_not_run() -> None:
 
 
 @named
-def test_the_result_names_only_claims_of_the_paper(name: str) -> None:
+def test_result_names_only_claims_of_the_paper(name: str) -> None:
     given = papers.find_paper(name)
     asked = re.findall(r"{(\w+)", given.result)
     assert given.result

@@ -41,7 +41,7 @@ def points(panel):
 
 
 @pytest.mark.parametrize("tables", [1, 3, 12, 80])
-def test_every_number_is_drawn_or_counted(held, figures, tables):
+def test_each_number_is_drawn_or_counted(held, figures, tables):
     """As one forest plot, and as the curves of a paper with more tables than any has here."""
     own = held.numbers[held.numbers["paper"] == "eerf2018"]
     numbers = pd.concat(
@@ -59,7 +59,7 @@ def test_every_number_is_drawn_or_counted(held, figures, tables):
     assert paper_figure.has_curves(own) == (panels > paper_figure.MOST_PANELS)
 
 
-def test_a_row_per_published_number_has_the_differences_with_their_intervals(held, figures):
+def test_row_per_published_number_has_differences_with_intervals(held, figures):
     paper.render_figure(held, "eerf2018")
     (panel,) = figures[0].axes
     numbers = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
@@ -79,7 +79,7 @@ def test_a_row_per_published_number_has_the_differences_with_their_intervals(hel
     assert "lower error" in panel.get_xlabel()
 
 
-def test_accuracies_are_turned_into_errors_and_what_is_not_compared_is_hollow(held, figures):
+def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figures):
     numbers = held.numbers.assign(
         metric="accuracy", at_chance=held.numbers["method"] == "rks", decidable=True
     )
@@ -96,7 +96,7 @@ def test_accuracies_are_turned_into_errors_and_what_is_not_compared_is_hollow(he
             assert np.sign(x) == -np.sign(difference[name])
 
 
-def test_a_hollow_mark_far_from_the_band_is_at_the_edge_with_its_number(held, figures):
+def test_hollow_mark_far_from_the_band_is_at_the_edge_with_its_value(held, figures):
     numbers = held.numbers.assign(decidable=False)
     numbers["difference"] = numbers["difference"].where(numbers["method"] != "eerf", 31.5)
     paper.render_figure(replace(held, numbers=numbers), "eerf2018")
@@ -107,7 +107,7 @@ def test_a_hollow_mark_far_from_the_band_is_at_the_edge_with_its_number(held, fi
     assert "+31.5" in [text.get_text() for text in panel.texts]
 
 
-def test_letters_have_7_points_at_the_width_of_a_page(held):
+def test_text_has_7_points_at_page_width(held):
     with apply_style():
         figure = paper_figure.draw_numbers(paper_figure.select_pictured(held.of_papers("eerf2018")))
         assert figure.get_figwidth() <= PAGE_WIDTH
@@ -115,6 +115,6 @@ def test_letters_have_7_points_at_the_width_of_a_page(held):
         assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS
 
 
-def test_the_same_numbers_give_the_same_bytes_and_none_gives_no_figure(held):
+def test_figure_is_reproducible_byte_by_byte_and_absent_without_numbers(held):
     assert paper.render_figure(held, "eerf2018") == paper.render_figure(held, "eerf2018")
     assert paper.render_figure(held, "tefm2015") is None

@@ -62,7 +62,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield SimpleNamespace(top=Path.cwd(), written=written, read=read)
 
 
-def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_link_has_a_target(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(whole.top)
     links = 0
     for file in whole.written:
@@ -83,7 +83,7 @@ def test_every_link_leads_to_something(whole: Any, monkeypatch: pytest.MonkeyPat
     assert links > 15
 
 
-def test_a_papers_page_names_the_trials_that_were_added() -> None:
+def test_page_of_a_paper_names_the_added_trials() -> None:
     (name,) = papers.find_paper("eerf2018").provenance.trials
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
@@ -92,7 +92,7 @@ def test_a_papers_page_names_the_trials_that_were_added() -> None:
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
-def test_a_page_says_where_the_text_of_its_paper_is_not_at_hand() -> None:
+def test_page_says_where_the_text_of_its_paper_is_unavailable() -> None:
     held = verification(results_of([{"trial": 0}], "quickstart"))
     unread = {name for name in papers.list_papers() if not papers.find_paper(name).text_at_hand}
     said = {
@@ -108,7 +108,7 @@ def test_each_file_is_read_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert sorted(whole.read) == sorted(Path("results").rglob("trials.csv"))
 
 
-def test_the_same_results_give_the_same_bytes_over_the_pages_of_an_earlier_call(
+def test_repeated_report_over_existing_pages_is_byte_identical(
     whole: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(whole.top)
@@ -118,7 +118,7 @@ def test_the_same_results_give_the_same_bytes_over_the_pages_of_an_earlier_call(
     assert {file: file.read_bytes() for file in again} == before
 
 
-def test_pages_that_no_result_backs_are_removed_and_other_files_stay() -> None:
+def test_pages_without_results_are_removed_and_other_files_kept() -> None:
     folder(eeg(rks=68.5), "a.matched", **PAPER)
     folder(trials(83.0, **A9A | {"M": 100}), "adult", paper="eerf2018", item="table3")
     write(["results"], "pages")
@@ -129,7 +129,7 @@ def test_pages_that_no_result_backs_are_removed_and_other_files_stay() -> None:
     assert not {"liu2020.md", "liu2020.png", "liu2020_numbers.csv", "liu2020_claims.csv"} & names
 
 
-def test_broken_rows_are_left_out_with_a_word() -> None:
+def test_damaged_rows_are_left_out_and_reported() -> None:
     broken = folder(eeg(rks=68.5), "broken", **PAPER) / "trials.csv"
     broken.write_text(broken.read_text().replace("sampler,", "smplr,", 1))
     torn = folder(eeg(rks=68.5), "torn", **PAPER) / "trials.csv"
@@ -140,7 +140,7 @@ def test_broken_rows_are_left_out_with_a_word() -> None:
     assert "torn: trials.csv, line 11" in Path("results/totals.md").read_text(encoding="utf-8")
 
 
-def test_nothing_at_all_is_an_error() -> None:
+def test_report_without_results_raises_error() -> None:
     Path("empty").mkdir()
     with pytest.raises(ResultsError, match="No results found"):
         write(["empty"], "pages")
@@ -157,7 +157,7 @@ def test_nothing_at_all_is_an_error() -> None:
         write(["results"], "pages")
 
 
-def test_the_command() -> None:
+def test_report_command_writes_the_pages_and_its_own_command() -> None:
     call("report", code=2)
     folder(eeg(rks=68.5), "own")
     assert "results/README.md" in call("report").splitlines()
@@ -169,7 +169,7 @@ def test_the_command() -> None:
     assert "rfbench report results/published --out results" in page.read_text(encoding="utf-8")
 
 
-def test_a_page_by_hand_is_not_overwritten() -> None:
+def test_handwritten_page_is_not_overwritten() -> None:
     Path("results").mkdir()
     front = Path("results/README.md")
     front.write_text("# My notes\n", encoding="utf-8")
@@ -179,7 +179,7 @@ def test_a_page_by_hand_is_not_overwritten() -> None:
     assert not Path("results/papers").exists()
 
 
-def test_the_page_that_comes_with_the_folder_is_overwritten() -> None:
+def test_page_shipped_with_the_folder_is_overwritten() -> None:
     front = folder(eeg(rks=68.5), "own").parent / "README.md"
     front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
     write(["results"], "results")

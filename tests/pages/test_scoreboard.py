@@ -9,7 +9,7 @@ from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 
 
-def test_a_data_set_shows_each_number_under_each_protocol() -> None:
+def test_data_set_shows_each_number_under_each_protocol() -> None:
     tuned = [row | {"protocol": "tuned"} for row in trials(66.5, sd=1.0, n=4)]
     (one,) = arrange_parts(verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER)))
     assert (one.paper, one.item, one.dataset, one.used) == ("liu2020", "table3", "EEG", "")
@@ -25,7 +25,7 @@ def test_a_data_set_shows_each_number_under_each_protocol() -> None:
     assert {row[0]: row[2] for row in times.rows}["RKS 14"] == "0.750 ± 0.000"
 
 
-def test_own_data_stand_before_their_substitute() -> None:
+def test_original_data_come_before_their_substitute() -> None:
     every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
     assert [one.stand_in for one in arrange_parts(verification(*every))] == [False, True]
 
@@ -43,12 +43,12 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
 
 
-def test_substitute_data_have_a_heading_of_their_own() -> None:
+def test_substitute_data_have_their_own_heading() -> None:
     (one,) = arrange_parts(verification(results(trials(68, n_test=9), "part", **PAPER)))
     assert one.heading == f"liu2020 table3, EEG: substitute data {one.used}"
 
 
-def test_failures_best_sizes_and_other_measures_are_named() -> None:
+def test_failures_best_sizes_and_other_metrics_are_named() -> None:
     made = [row for M in (100, 500) for row in trials(80 + M / 100, **A9A | {"M": M})]
     failed = [row | {"status": "failed", "trial": row["trial"] + 10} for row in made]
     (one,) = arrange_parts(verification(results(made + failed, paper="lkrf2016", item="table1")))
@@ -65,7 +65,7 @@ def test_failures_best_sizes_and_other_measures_are_named() -> None:
     assert one.measures == ["relative_squared_error"]
 
 
-def test_chance_is_a_remark() -> None:
+def test_size_at_chance_gets_a_remark() -> None:
     """Of a size at which no method learns; its numbers count as all others."""
     made = [row | {"protocol": "printed"} for row in eeg(rks=55.2, qmc=56.0)]
     learnt = trials(55.2, M=28, protocol="printed")
@@ -81,7 +81,7 @@ def test_chance_is_a_remark() -> None:
     assert numbers_grid(found).rows[0][2].endswith(", 2 at chance")
 
 
-def test_a_number_that_is_printed_twice_counts_once() -> None:
+def test_number_printed_twice_counts_once() -> None:
     both = trials(83.84, **A9A, M=100, sampler="eerf")
     found = verification(results(both, paper="eerf2018", item="table3, table5"))
     table = count_by_table(found).xs("printed", level="protocol")
@@ -93,7 +93,7 @@ def test_a_number_that_is_printed_twice_counts_once() -> None:
     assert five.repeated == ["table3"]
 
 
-def test_what_is_left_out_is_named() -> None:
+def test_omitted_runs_are_named() -> None:
     found = verification(
         results(trials(68.6), "smoky", smoke=True, **PAPER),
         results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
@@ -105,5 +105,5 @@ def test_what_is_left_out_is_named() -> None:
     assert "10 rows" in said[1]
 
 
-def test_anchors_are_those_of_markdown_pages() -> None:
+def test_anchors_equal_those_of_markdown_pages() -> None:
     assert make_anchor("liu2020 table3, cod-RNA") == "liu2020-table3-cod-rna"

@@ -43,7 +43,7 @@ def many(methods: int, sizes: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_pivot_and_heading() -> None:
+def test_table_has_pivot_and_heading() -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": base + m / 100 + t}
         for s, base in (("rks", 10), ("eerf", 5))
@@ -67,19 +67,19 @@ def test_pivot_and_heading() -> None:
         assert said in text
 
 
-def test_a_setting_that_differs_is_said_with_its_methods() -> None:
+def test_differing_setting_is_reported_with_its_methods() -> None:
     rows = [{}, {"sampler": "lkrf", "kernel": "linear"}]
     assert "kernel gaussian (rks); linear (lkrf)" in render(results(rows), width=200)
 
 
-def test_one_place_on_the_axis_gives_one_row_per_method() -> None:
+def test_single_axis_value_gives_one_row_per_method() -> None:
     text = render(results(many(8, 1)), "markdown")
     assert cells(text)[0][:4] == ["at M = 100", "test error (%)", "columns", "t_pp (s)"]
     assert sum(row[0].startswith("method-") for row in cells(text)) == 8
 
 
 @pytest.mark.parametrize(("width", "blocks"), [(80, 2), (200, 1)])
-def test_numbers_are_never_broken(width: int, blocks: int) -> None:
+def test_numbers_are_never_broken_across_lines(width: int, blocks: int) -> None:
     found = results(many(8, 20))
     text = render(found, width=width)
     assert max(map(len, text.splitlines())) <= width
@@ -110,7 +110,7 @@ def test_failed_trials_are_shown() -> None:
     assert "4 trials of method-0 failed (timeout, most often: longer than 60 s)." in text
 
 
-def test_kept_features_and_checks_stand_in_the_table() -> None:
+def test_kept_features_and_checks_are_in_the_table() -> None:
     rows = [
         {"sampler": s, "d": d, "trial": t, "M": 170 + t, "kept": 170 + t if s == "lkrf" else ""}
         for s in ("rks", "lkrf")
@@ -124,7 +124,7 @@ def test_kept_features_and_checks_stand_in_the_table() -> None:
     assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
 
 
-def test_settings_that_differ_from_trial_to_trial_are_no_place_on_an_axis() -> None:
+def test_settings_that_vary_between_trials_are_not_an_axis() -> None:
     rows = [{"sampler": "rks", "trial": t, "M": 170 + t} for t in (0, 1)]
     text = render(results(rows, M={"follow": "lkrf"}), "markdown")
     assert "variant" not in text
@@ -132,7 +132,7 @@ def test_settings_that_differ_from_trial_to_trial_are_no_place_on_an_axis() -> N
 
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)
-def test_every_format_says_smoke_run_spread_trials_and_protocol(format: str) -> None:
+def test_each_format_reports_smoke_run_spread_trials_and_protocol(format: str) -> None:
     text = render(results(many(2, 2), smoke=True), format, width=80)
     assert "SMOKE RUN" in text
     assert "trials" in text
@@ -141,12 +141,12 @@ def test_every_format_says_smoke_run_spread_trials_and_protocol(format: str) -> 
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "latex"])
-def test_a_penalty_chosen_on_the_test_rows_is_said(format: str) -> None:
+def test_penalty_chosen_on_test_rows_is_reported(format: str) -> None:
     text = render(results([{"selection": "test"}]), format, width=200)
     assert "penalty chosen on the test rows, as the paper may have: optimistic" in text
 
 
-def test_csv_parses_back() -> None:
+def test_csv_can_be_parsed_back() -> None:
     first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
     back = pd.read_csv(io.StringIO(render([first, second], "csv")), **EXACT)
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
@@ -166,12 +166,12 @@ def test_latex_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)
-def test_no_trials_at_all(format: str) -> None:
+def test_table_without_trials_shows_the_notes(format: str) -> None:
     text = render(replace(results([]), notes=["trials.csv has no trials yet"]), format)
     assert format == "csv" or "no trials yet" in text
 
 
-def test_times_are_those_of_the_last_place_that_has_some() -> None:
+def test_times_are_those_of_the_last_axis_value_with_times() -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     rows = [{"M": 10}, {"M": 20}, failed | {"M": 30}, failed | {"M": "", "trial": 1}]
     text = render(results(rows), width=80)
@@ -180,7 +180,7 @@ def test_times_are_those_of_the_last_place_that_has_some() -> None:
 
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)
-def test_nothing_but_failures(format: str) -> None:
+def test_table_with_only_failures_shows_their_number(format: str) -> None:
     rows = [{"status": "failed", "error": "", "t_pp": "", "columns": "", "n_train": "", "d": ""}]
     rows += [rows[0] | {"M": 200}, rows[0] | {"dataset": "eeg", "M": ""}]
     text = render(results(rows), format, width=100)
@@ -188,7 +188,7 @@ def test_nothing_but_failures(format: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
+def test_each_kind_of_fault_has_a_sentence(count: int) -> None:
     kinds = re.findall(r'Fault\(\s*"([a-z ]+)"', inspect.getsource(faults))
     assert len(kinds) >= 6
     every = [Fault(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
@@ -197,7 +197,7 @@ def test_every_kind_of_fault_has_its_sentence(count: int) -> None:
     assert not any("Fault(" in line for line in said)
 
 
-def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
+def test_latex_table_has_methods_as_rows_and_data_sets_as_parts() -> None:
     rows = [
         {"sampler": s, "M": m, "dataset": d, "trial": t, "error": 1 + (s == "orf") + t / 10}
         for s in ("rks", "orf")
@@ -219,7 +219,7 @@ def test_latex_has_methods_down_places_across_and_data_sets_as_parts() -> None:
     assert len(re.findall(r"\\scriptsize (.*)}", text)) == 1
 
 
-def test_methods_are_chosen_in_their_order() -> None:
+def test_selected_methods_keep_the_given_order() -> None:
     read = results(many(3, 2))
     text = render(read, "markdown", methods=["method-2", "method-0"])
     assert cells(text)[0] == ["M", "method-2", "method-0"]
@@ -227,11 +227,11 @@ def test_methods_are_chosen_in_their_order() -> None:
         render(read, methods=["method_0"])
 
 
-def test_an_unknown_format() -> None:
+def test_unknown_format_raises_error_with_a_suggestion() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
         render(results([{}]), "latx")
 
 
-def test_words_of_a_page_stand_to_the_left_and_numbers_to_the_right() -> None:
+def test_words_are_left_aligned_and_numbers_right_aligned() -> None:
     table = render_markdown(Grid(["name", "kernel", "error"], [["rks", "gaussian", "1.5"]]))
     assert table.splitlines()[1].split("|")[1:-1] == [":-------", ":---------", "--------:"]

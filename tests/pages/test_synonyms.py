@@ -37,7 +37,7 @@ def find_synonyms(text: str, of_papers: bool = False) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", [*PAGES, *PAPERS], ids=lambda page: page.name)
-def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
+def test_page_uses_the_terms_of_the_glossary(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     if page.name == "changed_claims.md":  # its table quotes the first forms
         text = re.sub(r"^\|.*$", "", text, flags=re.M)
@@ -45,14 +45,14 @@ def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
 
 
 @pytest.mark.parametrize("line", SYNONYMS, ids=lambda line: line["word"])
-def test_a_synonym_is_found_and_its_word_is_in_the_glossary(line: dict[str, str]) -> None:
+def test_synonym_is_detected_and_its_term_is_in_the_glossary(line: dict[str, str]) -> None:
     glossary = (ROOT / "results" / "glossary.md").read_text(encoding="utf-8")
     words = re.findall(r"^\| ([^|(]+?) (?:\([^|]*\) )?\|", glossary, re.M)
     assert line["word"] in words
     assert line["word"] in [word for _, word in find_synonyms(line["found"].replace("`", ""))]
 
 
-def test_code_and_targets_of_links_are_no_prose() -> None:
+def test_code_and_link_targets_are_not_prose() -> None:
     text = (
         "`dataset` [here](datasets.md)\n\n    dataset: x\n\n```yaml\ndataset: y\n```\nThe datasets."
     )

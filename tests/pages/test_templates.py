@@ -35,7 +35,7 @@ def everything() -> Verification:
 
 
 @pytest.mark.parametrize("what", ["everything", "nothing"])
-def test_every_template(everything: Verification, what: str, tmp_path: Path) -> None:
+def test_each_template_renders_cleanly(everything: Verification, what: str, tmp_path: Path) -> None:
     found = everything if what == "everything" else verification()
     for page in (
         paper.render_page(found, "liu2020", tmp_path),
@@ -51,7 +51,7 @@ def test_every_template(everything: Verification, what: str, tmp_path: Path) -> 
         assert "\n\n\n" not in page
 
 
-def test_the_glossary_names_every_verdict_and_each_page_links_to_it() -> None:
+def test_glossary_defines_each_verdict_and_each_page_links_to_it() -> None:
     results = Path(rfbench.__file__).parents[1] / "results"
     words = re.findall(
         r"^\| ([\w ]+?)(?: \(`\w+`\))? \|", (results / "glossary.md").read_text(), re.M
@@ -68,13 +68,13 @@ def test_the_glossary_names_every_verdict_and_each_page_links_to_it() -> None:
     assert not missing
 
 
-def test_the_rules_name_every_verdict() -> None:
+def test_rules_name_each_verdict() -> None:
     for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
         assert f"  {word.removesuffix(UNVARIED)}: " in render_rules()
     assert f'"{UNVARIED.strip(", ")}" marks' in render_rules()
     assert "{" not in render_rules()
 
 
-def test_the_terminal_is_never_wider_than_it_is(everything: Verification) -> None:
+def test_terminal_output_is_never_too_wide(everything: Verification) -> None:
     lines = verify.render_text(everything, width=60).splitlines()
     assert max(map(len, lines)) <= 60

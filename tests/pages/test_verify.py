@@ -45,11 +45,11 @@ def verify(*words: str) -> Result:
         (["nowhere"], 2),
     ],
 )
-def test_exit_codes(words: list[str], code: int) -> None:
+def test_verify_returns_the_documented_exit_codes(words: list[str], code: int) -> None:
     assert verify(*words).exit_code == code
 
 
-def test_csv_has_the_numbers_or_the_claims() -> None:
+def test_csv_contains_numbers_or_claims() -> None:
     numbers = pd.read_csv(io.StringIO(verify("differs", "--format", "csv").stdout))
     assert list(numbers.columns) == PUBLISHED_COLUMNS
     assert set(numbers["verdict"]) <= set(NUMBER_VERDICTS)
@@ -57,7 +57,7 @@ def test_csv_has_the_numbers_or_the_claims() -> None:
     assert set(claims["verdict"]) <= set(CLAIM_VERDICTS)
 
 
-def test_what_is_printed_has_numbers_and_claims() -> None:
+def test_printed_output_contains_numbers_and_claims() -> None:
     whole, alone = verify("differs").output, verify("differs", "--claims").output
     assert "80.00" in whole
     assert "80.00" not in alone
@@ -68,7 +68,9 @@ def test_what_is_printed_has_numbers_and_claims() -> None:
     assert "tefm2015" not in whole
 
 
-def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_claim_is_explained_by_its_decisive_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
     write_folder(Path("s5"), made, {"config": {"name": "s5", **PAPER}})
@@ -105,7 +107,7 @@ def test_one_claim_is_explained_by_what_decides_it(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "paper", ["liu2020", *at_night(*(name for name in papers.list_papers() if name != "liu2020"))]
 )
-def test_each_claim_is_explained_on_one_screen(paper: str) -> None:
+def test_explanation_of_each_claim_fits_one_screen(paper: str) -> None:
     """On the published rows: 40 lines of 80 columns."""
     held = verification.verify([*PUBLISHED.glob(f"{paper}_*"), PUBLISHED / "audits"], paper, today)
     for _, every in group_by_claim(held.outcomes):
@@ -115,7 +117,7 @@ def test_each_claim_is_explained_on_one_screen(paper: str) -> None:
             assert max(map(len, lines)) <= 80
 
 
-def test_a_finding_that_the_rows_do_not_carry_is_named() -> None:
+def test_finding_without_support_in_the_rows_is_named() -> None:
     answer = verify("differs", "--finding", "methods")
     assert answer.exit_code == 2
     assert "no finding for these rows 'methods'" in answer.stderr

@@ -14,13 +14,13 @@ GRID = grids.Grid(
 
 
 @pytest.mark.parametrize("value", [None, math.nan])
-def test_what_is_absent_is_a_dash(value):
+def test_missing_value_is_a_dash(value):
     writers = (words.number, words.signed, words.p_value, words.seconds)
     assert {write(value) for write in writers} == {words.DASH}
     assert words.spread(value, 1.0) == words.DASH
 
 
-def test_a_pipe_in_a_cell_does_not_break_a_markdown_table():
+def test_pipe_in_a_cell_does_not_break_a_markdown_table():
     lines = grids.render_markdown(GRID).splitlines()
     assert len(lines) == 4
     assert all(line.replace(r"\|", "").count("|") == 4 for line in lines)

@@ -70,7 +70,7 @@ def scikit_learns_scores() -> list[float]:
     return scores
 
 
-def test_folds_are_measured_again_with_the_settings_of_each(tmp_path: Path) -> None:
+def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> None:
     """Of percentages as 97.12 four digits agree where they differ by less than .005 points."""
     off, equal = (0.0049, -0.0051, 1.0), 1
     scores = scikit_learns_scores()
@@ -120,7 +120,7 @@ def test_rows_that_do_not_fit_are_named(
 SETTINGS = "Digits,rks,0,rmse,1,5,0.5,2\nDigits,rks,1,rmse,1,9,0.25,3\n"
 
 
-def test_a_trial_takes_the_settings_of_its_fold(tmp_path: Path) -> None:
+def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
     text = CONFIG.replace("folds: 3", "folds: 2").replace("logistic", "ridge")
     text = text[: text.index("samplers")] + "samplers: [rks]\nsolver: {name: ridge}\ntrials: 3\n"
     (tmp_path / "folds.yaml").write_text(text)
@@ -165,7 +165,7 @@ def lines_of(
     return lines
 
 
-def test_other_rows_get_welchs_interval(tmp_path: Path) -> None:
+def test_different_rows_get_a_welch_interval(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     theirs, ours = random.normal(0.5, 0.01, (1, 5)), random.normal(0.5, 0.02, (1, 2, 5))
     (line,) = lines_of(tmp_path, theirs, ours, "another order")
@@ -177,7 +177,7 @@ def test_other_rows_get_welchs_interval(tmp_path: Path) -> None:
     assert (line.same_rows, line.draws) == (False, 2)
 
 
-def test_on_the_same_rows_only_draws_make_the_interval(tmp_path: Path) -> None:
+def test_on_equal_rows_the_interval_covers_only_random_draws(tmp_path: Path) -> None:
     """Folds differ by far more than draws, and the interval covers 0 in nine cases of ten."""
     random, n = np.random.default_rng(0), 80
     folds = random.normal(0.5, 0.2, (n, 5))

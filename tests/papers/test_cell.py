@@ -40,7 +40,7 @@ def cell(*words: object, code: int = 0, name: str = CELL) -> str:
     return " ".join(said.split())
 
 
-def test_a_cell_is_named_as_its_paper_prints_it() -> None:
+def test_number_is_named_as_in_its_paper() -> None:
     wanted = [n for n in list_published() if (n.item, n.dataset, n.M) == ("table3", "EEG", "224")]
     wanted = [n for n in wanted if n.method == "surrogate-leverage"]
     for table, data, method in (
@@ -64,7 +64,7 @@ def test_a_cell_is_named_as_its_paper_prints_it() -> None:
         ("doe2030, Table 7", "2 names. Write"),
     ],
 )
-def test_a_wrong_name_is_said_with_the_nearest(name: str, said: str) -> None:
+def test_wrong_name_suggests_the_nearest(name: str, said: str) -> None:
     assert said in cell(code=2, name=name)
 
 
@@ -88,7 +88,7 @@ def test_only_missing_trials_are_measured() -> None:
     assert len(read("results/cells/a_digits_rks_40").rows) == 3
 
 
-def test_a_number_without_a_unit_and_without_a_size() -> None:
+def test_number_without_unit_or_size_is_found() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table8,Digits,orf,,error,5.0,,,1,,\n")
     path = Path("theirs/doe2030/a.yaml")
@@ -98,7 +98,7 @@ def test_a_number_without_a_unit_and_without_a_size() -> None:
     assert re.search(r"measured minus published \+[\d.]+( ± [\d.]+)?: (differs|undecided)", said)
 
 
-def test_two_cells_of_a_run_do_not_hide_each_other() -> None:
+def test_two_numbers_of_one_run_do_not_hide_each_other() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table7,Digits,orf,40,error,9.0,,,%,,\n")
     other = CELL.replace("rks", "ORF")
@@ -109,7 +109,7 @@ def test_two_cells_of_a_run_do_not_hide_each_other() -> None:
         assert ", 2 trials; measured minus" in cell("--trials", "2", name=name)
 
 
-def test_a_failed_trial_does_not_stop_the_other_protocols() -> None:
+def test_failed_trial_does_not_stop_the_other_protocols() -> None:
     path = Path("theirs/doe2030/a.yaml")
     Path("theirs/doe2030/broken.py").write_text("def draw(X, M, seed):\n    return 1 / 0\n")
     text = path.read_text().replace("[rks, orf]", '[{class: "broken.py:draw", label: rks}]')
@@ -121,7 +121,7 @@ def test_a_failed_trial_does_not_stop_the_other_protocols() -> None:
     assert re.search(r"matched - error: measured [\d.]+, 1 trial; measured minus", said)
 
 
-def test_rows_of_a_run_count() -> None:
+def test_rows_of_an_existing_run_count() -> None:
     call("run", "theirs/doe2030", "--only", "M=40", "--only", "label=rks", "--jobs", "1")
     said = cell()
     assert "trials to run" not in said
@@ -129,14 +129,14 @@ def test_rows_of_a_run_count() -> None:
     assert not Path("results/cells").exists()
 
 
-def test_it_stops_at_the_budget_and_goes_on_later() -> None:
+def test_measuring_stops_at_the_budget_and_resumes_later() -> None:
     said = cell("--budget", "1ms")
     assert "Nothing is measured" in said
     assert "3 trials are missing. The command at the end continues" in said
     assert "missing" not in cell()
 
 
-def test_an_interrupted_run_says_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_reports_existing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     cell("--trials", "2")
     stopped = runner.Summary(Path(), interrupted=True)
     monkeypatch.setattr(runner, "run", lambda *_, **__: stopped)
@@ -145,7 +145,7 @@ def test_an_interrupted_run_says_what_is_there(monkeypatch: pytest.MonkeyPatch) 
     assert "1 trial is missing" in said
 
 
-def test_every_protocol_is_measured_and_missing_data_are_named(
+def test_each_protocol_is_measured_and_missing_data_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Path("theirs/doe2030/b.yaml").write_text(CONFIG.format(protocol="matched"))
@@ -161,6 +161,6 @@ def test_every_protocol_is_measured_and_missing_data_are_named(
     assert "Nothing" not in missing
 
 
-def test_a_cell_without_a_configuration_is_refused() -> None:
+def test_number_without_a_configuration_is_rejected() -> None:
     Path("theirs/doe2030/a.yaml").unlink()
     assert "No configuration measures" in cell(code=2)

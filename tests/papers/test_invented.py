@@ -39,7 +39,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
+def test_folder_and_configuration_suffice_for_a_paper(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -69,7 +69,7 @@ def test_a_folder_and_a_configuration_are_all_that_a_paper_needs(
     assert papers.list_papers() == shipped
 
 
-def test_numbers_without_a_unit_are_judged_by_their_quotient(
+def test_numbers_without_unit_are_judged_by_their_ratio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error of its own rows, and another number, as if they were no percentages."""
@@ -112,7 +112,7 @@ def test_numbers_without_a_unit_are_judged_by_their_quotient(
             pass
 
 
-def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> None:
+def test_paper_yaml_suffices_and_newest_paper_comes_first(tmp_path: Path) -> None:
     short = PAPER.partition("gains:")[0].replace("2030", "2031")
     (write(tmp_path) / "new2031").mkdir()
     (tmp_path / "new2031" / "paper.yaml").write_text(short)
@@ -142,7 +142,7 @@ def test_only_paper_yaml_is_needed_and_the_newest_is_first(tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_file(
+def test_mistake_is_reported_with_its_file(
     tmp_path: Path, file: str, old: str, new: str, place: str
 ) -> None:
     text = next(text for name, text in FILES.items() if name.startswith(f"{file}."))
@@ -152,7 +152,7 @@ def test_what_is_wrong_is_named_with_its_file(
 
 
 @pytest.mark.parametrize("change", [("at: each", "at: own"), ("metric: error", "metric: errors")])
-def test_a_claim_that_cannot_be_tested_is_an_error_that_names_it(
+def test_untestable_claim_raises_error_with_its_name(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
     rows = [
@@ -164,7 +164,7 @@ def test_a_claim_that_cannot_be_tested_is_an_error_that_names_it(
         verification(results(rows, paper="doe2030", item="table7"))
 
 
-def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
+def test_csv_in_another_encoding_is_reported(tmp_path: Path) -> None:
     write(tmp_path)
     file = tmp_path / "doe2030" / "published.csv"
     file.write_bytes(b"\xef\xbb\xbf" + PUBLISHED.replace("\n", "\r\n").encode())
@@ -175,7 +175,7 @@ def test_a_csv_in_another_encoding_is_named(tmp_path: Path) -> None:
         pass
 
 
-def test_an_id_stands_for_one_claim_of_its_paper(tmp_path: Path) -> None:
+def test_claim_id_is_unique_within_its_paper(tmp_path: Path) -> None:
     write(write(tmp_path), "roe2031")
     with read_from(tmp_path):
         assert [(c.id, c.paper) for c in papers.list_claims()] == [
@@ -195,7 +195,7 @@ def test_an_id_stands_for_one_claim_of_its_paper(tmp_path: Path) -> None:
         pass
 
 
-def test_no_name_of_a_paper_stands_in_python() -> None:
+def test_no_paper_is_named_in_the_python_code() -> None:
     package = Path(rfbench.__file__).parent
     names = re.compile("|".join(papers.list_papers()), re.IGNORECASE)
     found = [

@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results()
 
 
-def test_a_paper_is_known_while_it_is_included() -> None:
+def test_paper_is_known_only_while_it_is_included() -> None:
     shipped = papers.list_papers()
     names = [papers.format_claim_name(claim) for claim in papers.list_claims()]
     with papers.include([Path("theirs")]) as problems:
@@ -75,7 +75,7 @@ def test_a_paper_is_known_while_it_is_included() -> None:
         ("roe2031", {"published": "item\n\xff"}, r"published.csv, line 2"),
     ],
 )
-def test_a_broken_folder_does_not_stop_the_others(
+def test_broken_folder_does_not_stop_the_others(
     name: str, changes: dict[str, str], message: str
 ) -> None:
     write(Path("theirs"), name, **changes)
@@ -87,7 +87,7 @@ def test_a_broken_folder_does_not_stop_the_others(
     assert "left out: " in call("list", "papers", "--papers", "theirs")
 
 
-def test_an_entry_point_names_a_folder_and_nothing_is_imported(
+def test_entry_point_names_a_folder_without_importing_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "site" / "theirpackage"
@@ -111,7 +111,7 @@ def test_an_entry_point_names_a_folder_and_nothing_is_imported(
 
 
 @pytest.mark.parametrize("words", [["results", "--papers", "theirs"], ["theirs/doe2030"]])
-def test_verify_compares_its_numbers_and_says_that_it_is_not_ours(words: list[str]) -> None:
+def test_verify_compares_an_external_paper_and_labels_it_external(words: list[str]) -> None:
     said = " ".join(call("verify", *words).split())
     assert "not part of rfbench" in said
     assert re.search(r"RKS 40 99.50 ± 0.5 10.00 ± 0.20 differs", said)
@@ -122,7 +122,7 @@ def test_verify_compares_its_numbers_and_says_that_it_is_not_ours(words: list[st
     assert "printed: holds" in call("verify", *words, "--claim", "D1")
 
 
-def test_of_several_folders_these_alone_are_shown() -> None:
+def test_only_the_given_folders_are_shown() -> None:
     for name in ("roe2031", "poe2032"):
         write(Path("more" if name == "roe2031" else "less"), name)
         results(name, paper=name)
@@ -134,13 +134,13 @@ def test_of_several_folders_these_alone_are_shown() -> None:
         assert not re.search(r"liu2020|poe2032 table7|poe2032,table7", said)
 
 
-def test_a_sweep_of_its_configuration_runs() -> None:
+def test_sweep_of_an_external_configuration_runs() -> None:
     path = Path("theirs/doe2030/small.yaml")
     path.write_text(CONFIG.format(paper="doe2030"))
     assert "2 trials" in call("sweep", path, "--M", "40", "--dry-run")
 
 
-def test_it_is_in_no_total_and_has_a_page() -> None:
+def test_external_paper_has_a_page_but_is_in_no_total() -> None:
     write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
     alone = call("report", "results/ours", "--out", "alone")
     listed = call("report", "results", "--papers", "theirs", "--out", "pages")
@@ -161,7 +161,7 @@ def test_it_is_in_no_total_and_has_a_page() -> None:
     assert not Path("pages/papers/doe2030.md").exists(), "it has no results any more"
 
 
-def test_its_code_runs_only_if_it_is_allowed() -> None:
+def test_code_of_an_external_paper_needs_permission() -> None:
     folder = Path("theirs/doe2030")
     (folder / "claims.yaml").write_text(OWN)
     (folder / "claims.py").write_text(CODE)
@@ -185,7 +185,7 @@ def test_its_code_runs_only_if_it_is_allowed() -> None:
     assert "not judged (division by zero)" in " ".join(said.split())
 
 
-def test_list_and_table_take_a_paper_s_folder() -> None:
+def test_list_and_table_accept_a_paper_folder() -> None:
     every = call("list", "papers", "--papers", "theirs")
     assert "invented paper (not part of rfbench)" in " ".join(every.split())
     assert "liu2020" in every
@@ -212,7 +212,7 @@ trials: 2
 """
 
 
-def test_run_takes_a_paper_s_folder_and_says_which_settings_were_changed(tmp_path: Path) -> None:
+def test_run_accepts_a_paper_folder_and_reports_changed_settings(tmp_path: Path) -> None:
     folder = Path("theirs/doe2030")
     (folder / "small.yaml").write_text(CONFIG.format(paper="doe2030"))
     missing = call("run", "theirs", "--jobs", "1", code=2)
@@ -245,12 +245,12 @@ def test_run_takes_a_paper_s_folder_and_says_which_settings_were_changed(tmp_pat
         ),
     ],
 )
-def test_each_cause_of_no_comparison_has_its_sentence(config: dict[str, str], said: str) -> None:
+def test_each_reason_for_no_comparison_has_a_sentence(config: dict[str, str], said: str) -> None:
     results("mine", **config)
     assert said in " ".join(call("verify", "results/mine", "--papers", "theirs").split())
 
 
-def test_a_paper_without_numbers_and_claims_says_so() -> None:
+def test_paper_without_numbers_and_claims_is_reported() -> None:
     for file in ("published.csv", "claims.yaml", "open_choices.yaml"):
         Path("theirs/doe2030", file).unlink()
     Path("theirs/doe2030/paper.yaml").write_text(PAPER.partition("gains:")[0])
@@ -260,7 +260,7 @@ def test_a_paper_without_numbers_and_claims_says_so() -> None:
     assert "doe2030.md" in call("report", "--papers", "theirs", "--out", "pages")
 
 
-def test_a_paper_that_was_not_asked_for_is_no_cause() -> None:
+def test_paper_that_was_not_requested_is_not_given_as_a_reason() -> None:
     write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
     results("mine", paper="")
     said = call("verify", "results", "--papers", "theirs", "--paper", "doe2030")
@@ -281,7 +281,7 @@ def test_other_data_and_stale_rows_are_named() -> None:
     assert "Run the configuration again" in said
 
 
-def test_a_user_s_run_comes_alone_before_the_published_rows(
+def test_user_run_is_shown_alone_before_the_published_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = tmp_path / "results" / "published"
@@ -297,7 +297,7 @@ def test_a_user_s_run_comes_alone_before_the_published_rows(
     assert "liu2020" in call("verify", "results", "--format", "csv", "--papers", "theirs")
 
 
-def test_what_new_writes_runs_as_it_is() -> None:
+def test_paper_folder_written_by_new_runs_unchanged() -> None:
     said = call("new", "--paper", "papers/mine2026")
     assert "rfbench run papers/mine2026" in said
     assert call("list", "papers", "papers/mine2026").startswith("name: mine2026")
@@ -314,7 +314,7 @@ def test_what_new_writes_runs_as_it_is() -> None:
         assert not Path("liu2020").exists()
 
 
-def test_an_author_with_ten_numbers_one_claim_and_a_csv_gets_a_verdict(
+def test_author_with_ten_numbers_one_claim_and_a_csv_gets_a_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()

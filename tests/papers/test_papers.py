@@ -26,7 +26,7 @@ def number(**changes: str) -> Published:
     return Published.model_validate(cell | changes)
 
 
-def test_numbers_make_sense() -> None:
+def test_published_numbers_are_plausible() -> None:
     seen = Counter()
     for n in papers.list_published():
         seen[n.paper, n.item, n.dataset, n.method, n.M, n.metric] += 1
@@ -42,7 +42,7 @@ def test_numbers_make_sense() -> None:
     assert sum(n.mark == "significant" for n in papers.list_published()) == 12 + 15 + 6
 
 
-def test_every_number_says_where_it_stands() -> None:
+def test_each_number_cites_its_cell() -> None:
     """The numbers that quote one cell are all the numbers of that cell, in its order."""
     cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
     for n in (n for n in papers.list_published() if n.paper in FOUR):
@@ -60,13 +60,13 @@ def test_every_number_says_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize("cell", ["68.54±0.89", "0.89±68.45", "68.45", "none"])
-def test_a_cell_that_does_not_say_the_value_is_refused(cell: str) -> None:
+def test_cell_that_contradicts_the_value_is_rejected(cell: str) -> None:
     assert number(cell="68.45±0.89 (0.01±0.00)•").cell
     with pytest.raises(ValidationError, match="cell"):
         number(cell=cell)
 
 
-def test_the_standard_error_of_a_published_mean() -> None:
+def test_standard_error_of_a_published_mean_is_computed() -> None:
     assert number().trials == 10
     assert number().standard_error == pytest.approx(0.89 / 10**0.5)
     assert number(spread_kind="se", note="").standard_error == 0.89
@@ -75,7 +75,7 @@ def test_the_standard_error_of_a_published_mean() -> None:
     assert number(M="best").size is None
 
 
-def test_catalogue_names_exist() -> None:
+def test_data_set_names_are_in_the_catalogue() -> None:
     names = {
         source.dataset for named in papers.list_sources().values() for source in named.values()
     }
@@ -87,7 +87,7 @@ def test_catalogue_names_exist() -> None:
     assert not {"covtype-20k", "har-train", "news-14k", "cod-rna-train", "reuters21578"} & names
 
 
-def test_all_claims_are_there_with_their_sources() -> None:
+def test_all_claims_are_listed_with_their_sources() -> None:
     letters = {"E": 6, "L": 7, "S": 6, "T": 5}
     expected = [f"{letter}{i}" for letter, n in letters.items() for i in range(1, n + 1)]
     assert [claim.id for claim in papers.list_claims() if claim.paper in FOUR] == expected
@@ -99,7 +99,7 @@ def test_all_claims_are_there_with_their_sources() -> None:
 
 
 @pytest.mark.parametrize("claim", papers.list_claims(), ids=lambda claim: claim.id)
-def test_parts_name_what_exists(claim: Claim) -> None:
+def test_parts_of_claims_name_existing_items(claim: Claim) -> None:
     measured = {*METRICS, *ROW_TIMES, *SUMS, *SHARE_METRICS, "kept"}
     for part in claim.parts:
         assert part.metric in measured
@@ -112,7 +112,7 @@ def test_parts_name_what_exists(claim: Claim) -> None:
             assert all(bound is None or bound > 0 for bound in (part.low, part.high))
 
 
-def test_a_claim_is_judged_by_bounds_or_shown_without() -> None:
+def test_claim_is_judged_by_bounds_or_only_shown() -> None:
     fields = {"id": "X", "paper": "p", "where": "w", "claim": "c", "source": "s"}
     part = Part(says="", items=[], datasets=[], metric="error", method="rks", at="each")
     bounded = part.model_copy(update={"high": 1.0})
@@ -125,18 +125,18 @@ def test_a_claim_is_judged_by_bounds_or_shown_without() -> None:
     assert tuned == {"S6"}, "what says so itself, and nothing else"
 
 
-def test_claims_that_do_not_come_out_have_the_answer_of_their_paper() -> None:
+def test_failing_claims_have_an_answer_from_their_paper() -> None:
     ours = {claim.id for claim in papers.list_claims() if claim.whose == "we"}
     without = {claim.id for claim in papers.list_claims() if not claim.strongest_answer}
     assert without == {"E6", "L3", "L7"} | ours
 
 
-def test_doubts_belong_to_a_paper_and_unknown_papers_are_named() -> None:
+def test_doubts_belong_to_a_paper_and_unknown_papers_are_reported() -> None:
     with pytest.raises(ResultsError, match="liu2020"):
         papers.check_paper("liu2002")
 
 
-def test_no_choice_that_a_paper_leaves_open_is_listed_twice() -> None:
+def test_open_choice_of_a_paper_is_not_listed_twice() -> None:
     for name in papers.list_papers():
         left_open = papers.list_gaps(name)
         assert len(left_open) == len(set(left_open)), name

@@ -71,7 +71,7 @@ def only_lines_went(now, expected):
 
 
 @pytest.mark.parametrize("name", [TRIALS, manifest.MANIFEST, kept_features.KEPT_FEATURES_FILE])
-def test_no_change_goes_unnoticed_and_none_is_a_traceback(folder, name):
+def test_each_change_of_a_file_is_detected_without_a_traceback(folder, name):
     file = folder / name
     whole, rng = file.read_bytes(), random.Random(name)
     expected, noted = facts(folder)

@@ -25,7 +25,7 @@ def folder_of(top, *rows, **changes):
     return write_folder(top, rows, MANIFEST | changes)
 
 
-def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
+def test_merge_adds_missing_and_locally_failed_trials(tmp_path):
     target = folder_of(tmp_path / "t", row("a"), row("b", status="failed"), row("c"))
     other = folder_of(
         tmp_path / "o", row("a"), row("b"), row("c", status="failed"), row("d", error=0.1 + 0.2)
@@ -40,7 +40,7 @@ def test_merge_adds_what_is_missing_and_what_failed_here(tmp_path):
     assert "0 rows added" in call("merge", target, other)
 
 
-def test_merge_refuses_itself_and_another_experiment(tmp_path):
+def test_merge_rejects_itself_and_another_experiment(tmp_path):
     target = folder_of(tmp_path / "t", row("a"))
     with pytest.raises(ResultsError, match="with itself"):
         merge(target, [target])
@@ -50,7 +50,7 @@ def test_merge_refuses_itself_and_another_experiment(tmp_path):
 
 
 @pytest.mark.parametrize("sphere", list(SPHERES)[::13])
-def test_merge_compares_the_data_of_every_name_and_parameters(tmp_path, sphere):
+def test_merge_compares_data_of_each_name_and_parameters(tmp_path, sphere):
     target = folder_of(tmp_path / "t", row("a"))
     other = folder_of(tmp_path / "o", row("b"), data=SPHERES | {sphere: "f" * 64})
     with pytest.raises(ResultsError, match="different data"):
@@ -58,7 +58,7 @@ def test_merge_compares_the_data_of_every_name_and_parameters(tmp_path, sphere):
     assert len(read_whole_rows(target)) == 1
 
 
-def test_merge_leaves_a_damaged_row_of_the_other_folder(tmp_path):
+def test_merge_skips_a_damaged_row_of_the_other_folder(tmp_path):
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
     csv.write_bytes(csv.read_bytes().replace(b",10.0,", b",10.1,", 1) + b"torn")
@@ -67,7 +67,7 @@ def test_merge_leaves_a_damaged_row_of_the_other_folder(tmp_path):
     assert len(read(target).rows) == 1
 
 
-def test_merge_refuses_a_column_of_another_version(tmp_path):
+def test_merge_rejects_a_column_of_another_version(tmp_path):
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
     header, line = csv.read_bytes().splitlines()
@@ -78,7 +78,7 @@ def test_merge_refuses_a_column_of_another_version(tmp_path):
     assert [each["status"] for each in read_whole_rows(target)] == ["ok"]
 
 
-def test_merge_compares_what_is_in_both(tmp_path):
+def test_merge_compares_trials_present_in_both(tmp_path):
     target = folder_of(tmp_path / "t", row("a"), row("b"), row("c", r2=0.5))
     other = folder_of(
         tmp_path / "o", row("a", error=10.0 + 1e-10), row("b", error=10.1), row("c", t_pp=9.0)
@@ -100,7 +100,7 @@ def test_merge_compares_what_is_in_both(tmp_path):
         ({"trial_id": "z"}, "not in a plan"),
     ],
 )
-def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why):
+def test_merge_rejects_rows_impossible_in_the_target(tmp_path, change, why):
     versions = {"versions": {"rfbench": "0.1.0"}}
     target = folder_of(tmp_path / "t", row("a"), **versions)
     other = folder_of(tmp_path / "o", row("b"), row("c") | change, **versions)
@@ -110,7 +110,7 @@ def test_merge_refuses_rows_that_the_target_could_not_have(tmp_path, change, why
     assert [one["trial_id"] for one in read_whole_rows(target)] == [*map(named, "ab")]
 
 
-def test_merge_refuses_other_versions_of_what_measures(tmp_path):
+def test_merge_rejects_other_versions_of_measuring_code(tmp_path):
     target = folder_of(tmp_path / "t", row("a"), versions={"numpy": "2.4.0", "pandas": "1"})
     other = folder_of(tmp_path / "o", row("b"), versions={"numpy": "2.4.1", "pandas": "2"})
     assert "numpy 2.4.1" in call("merge", target, other, code=2)
@@ -118,7 +118,7 @@ def test_merge_refuses_other_versions_of_what_measures(tmp_path):
 
 
 @pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}"])
-def test_merge_finds_parts_wherever_they_lie(tmp_path, named):
+def test_merge_finds_parts_in_any_location(tmp_path, named):
     for n, name in ((1, "a"), (2, "b")):
         folder_of(tmp_path / f"p{n}" / "quickstart", row(name))
         folder_of(tmp_path / f"p{n}" / "other", row(name, setting="z"), settings=["z"])
@@ -130,7 +130,7 @@ def test_merge_finds_parts_wherever_they_lie(tmp_path, named):
         assert read(tmp_path / "new").manifest["trials"] == MANIFEST["trials"]
 
 
-def test_a_plan_of_more_trials_comes_with_their_rows(tmp_path):
+def test_merge_extends_the_plan_by_the_merged_trials(tmp_path):
     target = folder_of(tmp_path / "t", row("a"))
     more = [*MANIFEST["trials"], named("e")]
     other = folder_of(tmp_path / "o", row("e"), trials=more)
@@ -139,7 +139,7 @@ def test_a_plan_of_more_trials_comes_with_their_rows(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["../../outside/x", "../outside/x", "/outside/x", "A" * 16, ""])
-def test_merge_writes_and_reads_nothing_that_an_identity_names(tmp_path, path):
+def test_merge_never_accesses_paths_taken_from_an_identity(tmp_path, path):
     """A row whose identity is a path, in a plan that has it, with predictions and features."""
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
@@ -159,7 +159,7 @@ def test_merge_writes_and_reads_nothing_that_an_identity_names(tmp_path, path):
     assert f"Column trial_id has the value '{path}'" in read(other).notes[0]
 
 
-def test_merge_of_a_folder_without_rows(tmp_path):
+def test_merge_of_a_folder_without_rows_is_rejected(tmp_path):
     (tmp_path / "empty").mkdir()
     target = folder_of(tmp_path / "t", row("a"))
     assert "does not contain results" in call("merge", target, tmp_path / "empty", code=2)

@@ -37,7 +37,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_manifest_is_refused_and_noted_where_it_is_not_needed(tmp_path, what):
+def test_bad_manifest_is_rejected_or_noted_if_not_needed(tmp_path, what):
     folder = write_folder(tmp_path / "quickstart", [{}], {})
     text = BAD[what]
     (folder / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -48,7 +48,7 @@ def test_a_bad_manifest_is_refused_and_noted_where_it_is_not_needed(tmp_path, wh
     assert len(results.rows) == len(results.notes) == 1
 
 
-def test_a_changed_manifest_is_noticed(tmp_path):
+def test_changed_manifest_is_detected(tmp_path):
     folder = write_folder(tmp_path / "quickstart", [{}], {})
     manifest.write(folder, GOOD)
     file = folder / "manifest.json"
@@ -61,12 +61,12 @@ def test_a_changed_manifest_is_noticed(tmp_path):
     assert "checksum" in read(folder).notes[0]
 
 
-def test_a_manifest_of_an_earlier_version_has_no_check(tmp_path):
+def test_manifest_of_an_earlier_version_has_no_checksum(tmp_path):
     (tmp_path / "manifest.json").write_text(json.dumps(GOOD))
     assert manifest.read(tmp_path) == GOOD
 
 
-def test_no_manifest(tmp_path):
+def test_missing_manifest_is_reported(tmp_path):
     folder = write_folder(tmp_path / "quickstart", [{}], {})
     (folder / "manifest.json").unlink()
     with pytest.raises(ResultsError):
@@ -75,7 +75,7 @@ def test_no_manifest(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["config", "settings", "trials"])
-def test_what_is_needed_is_named(tmp_path, key):
+def test_missing_required_key_is_named(tmp_path, key):
     manifest.write(tmp_path, {k: v for k, v in GOOD.items() if k != key})
     with pytest.raises(ResultsError, match=f"It has no {key}"):
         manifest.read(tmp_path)
@@ -101,7 +101,7 @@ def test_data_are_keyed_by_name_and_parameters():
 PUBLISHED = shipped.find_folder().parent / "results" / "published"
 
 
-def test_no_reader_fails_on_any_content_of_a_manifest(tmp_path):
+def test_readers_accept_any_content_of_a_manifest(tmp_path):
     def read_all(results):
         assert isinstance(results.config.get("name", ""), str)
         reader._of_the_last_configuration(results.rows, results.manifest, [])
@@ -113,6 +113,6 @@ def test_no_reader_fails_on_any_content_of_a_manifest(tmp_path):
     read_damaged(read_all, tmp_path)
 
 
-def test_every_published_manifest_is_read():
+def test_each_published_manifest_is_readable():
     for file in PUBLISHED.rglob("manifest.json"):
         assert manifest.read(file.parent)

@@ -33,20 +33,20 @@ def with_cell_in_second_row(folder: Path, old: bytes, new: bytes) -> Path:
     return rewrite(folder, b"\n".join(lines))
 
 
-def test_find_names_folders_at_any_depth_once_and_sorted(tmp_path):
+def test_find_returns_unique_sorted_folders_at_any_depth(tmp_path):
     b, a = folder_of(tmp_path, {}, name="deep/b"), folder_of(tmp_path, {}, name="a")
     assert find([tmp_path]) == [a, b]
     assert find([b, b / "trials.csv", str(tmp_path / "deep")]) == [b]
 
 
-def test_find_says_what_is_missing(tmp_path):
+def test_find_reports_what_is_missing(tmp_path):
     with pytest.raises(ResultsError, match=r"There is no .*nowhere"):
         find([tmp_path / "nowhere"])
     with pytest.raises(ResultsError, match=r"does not contain results\. .*trials\.csv"):
         find([tmp_path])
 
 
-def test_types(tmp_path):
+def test_columns_have_their_types(tmp_path):
     cells = {"kept": "", "columns": "200", "rmse": None, "seed": "007", "intercept": False}
     rows = read(folder_of(tmp_path, cells)).rows
     dtypes = {"text": "str", "integer": "Int64", "number": "float64", "boolean": "boolean"}
@@ -61,7 +61,7 @@ def test_types(tmp_path):
     assert rows["data_hash"].iloc[0] == "1e5"
 
 
-def test_commas_quotes_and_line_feeds_in_cells(tmp_path):
+def test_commas_quotes_and_line_feeds_in_cells_are_preserved(tmp_path):
     parameters = '{"pool_size": 2000, "rule": "a,b"}'
     rows = read(
         folder_of(tmp_path, {"parameters": parameters, "message": 'a "b"\nc'}, {"trial": 1})
@@ -71,14 +71,14 @@ def test_commas_quotes_and_line_feeds_in_cells(tmp_path):
     assert len(rows) == 2
 
 
-def test_line_ends_and_byte_order_mark_of_other_systems_do_not_matter(tmp_path):
+def test_foreign_line_ends_and_byte_order_marks_are_accepted(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     expected = read(folder).rows
     rewrite(folder, b"\xef\xbb\xbf" + content(folder).replace(b"\n", b"\r\n"))
     pd.testing.assert_frame_equal(read(folder).rows, expected)
 
 
-def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
+def test_unknown_columns_are_kept_and_missing_ones_filled(tmp_path):
     header = b"trial_id,protocol,dataset,d,sampler,M,trial,status,colour,check"
     text = b"0123456789abcdef,own,digits,64,rks,100,0,ok,blue"
     (tmp_path / "trials.csv").write_bytes(
@@ -100,7 +100,7 @@ def test_unknown_columns_are_kept_and_absent_ones_filled(tmp_path):
         (b"error,accuracy,", b"accuracy,error,", "not in the order"),
     ],
 )
-def test_a_header_that_is_not_ours_is_refused(tmp_path, old, new, why):
+def test_foreign_header_is_rejected(tmp_path, old, new, why):
     folder = folder_of(tmp_path, {})
     with pytest.raises(ResultsError, match=why):
         read(rewrite(folder, content(folder).replace(old, new, 1)))
@@ -108,7 +108,7 @@ def test_a_header_that_is_not_ours_is_refused(tmp_path, old, new, why):
 
 @given(cut=st.integers(1, 200))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_cut_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
+def test_truncated_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
     folder = folder_of(tmp_path_factory.mktemp("cut"), *({"trial": t} for t in range(3)))
     rewrite(folder, content(folder)[:-cut])
     results = read(folder)
@@ -120,7 +120,7 @@ def test_a_cut_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
     ("old", "new"),
     [(b",10.0,", b",10.1,"), (b"gaussian", b"\xff"), (b"gaussian", b"gaus\nian"), (b",64", b"")],
 )
-def test_a_row_that_was_changed_is_left_out_with_its_line(tmp_path, old, new):
+def test_modified_row_is_left_out_with_its_line(tmp_path, old, new):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     lines = content(folder).split(b"\n")
     lines[2] = lines[2].replace(old, new, 1)
@@ -144,7 +144,7 @@ def test_a_row_that_was_changed_is_left_out_with_its_line(tmp_path, old, new):
         (b",true,", b",maybe,", "intercept"),
     ],
 )
-def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
+def test_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     results = read(with_cell_in_second_row(folder, old, new))
     assert list(results.rows["trial"]) == [0, 2]
@@ -154,13 +154,13 @@ def test_a_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new
 @pytest.mark.parametrize(
     ("old", "new"), [(b"gaussian,", b""), (b",gaussian", b',"gaus"sian'), (b"rks", b"r" * 200_000)]
 )
-def test_another_number_of_cells_is_left_out(tmp_path, old, new):
+def test_row_with_wrong_number_of_cells_is_left_out(tmp_path, old, new):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     results = read(with_cell_in_second_row(folder, old, new))
     assert {0, 2} <= set(results.rows["trial"])
 
 
-def test_empty_missing_and_header_only(tmp_path):
+def test_empty_missing_and_header_only_files_are_handled(tmp_path):
     folder = folder_of(tmp_path)
     results = read(folder)
     assert results.rows.empty
@@ -179,7 +179,7 @@ def test_last_row_of_a_trial_id_counts(tmp_path):
     assert "1 rows repeat an earlier trial_id" in results.notes[0]
 
 
-def test_rows_of_other_configurations_are_kept_apart(tmp_path):
+def test_rows_of_other_configurations_are_left_out(tmp_path):
     rows = [{"setting": "a"}, {"setting": "b", "trial": 1}]
     manifest = {"config": {"protocol": "tuned"}, "settings": ["b"]}
     results = read(write_folder(tmp_path / "r", rows, manifest))
@@ -189,7 +189,7 @@ def test_rows_of_other_configurations_are_kept_apart(tmp_path):
     assert len(results.notes) == 1
 
 
-def test_a_long_file_is_read_in_pieces_as_a_short_one(tmp_path, monkeypatch):
+def test_long_file_read_in_chunks_equals_a_single_read(tmp_path, monkeypatch):
     lines = [{"trial": t, "error": 1 / (t + 1), "message": "é" * (t % 7)} for t in range(50)]
     folder = folder_of(tmp_path, *lines)
     changed = content(folder).replace(b",own,", b",0wn,", 3).replace(b",0wn,", b",own,", 2)
@@ -203,7 +203,7 @@ def test_a_long_file_is_read_in_pieces_as_a_short_one(tmp_path, monkeypatch):
         assert part.notes == whole.notes
 
 
-def test_rows_wider_than_the_header_are_named(tmp_path):
+def test_rows_wider_than_the_header_are_reported(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
     assert results.rows.empty
@@ -214,7 +214,7 @@ def test_rows_wider_than_the_header_are_named(tmp_path):
 @pytest.mark.parametrize(
     "odd", ["none", "changed", "cut", "nan", "NUL", "wide", "empty", "foreign"]
 )
-def test_folders_that_are_read_together_are_as_read_alone(tmp_path, monkeypatch, odd, piece):
+def test_folders_read_together_equal_folders_read_separately(tmp_path, monkeypatch, odd, piece):
     folders = [
         folder_of(tmp_path, *({"trial": i, "error": n + i} for i in range(3 + n)), name=f"f{n}")
         for n in range(4)

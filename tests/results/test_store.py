@@ -25,7 +25,7 @@ def store_of(folder, *rows):
     return store
 
 
-def test_rows_come_back_as_they_were_written(tmp_path):
+def test_rows_are_read_as_written(tmp_path):
     store = Store(tmp_path / "a")
     assert store.done() == {}
     row = {
@@ -51,31 +51,31 @@ def test_rows_come_back_as_they_were_written(tmp_path):
     ("column", "value"),
     [("kept", "many"), ("M", 2.5), ("r2", -float("inf")), ("d", 10**30), ("colour", "red")],
 )
-def test_a_value_of_another_type_fails_its_trial_only(tmp_path, column, value):
+def test_value_of_another_type_fails_only_its_trial(tmp_path, column, value):
     store = store_of(tmp_path, X | {column: value}, Y)
     first, second = store.rows()
     assert (first["status"], first.get(column, ""), second["status"]) == ("failed", "", "ok")
     assert column in first["message"]
 
 
-def test_a_cell_is_no_longer_than_the_csv_module_reads(tmp_path):
+def test_cells_are_limited_to_the_csv_field_size(tmp_path):
     limit = 131_072  # its default; scipy's reader of ARFF raises it for the whole process
     (row,) = store_of(tmp_path, X | {"message": "a" * 2 * limit}).rows()
     assert set(row["message"]) == {"a"}
     assert len(row["message"]) < limit
 
 
-def test_the_last_row_of_a_trial_counts(tmp_path):
+def test_last_row_of_a_trial_counts(tmp_path):
     store = store_of(tmp_path, X | {"status": "failed"}, Y, X)
     assert [(row["trial_id"], row["status"]) for row in store.rows()] == [(A, "ok"), (B, "ok")]
 
 
-def test_a_traceback_that_is_no_text_is_kept(tmp_path):
+def test_traceback_that_is_not_text_is_stored(tmp_path):
     Store(tmp_path).keep_traceback("x", "ValueError: \udc80")
     assert (tmp_path / "failures" / "x.txt").read_text() == "ValueError: \\udc80"
 
 
-def test_a_torn_last_line_is_set_aside(tmp_path):
+def test_truncated_last_line_is_set_aside(tmp_path):
     store = store_of(tmp_path, X, Y)
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:-7])
@@ -88,7 +88,7 @@ def test_a_torn_last_line_is_set_aside(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [0, 5])
-def test_a_header_that_was_cut_off_is_written_again(tmp_path, keep):
+def test_truncated_header_is_rewritten(tmp_path, keep):
     store = store_of(tmp_path, X)
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:keep])
@@ -98,7 +98,7 @@ def test_a_header_that_was_cut_off_is_written_again(tmp_path, keep):
     assert store.csv.read_bytes() == whole
 
 
-def test_every_flipped_byte_of_a_row_is_found(tmp_path):
+def test_each_flipped_byte_of_a_row_is_detected(tmp_path):
     store = store_of(tmp_path, X | {"r2": 0.25, "message": "ü"}, Y)
     header, x, y = store.csv.read_bytes().splitlines(keepends=True)
     for place in range(len(x)):
@@ -109,7 +109,7 @@ def test_every_flipped_byte_of_a_row_is_found(tmp_path):
         assert store.done().get(B, "joined") == ("ok" if place < len(x) - 1 else "joined")
 
 
-def test_a_row_that_was_changed_is_set_aside_and_measured_again(tmp_path, caplog):
+def test_modified_row_is_set_aside_and_measured_again(tmp_path, caplog):
     store = store_of(tmp_path, X, Y)
     whole = store.csv.read_bytes()
     changed = whole.replace(b"\na", b"\n\xff", 1)
@@ -122,7 +122,7 @@ def test_a_row_that_was_changed_is_set_aside_and_measured_again(tmp_path, caplog
     assert store.done() == {A: "ok", B: "ok"}
 
 
-def test_a_crash_while_mending_loses_nothing(tmp_path, monkeypatch):
+def test_crash_during_repair_loses_nothing(tmp_path, monkeypatch):
     store = store_of(tmp_path, X, Y)
     broken = store.csv.read_bytes()[:-7]
     store.csv.write_bytes(broken)
@@ -141,7 +141,7 @@ def _die(*arguments):
     raise KeyboardInterrupt
 
 
-def test_a_file_without_a_column_that_came_later_is_read_and_goes_on(tmp_path, monkeypatch):
+def test_file_without_a_newer_column_is_read_and_continued(tmp_path, monkeypatch):
     older = tuple(name for name in COLUMNS if name != "train_error")
     with monkeypatch.context() as patch:
         patch.setattr("rfbench.results.store.COLUMNS", older)
@@ -156,7 +156,7 @@ def test_a_file_without_a_column_that_came_later_is_read_and_goes_on(tmp_path, m
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "trial_id,status\nx,ok\n"])
-def test_a_foreign_csv_is_not_touched(tmp_path, text):
+def test_foreign_csv_is_unchanged(tmp_path, text):
     store = Store(tmp_path)
     store.csv.write_text(text)
     with pytest.raises(ResultsError, match="has no column"):
@@ -166,7 +166,7 @@ def test_a_foreign_csv_is_not_touched(tmp_path, text):
     assert store.csv.read_text() == text
 
 
-def test_a_column_that_is_not_ours_is_read_but_not_appended_to(tmp_path):
+def test_file_with_a_foreign_column_is_read_but_not_extended(tmp_path):
     store = store_of(tmp_path, X)
     store.csv.write_bytes(store.csv.read_bytes().replace(b"version,", b"colour,", 1))
     assert store.done() == {A: "ok"}
@@ -174,7 +174,7 @@ def test_a_column_that_is_not_ours_is_read_but_not_appended_to(tmp_path):
         store.mend()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
+def test_unwritable_folder_raises_error(tmp_path):
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "inside")
     with pytest.raises(ResultsError, match="could not be written"):
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         manifest.write(store.folder, {})
 
 
-def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
+def test_row_is_synced_to_disk_before_it_counts(tmp_path, monkeypatch):
     forced = []
 
     def fsync(descriptor):
@@ -197,7 +197,7 @@ def test_a_row_is_forced_to_the_disk_before_it_counts(tmp_path, monkeypatch):
     assert forced == [str(store.csv)]
 
 
-def test_a_folder_is_held_by_one_run_until_that_ends_however_it_ends(tmp_path):
+def test_folder_is_locked_by_one_run_until_that_run_ends_in_any_way(tmp_path):
     with Store(tmp_path).lock():
         assert f"process {os.getpid()}, since" in (tmp_path / ".owner").read_text()
         with pytest.raises(ResultsError, match="Another run is using"), Store(tmp_path).lock():
@@ -218,7 +218,7 @@ def test_a_folder_is_held_by_one_run_until_that_ends_however_it_ends(tmp_path):
     assert not (tmp_path / ".owner").exists()
 
 
-def test_a_file_is_forced_to_the_disk_before_it_takes_the_place_of_another(tmp_path, monkeypatch):
+def test_file_is_synced_to_disk_before_it_replaces_another(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: done.append("fsync"))
     move = os.replace
@@ -237,7 +237,7 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 @example(name="error", cell=" 1.")
 @example(name="M", cell="inf")
 @example(name="intercept", cell="true")
-def test_a_cell_that_is_accepted_is_read_to_the_last_bit(name, cell):
+def test_accepted_cell_is_read_back_exactly(name, cell):
     if SCHEMA[name].accepts(cell):
         values = reader._values([name, "check"], [with_check([cell])], looked_at=True)[name]
         expected = {"": pd.NA, "true": True, "false": False}

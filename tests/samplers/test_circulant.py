@@ -9,7 +9,7 @@ from rfbench.samplers import Circulant, structured
 
 @pytest.mark.parametrize("dense_columns", [0, structured.DENSE_COLUMNS])
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
-def test_is_the_product_of_its_matrices(d, dense_columns, monkeypatch):
+def test_circulant_features_equal_the_product_of_their_matrices(d, dense_columns, monkeypatch):
     """Against explicit circulant matrices (of scipy) and signs, to 1e-12."""
     monkeypatch.setattr(structured, "DENSE_COLUMNS", dense_columns)
     rows, new = (part[:, np.arange(d) % 5] for part in (CHECK_ROWS, NEW_ROWS))

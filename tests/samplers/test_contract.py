@@ -50,7 +50,7 @@ def waits(subject, check):
 @contracts.every_check(
     SUBJECTS, [*checks.OF_EVERY_MAP, *checks.SAMPLER_CHECKS, *contract.CONTRACT.checks], waits
 )
-def test_a_sampler_keeps_its_promise(subject, check):
+def test_sampler_passes_the_contract_checks(subject, check):
     contracts.run_cases(check, contract.CONTRACT.cases(check), subject)
     if check in checks.OF_EVERY_MAP:
         paired = replace(subject, options={**subject.options, "feature_map": "paired"})
@@ -73,7 +73,7 @@ assert len(COMBINATIONS) >= 99
 
 
 @pytest.mark.parametrize(("subject", "number"), COMBINATIONS)
-def test_a_sampler_has_the_kernel_that_it_claims(subject, number):
+def test_sampler_has_its_declared_kernel(subject, number):
     claim = subject.claims()[number]
     found = measure(claim, most=None if NIGHTLY else DAY_SEEDS)
     assert not found.biased, [answer(claim, found), *list_causes(found)]
@@ -91,7 +91,7 @@ class Invented(RandomFeatures):
         return self.draw_unit_map(random, X.shape[1], self.n_components)
 
 
-def test_the_checks_are_those_that_a_decorator_says():
+def test_checks_are_those_named_by_the_decorator():
     forms = subjects({"invented": Invented})
     assert list(forms) == ["Invented", "Invented-3.0"]
     plain, wide = forms.values()

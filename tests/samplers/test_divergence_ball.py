@@ -65,7 +65,7 @@ def test_nearly_tied_scores_do_not_cancel(offset, step, rho):
         assert_allclose(chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
 
 
-def test_degenerate_cases():
+def test_degenerate_inputs_give_their_limits_or_raise_error():
     solve = chi_square_weights
     v = np.array([3.0, 1.0, 3.0, 2.0])
     for rho in (0.0, -1.0):

@@ -25,7 +25,7 @@ def energies(kinds, target):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("kernel", ["gaussian", "cauchy", "arc-cosine-0", "arc-cosine-2"])
 @pytest.mark.parametrize("center", [True, False])
-def test_keeps_the_largest_scores_in_their_order(feature_map, kernel, center):
+def test_largest_scores_are_kept_in_order(feature_map, kernel, center):
     """Against scores of the pool by brute force: 1e-9 relative, features to 1e-12."""
     words = {"feature_map": feature_map, "kernel": kernel}
     energy = energies(candidates(30, **words), REAL - REAL.mean() if center else REAL)
@@ -38,7 +38,7 @@ def test_keeps_the_largest_scores_in_their_order(feature_map, kernel, center):
 
 
 @pytest.mark.parametrize("multiclass", ["norm", "max", "per-class"])
-def test_scores_of_several_classes_are_joined(multiclass):
+def test_scores_of_several_classes_are_combined(multiclass):
     """Against brute force, joined in three ways, to 1e-9 relative."""
     kinds = candidates(30, "paired")
     energy = np.stack([energies(kinds, LABELS == label) for label in range(4)], axis=1)
@@ -53,14 +53,14 @@ def test_scores_of_several_classes_are_joined(multiclass):
         assert_allclose(sampler.scores_, np.sqrt(joined[order[:9]]), rtol=1e-9)
 
 
-def test_by_default_the_target_is_centred_where_there_are_several_classes():
+def test_target_is_centred_by_default_for_several_classes():
     for target, center in ((LABELS, True), (LABELS > 0, False), (REAL, False)):
         chosen = {c: fitted(target, center_target=c).scores_ for c in (True, False)}
         assert_array_equal(fitted(target).scores_, chosen[center])
         assert not np.array_equal(chosen[True], chosen[False])
 
 
-def test_scores_are_made_from_a_random_part_of_the_rows():
+def test_scores_are_computed_from_a_random_subset_of_rows():
     part = streams(0).rows.choice(60, size=12, replace=False)
     scores = np.abs(CHECK_TARGET[part] @ candidates(30)[0][part] / 12)
     for asked in (12, 0.2):

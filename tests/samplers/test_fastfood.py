@@ -9,7 +9,7 @@ from rfbench.samplers import Fastfood, structured
 
 @pytest.mark.parametrize("dense_columns", [0, structured.DENSE_COLUMNS])
 @pytest.mark.parametrize("d", [1, 3, 5, 8])
-def test_is_the_product_of_its_matrices(d, dense_columns, monkeypatch):
+def test_fastfood_features_equal_the_product_of_their_matrices(d, dense_columns, monkeypatch):
     """Against the explicit product (Hadamard matrix of scipy), to 1e-12."""
     monkeypatch.setattr(structured, "DENSE_COLUMNS", dense_columns)
     rows = CHECK_ROWS[:, np.arange(d) % 5]

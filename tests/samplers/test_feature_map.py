@@ -47,7 +47,7 @@ def parted(request: Any) -> Any:
     return PARTED[request.param]()
 
 
-def test_feature_map_writes_its_columns_alone(fitted: Any) -> None:
+def test_feature_map_writes_only_its_own_columns(fitted: Any) -> None:
     expected, width = fitted.transform(NEW_ROWS), fitted.n_columns
     assert expected.shape == (20, width)
     rows, room = NEW_ROWS.copy(), np.full((22, width), 7.0)
@@ -57,7 +57,7 @@ def test_feature_map_writes_its_columns_alone(fitted: Any) -> None:
     assert set(np.concatenate([room[0], room[21]])) == {7.0}
 
 
-def test_the_map_of_some_frequencies_has_their_columns(parted: Any) -> None:
+def test_map_of_a_subset_of_frequencies_has_their_columns(parted: Any) -> None:
     whole = parted.transform(NEW_ROWS)
     for chosen in ([5, 1, 1, 3], [0], []):
         numbers = np.array(chosen, dtype=np.intp)
@@ -76,14 +76,14 @@ def test_pieces_of_a_feature_map_are_consecutive_frequencies(parted: Any) -> Non
         assert_allclose(piece.transform(NEW_ROWS), whole[:, own], atol=EXACT)
 
 
-def test_factors_multiply_the_columns(parted: Any) -> None:
+def test_weights_multiply_the_columns(parted: Any) -> None:
     whole, weights = parted.transform(NEW_ROWS), 1.0 + np.arange(parted.n_frequencies)
     each = np.tile(weights, parted.n_columns // parted.n_frequencies)
     changed = parted.times(3.0).weighted_by(weights).weighted_by(weights)
     assert_allclose(changed.transform(NEW_ROWS), 3.0 * whole * each**2, rtol=1e-12)
 
 
-def test_without_torch_a_module_of_it_is_refused_with_what_to_install(monkeypatch):
+def test_without_torch_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "rfbench.samplers.torch_map", raising=False)
     fitted = RKS(3, bandwidth=1.0, random_state=0).fit(np.eye(3)).feature_map_

@@ -32,7 +32,7 @@ def pursuit(Z: Any, Y: Any, steps: int, groups: int) -> list[int]:
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
 @pytest.mark.parametrize("target", ["smooth", "binary", "classes"])
-def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
+def test_selection_equals_brute_force(feature_map: str, target: str) -> None:
     """Against a least-squares fit made anew in every step."""
     y = {"smooth": SMOOTH, "binary": CHECK_TARGET, "classes": np.arange(len(CHECK_ROWS)) % 3}[
         target
@@ -55,7 +55,7 @@ def test_takes_what_brute_force_takes(feature_map: str, target: str) -> None:
     assert_allclose(sampler.transform(CHECK_ROWS), kept[:, picked] * np.sqrt(80 / 18), atol=1e-12)
 
 
-def test_more_features_than_rows_are_different_candidates() -> None:
+def test_candidates_are_distinct_if_features_outnumber_rows() -> None:
     sampler = Greedy(50, pool_size=60, bandwidth=2.0, feature_map="paired", random_state=0)
     sampler.fit(CHECK_ROWS[:20], SMOOTH[:20])
     assert len(set(sampler.chosen_)) == 50
@@ -64,7 +64,7 @@ def test_more_features_than_rows_are_different_candidates() -> None:
     assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
 
 
-def test_first_of_candidates_that_differ_by_rounding_is_taken() -> None:
+def test_first_of_candidates_equal_up_to_rounding_is_chosen() -> None:
     """Columns with the same entries in another order: their sums are the same but for rounding."""
     for seed in range(20):
         random = np.random.default_rng(seed)

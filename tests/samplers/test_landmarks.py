@@ -32,7 +32,7 @@ def trace_error(X: Any, sampler: Nystroem) -> float:
 
 
 @pytest.mark.parametrize("found", FOUND)
-def test_rows_that_come_again_and_rows_of_one_column(found: str) -> None:
+def test_repeated_rows_and_rows_with_one_column_are_handled(found: str) -> None:
     twice = np.repeat(CHECK_ROWS[:5], 12, axis=0)
     line = CHECK_ROWS[:, :1]
     for rows in (twice, line):
@@ -45,7 +45,7 @@ def test_rows_that_come_again_and_rows_of_one_column(found: str) -> None:
 
 
 @pytest.mark.parametrize("found", ["kmeans", "rpcholesky"])
-def test_fewer_different_landmarks_than_asked_for_are_noted(found: str) -> None:
+def test_fewer_distinct_landmarks_than_requested_are_noted(found: str) -> None:
     assert fitted(CHECK_ROWS, 10, found).notes_ == []
     assert fitted(np.repeat(CHECK_ROWS[:5], 12, axis=0), 10, found).notes_ == [
         "5 different landmarks span the rows"
@@ -69,7 +69,7 @@ def test_centroids_are_a_fixed_point_of_k_means() -> None:
     assert best <= ours < 1.1 * best
 
 
-def test_centroids_are_of_a_sample_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_centroids_of_many_rows_are_computed_on_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landmarks, "KMEANS_ROWS", 40)
     assert fitted(CHECK_ROWS, 10, "kmeans").notes_ == ["landmarks from 40 of 60 rows"]
     sampler = fitted(CHECK_ROWS, 50, "kmeans")
@@ -91,7 +91,7 @@ def left_of(K: Any, chosen: list[int]) -> Any:
     return np.maximum(left, 0.0)
 
 
-def test_pivots_are_those_of_explicit_inverses() -> None:
+def test_pivots_equal_those_from_explicit_inverses() -> None:
     """With the same random numbers, the same rows."""
     K = GAUSSIAN(CHECK_ROWS, CHECK_ROWS)
     generator, expected = np.random.default_rng(5), []
@@ -103,7 +103,7 @@ def test_pivots_are_those_of_explicit_inverses() -> None:
     assert found.tolist() == expected
 
 
-def test_pivots_are_those_of_the_reference() -> None:
+def test_pivots_equal_those_of_the_reference_implementation() -> None:
     """Stored numbers of eepperly/Randomly-Pivoted-Cholesky@b7ea228 (MIT), with these generators."""
     one_by_one = [153, 43, 92, 249, 166, 228, 91, 87, 29, 56, 232, 139]
     in_blocks = [153, 285, 43, 284, 248, 122, 164, 8, 221]
@@ -114,7 +114,7 @@ def test_pivots_are_those_of_the_reference() -> None:
         assert landmarks.choose_pivots(*words).tolist() == pivots
 
 
-def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
+def test_pivots_are_chosen_on_a_sample_if_the_factor_is_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(landmarks, "FACTOR_BYTES", 8 * 10 * 30)
@@ -130,7 +130,7 @@ def test_pivots_are_of_a_sample_where_the_factor_would_be_large(
 # Recursive ridge leverage
 
 
-def test_recursive_leverage_is_that_of_the_reference() -> None:
+def test_recursive_leverage_equals_the_reference_implementation() -> None:
     """Stored numbers of axelv/recursive-nystrom@4e50162 (MIT), with this generator."""
     chosen, scores = landmarks.recursive_leverage(
         GAUSSIAN, REFERENCE_ROWS, 20, np.random.RandomState(1)
@@ -143,7 +143,7 @@ def test_recursive_leverage_is_that_of_the_reference() -> None:
     assert scores.sum() == pytest.approx(7.028234446658957, rel=1e-9)
 
 
-def test_recursive_leverage_is_near_the_definition() -> None:
+def test_recursive_leverage_is_close_to_the_definition() -> None:
     """The scores l_i = (K (K + penalty I)^-1)_ii of the penalty that the recursion takes."""
     rows = np.random.default_rng(6).standard_normal((800, 2))
     rows[::40] *= 6.0

@@ -33,7 +33,7 @@ def measured(cls, d, **parameters):
 
 @pytest.mark.parametrize("d", [1, 3, 30])
 @pytest.mark.parametrize("gamma", [1.0, 0.5, 0.01, 2.0**9])
-def test_the_length_scale_of_gaussian_features_is_their_bandwidth(gamma, d):
+def test_length_scale_of_gaussian_features_is_their_bandwidth(gamma, d):
     expected = (2 * gamma) ** -0.5
     for cls in (RBFSampler, Nystroem):
         found = measured(cls, d, gamma=gamma)
@@ -43,18 +43,18 @@ def test_the_length_scale_of_gaussian_features_is_their_bandwidth(gamma, d):
 
 
 @pytest.mark.parametrize("d", [1, 5, 64])
-def test_scikit_learns_default_of_nystroem_depends_on_the_columns(d):
+def test_default_of_scikit_learn_nystroem_depends_on_the_columns(d):
     assert measured(Nystroem, d) == round_to_parts(math.sqrt(d / 2))
 
 
 @pytest.mark.parametrize("name", ["rks", "orf", "qmc", "fastfood", "nystroem", "sorf"])
-def test_the_length_scale_of_our_gaussian_samplers_is_the_bandwidth(name):
+def test_length_scale_of_builtin_gaussian_samplers_is_the_bandwidth(name):
     assert measured(SAMPLERS[name], 5, bandwidth=1.0) == 1.0
     assert measured(SAMPLERS[name], 5, bandwidth=2.0**1.5) == 2.0**1.5
 
 
 @pytest.mark.parametrize("name", ["laplacian", "laplacian-l2", "cauchy", "gaussian-unhalved"])
-def test_the_length_scale_of_other_kernels_is_that_of_the_closed_form(name):
+def test_length_scale_of_other_kernels_equals_the_closed_form(name):
     """Heavy tails: the mean of the kernel over directions falls to exp(-1/2) there."""
     kernel, d = make(name, 3.0), 4
     ways = np.random.default_rng(0).standard_normal((4000, d))
@@ -95,14 +95,14 @@ class Supervised(kinds.Transformer):
         (broken, {}, "ZeroDivisionError: no rows of data"),
     ],
 )
-def test_without_a_length_scale_own_parameters_are_taken_for_1(thing, parameters, why):
+def test_without_a_length_scale_the_value_is_1_with_a_note(thing, parameters, why):
     value, note = Method(thing, "mine", parameters).find_length_scale(2)
     assert value == 1.0
     assert note.startswith(UNKNOWN_SCALE)
     assert why in note
 
 
-def test_a_seed_with_which_a_map_fails_is_left_out():
+def test_seed_that_fails_is_left_out():
     """As scikit-learn's Nystroem fails if its decomposition does not converge."""
 
     def fails_at_times(X, M, seed):
@@ -114,7 +114,7 @@ def test_a_seed_with_which_a_map_fails_is_left_out():
     assert UNKNOWN_SCALE not in Method(fails_at_times, "mine", {}).find_length_scale(5)[1]
 
 
-def test_nothing_is_measured_of_what_states_its_bandwidth():
+def test_length_scale_is_not_measured_if_the_bandwidth_is_declared():
     for thing, parameters in (
         (broken, {"bandwidth_parameter": "none"}),
         (broken, {"bandwidth_parameter": "gamma", "bandwidth_formula": "1/s"}),
@@ -139,7 +139,7 @@ def test_nothing_is_measured_of_what_states_its_bandwidth():
         (kinds.function, {}, True),
     ],
 )  # fmt: skip
-def test_every_gaussian_map_has_the_bandwidth_that_is_asked_for(thing, parameters, exact, s):
+def test_each_gaussian_map_has_the_requested_bandwidth(thing, parameters, exact, s):
     """The bandwidth in units of the rows, from the fitted map: its gamma, and what divides rows."""
     X = np.random.default_rng(0).standard_normal((40, 6))
     shared = {"n_components": 30, "random_state": 0, "bandwidth": s}
@@ -159,7 +159,7 @@ def global_waves(X, M, seed):
     )
 
 
-def test_every_trial_measures_the_same_and_leaves_the_global_generators_alone():
+def test_measurement_is_deterministic_and_keeps_global_random_state():
     found = []
     for start in (0, 1):
         features = []
@@ -179,7 +179,7 @@ def test_every_trial_measures_the_same_and_leaves_the_global_generators_alone():
     assert np.array_equal(*found)
 
 
-def test_a_map_runs_a_bounded_number_of_times(monkeypatch):
+def test_number_of_map_evaluations_is_bounded(monkeypatch):
     """As many as the docstring says, few if its products do not vary with the seed."""
     count = 0
     compute = length_scale.compute_products

@@ -38,7 +38,7 @@ def whole_pool(cls: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.05, 3.0])
-def test_leverage_scores_are_those_of_the_definition(alpha: float) -> None:
+def test_leverage_scores_equal_the_definition(alpha: float) -> None:
     """Against an explicit inverse, to 1e-9 relative."""
     sampler = whole_pool(LeverageRFF, alpha=alpha)
     Z = unnormalised(sampler)
@@ -52,7 +52,7 @@ def test_leverage_scores_are_those_of_the_definition(alpha: float) -> None:
     assert_allclose(apart.pool_weights_.sum(), 1.0)
 
 
-def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
+def test_leverage_of_a_singular_gram_matrix_uses_eigenvalues() -> None:
     Z = CHECK_ROWS[:, :2]
     gram = np.hstack([Z, Z]).T @ np.hstack([Z, Z])
     assert_allclose(ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
@@ -61,7 +61,7 @@ def test_leverage_of_a_singular_gram_matrix_takes_the_eigenvalues() -> None:
 
 
 @pytest.mark.parametrize("target", ["binary", "classes"])
-def test_surrogate_scores_are_those_of_the_definition(target: str) -> None:
+def test_surrogate_scores_equal_the_definition(target: str) -> None:
     """Against equations 12 and 14 written out, to 1e-9 relative."""
     labels = CHECK_TARGET if target == "binary" else np.arange(len(CHECK_ROWS)) % 3
     Y = CHECK_TARGET[:, None] if target == "binary" else np.eye(3)[labels]
@@ -85,7 +85,7 @@ def test_surrogate_scores_are_those_of_the_definition(target: str) -> None:
             assert_allclose(sampler.pool_weights_, p / p.sum(), rtol=1e-9)
 
 
-def test_matched_leverage_is_the_explicit_computation() -> None:
+def test_matched_leverage_equals_the_explicit_computation() -> None:
     s, n = 16, len(CHECK_ROWS)
     sampler = LeverageRFF(s, alpha=0.05, random_state=0, **AS_RUN).fit(CHECK_ROWS)
     base = np.sqrt(1 / s) * unnormalised(sampler)
@@ -101,7 +101,7 @@ def test_matched_leverage_is_the_explicit_computation() -> None:
     assert_allclose(lighter.pool_weights_, other / other.sum(), rtol=1e-9)
 
 
-def test_matched_surrogate_is_the_explicit_computation() -> None:
+def test_matched_surrogate_equals_the_explicit_computation() -> None:
     s = 16
     sampler = SurrogateLeverage(s, equation=14, random_state=0, **AS_RUN).fit(
         CHECK_ROWS, CHECK_TARGET

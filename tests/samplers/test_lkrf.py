@@ -22,7 +22,7 @@ def make(**words):
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_distribution_is_that_of_the_alignments(feature_map):
+def test_distribution_equals_that_of_the_alignments(feature_map):
     v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
         ({"rho": 3.0}, chi_square_weights(v, 3.0)),
@@ -39,7 +39,7 @@ def test_distribution_is_that_of_the_alignments(feature_map):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("estimator", ["top", "all"])
-def test_top_and_all_are_columns_of_the_pool(feature_map, weighted, estimator):
+def test_top_and_all_select_columns_of_the_pool(feature_map, weighted, estimator):
     """Against the pool written out, to 1e-12."""
     words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
     sampler = make(n_components=5, **words).fit(CHECK_ROWS, CHECK_TARGET)
@@ -64,7 +64,7 @@ def test_top_breaks_ties_of_q_by_the_score(words):
 @pytest.mark.parametrize("words", [{"rho": 3.0}, *({"penalty": 10.0**k} for k in range(-5, 6))])
 @pytest.mark.parametrize("target", [CHECK_TARGET, LABELS])
 @pytest.mark.parametrize("centred", [False, True])
-def test_the_largest_weights_are_the_choice_of_eerf(words, target, centred):
+def test_largest_weights_select_the_features_of_eerf(words, target, centred):
     """q grows with the score: without weights, `top` is EERF at every radius and penalty."""
     shared = {"center_target": centred, "score_rows": 0.7}
     sampler = make(n_components=12, weighted=False, **words, **shared).fit(CHECK_ROWS, target)
@@ -83,7 +83,7 @@ def test_draws_follow_the_distribution():
     assert (np.abs(share - q) <= 4.5 * np.sqrt(q * (1 - q) / 20_000)).all()
 
 
-def test_estimator_of_the_paper_draws_only_below_the_kept_number():
+def test_paper_estimator_draws_only_below_the_kept_number():
     words = {"rho": 3.0, "random_state": 0}
     kept = make(n_components=1, **words).fit(CHECK_ROWS, CHECK_TARGET).kept_
     for size, same in ((kept - 1, "draw"), (kept, "all"), (kept + 5, "all")):
@@ -132,7 +132,7 @@ def brute_force_errors(rows, target, words, generator, scoring):
     ],
 )
 @pytest.mark.parametrize("shape", ["ball", "wave"])
-def test_penalty_by_validation_is_that_of_a_loop_over_the_grid(words, shape):
+def test_penalty_by_validation_equals_a_loop_over_the_grid(words, shape):
     target = np.where(np.linalg.norm(SPHERE, axis=1) > 2.1, 1.0, -1.0)
     if shape == "wave":  # one candidate, which small penalties find
         target = candidates(40, rows=SPHERE)[0, :, 17] + 0.1 * SPHERE[:, 0]
@@ -151,7 +151,7 @@ def test_penalty_by_validation_is_that_of_a_loop_over_the_grid(words, shape):
         assert best <= 1
 
 
-def test_several_classes_are_one_hot_columns_less_their_means():
+def test_several_classes_are_centred_one_hot_columns():
     one_hot = (LABELS[:, None] == np.arange(4)).astype(float)
     centred = one_hot - one_hot.mean(axis=0)
     for columns, words in (
@@ -164,7 +164,7 @@ def test_several_classes_are_one_hot_columns_less_their_means():
         assert_allclose(sampler.pool_weights_, q, atol=1e-10)
 
 
-def test_linear_kernel_weighs_each_coordinate_once():
+def test_linear_kernel_weights_each_coordinate_once():
     target = CHECK_ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
     words = {"kernel": "linear", "rho": 0.5}
     sampler = make(estimator="all", **words).fit(CHECK_ROWS, target)
@@ -179,7 +179,7 @@ def test_linear_kernel_weighs_each_coordinate_once():
     ).pool_weights_.shape == (3,)
 
 
-def test_example_of_the_authors():
+def test_errors_of_the_authors_example_are_reproduced():
     """d = 10, ridge 0.05 on sqrt(2/D) cos features: they print .355 random, .143 optimised."""
     rows = np.random.default_rng(0).standard_normal((11_000, 10)).astype(np.float32)
     target = np.where(np.linalg.norm(rows, axis=1) > np.sqrt(10), 1.0, -1.0)

@@ -13,7 +13,7 @@ from .unbiased import estimates, points, z_scores
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_a_row_is_rounded_alike_in_any_block(bits: int, feature_map: str) -> None:
+def test_row_is_rounded_identically_in_any_block(bits: int, feature_map: str) -> None:
     """Exactly, in any block and order."""
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 4}
     sampler = LowPrecision(9, bits=bits, **words).fit(CHECK_ROWS)

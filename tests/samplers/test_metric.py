@@ -43,7 +43,7 @@ def by_differences(predict, rows):
 
 
 @pytest.mark.parametrize("name", LEARNT_KERNELS)
-def test_outer_product_is_that_of_finite_differences(name):
+def test_outer_product_equals_finite_differences(name):
     """Of kernel regressions, to 1e-5 relative."""
     kernel, coef = kernels.make(name, 1.5), np.random.default_rng(1).standard_normal((9, 2))
     for root in (linalg.sqrtm(np.cov(X.T) + 0.3), np.diag([2.0, 1.0, 0.5, 0.0])):
@@ -58,7 +58,7 @@ def test_outer_product_is_that_of_finite_differences(name):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
-def test_three_outer_products_are_those_of_xrfm(name, kind):
+def test_three_outer_products_equal_those_of_xrfm(name, kind):
     """Stored values of xrfm 0.4.5 (MIT), to 1e-6 relative.
 
     Its LaplaceKernel with exponents 1 and 2, the power 1/4 of a full
@@ -116,7 +116,7 @@ def reference(kind, name, rows, targets, rounds, m):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
-def test_rounds_are_the_recursion_written_out(kind, name):
+def test_rounds_equal_the_explicit_recursion(kind, name):
     """Against the recursion with fits of scikit-learn, to 1e-4 relative."""
     metric = LearnedMetric(kind=kind, kernel=name, **SMALL).fit(X, Y)
     metrics, losses = reference(kind, name, X, Y, 2, 25)
@@ -131,7 +131,7 @@ def test_rounds_are_the_recursion_written_out(kind, name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_metric_finds_the_column_that_matters_and_keeps_the_mean_squared_distance(kind):
+def test_metric_finds_the_relevant_column_and_keeps_the_mean_distance(kind):
     scaled = X * [1.0, 3.0, 0.2, 1.0]
     metric = LearnedMetric(kind=kind, **SMALL).fit(scaled, np.sin(2 * X[:, 0]))
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
@@ -143,7 +143,7 @@ def test_the_metric_finds_the_column_that_matters_and_keeps_the_mean_squared_dis
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_neither_the_order_of_columns_nor_units_of_the_target_matter(kind):
+def test_column_order_and_target_units_do_not_matter(kind):
     first = LearnedMetric(kind=kind, **SMALL).fit(X, Y)
     order = [2, 0, 3, 1]
     second = LearnedMetric(kind=kind, **SMALL).fit(X[:, order] + 5.0, 7.0 * Y)
@@ -153,14 +153,14 @@ def test_neither_the_order_of_columns_nor_units_of_the_target_matter(kind):
 
 
 @pytest.mark.parametrize("target", [np.full(200, 3.7), np.zeros(200), np.full(200, "a")])
-def test_a_constant_target_leaves_the_rows_as_they_are(target):
+def test_constant_target_leaves_the_rows_unchanged(target):
     metric = LearnedMetric(random_state=0).fit(X, target)
     assert metric.round_ == 0
     assert "do not vary" in metric.notes_[0]
     assert_array_equal(apply_metric(metric.root_, X), X)
 
 
-def test_metric_that_exceeds_memory_is_refused():
+def test_metric_too_large_for_memory_is_rejected():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with (
         limit_temporarily(2**29),
@@ -180,7 +180,7 @@ def test_metric_that_exceeds_memory_is_refused():
         ([1.0, 0.5, 0.45, 0.44, 0.3], 3),
     ],
 )
-def test_rounds_end_early(monkeypatch, losses, rounds):
+def test_rounds_stop_early(monkeypatch, losses, rounds):
     random = np.random.default_rng(0)
     X = random.standard_normal((200, 4))
     made, left = metric.fit_best, iter(losses)

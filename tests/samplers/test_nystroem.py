@@ -15,7 +15,9 @@ WAYS = ("uniform", "kmeans", "rpcholesky", "recursive-rls")
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("landmarks", WAYS)
 @pytest.mark.parametrize("n_components", [60, 75])
-def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_components: int) -> None:
+def test_nystroem_is_exact_if_each_row_is_a_landmark(
+    kernel: str, landmarks: str, n_components: int
+) -> None:
     """Against the exact kernel, to 1e-9."""
     sampler = Nystroem(
         n_components, kernel=kernel, landmarks=landmarks, bandwidth=2.0, random_state=0
@@ -31,7 +33,7 @@ def test_exact_when_every_row_is_a_landmark(kernel: str, landmarks: str, n_compo
 
 
 @pytest.mark.parametrize("landmarks", WAYS)
-def test_inner_products_are_those_of_the_pseudo_inverse(landmarks: str) -> None:
+def test_inner_products_equal_those_of_the_pseudo_inverse(landmarks: str) -> None:
     sampler = Nystroem(20, bandwidth=2.0, landmarks=landmarks, random_state=0).fit(CHECK_ROWS)
     points, k = sampler.feature_map_.landmarks, sampler.kernel_
     if landmarks != "kmeans":
@@ -43,7 +45,7 @@ def test_inner_products_are_those_of_the_pseudo_inverse(landmarks: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "arc-cosine-1"])
-def test_ridge_leverage_from_all_rows_is_the_definition(kernel: str) -> None:
+def test_ridge_leverage_from_all_rows_equals_the_definition(kernel: str) -> None:
     """Against an explicit inverse, to 1e-8 relative."""
     k = kernels.make(kernel, 2.0)
     K = k(CHECK_ROWS, CHECK_ROWS)
@@ -54,7 +56,7 @@ def test_ridge_leverage_from_all_rows_is_the_definition(kernel: str) -> None:
             assert_allclose(scores, expected, rtol=1e-8)
 
 
-def test_coinciding_landmarks_do_no_harm() -> None:
+def test_duplicate_landmarks_give_the_exact_kernel() -> None:
     rows = np.repeat(CHECK_ROWS[:5], 12, axis=0)
     sampler = Nystroem(30, bandwidth=2.0, random_state=0).fit(rows)
     features = sampler.transform(rows)

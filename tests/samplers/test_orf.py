@@ -13,7 +13,7 @@ from tests.support.nightly import NIGHTLY
 from .unbiased import assert_mean, estimates, points
 
 
-def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
+def test_frequencies_are_orthogonal_within_blocks_and_independent_across():
     frequencies = ORF(12, bandwidth=2.0, random_state=1).fit(CHECK_ROWS).feature_map_.frequencies.T
     products = frequencies @ frequencies.T
     block = np.arange(12) // 5
@@ -22,7 +22,7 @@ def test_frequencies_are_orthogonal_within_a_block_and_independent_across():
     assert np.abs(products[block[:, None] != block]).min() > 1e-6
 
 
-def test_padded_frequencies_are_parts_of_longer_ones():
+def test_padded_frequencies_are_parts_of_longer_vectors():
     """Of rows with five columns: the first five coordinates of orthogonal vectors of eight."""
     eight = np.hstack([CHECK_ROWS, np.zeros((len(CHECK_ROWS), 3))])
     seeds, draws = 2000 if NIGHTLY else 200, []
@@ -57,7 +57,7 @@ def test_orthogonal_columns_have_gaussian_rows():
     )
 
 
-def test_signs_are_fixed_so_that_the_matrix_is_haar():
+def test_signs_are_fixed_so_that_the_matrix_is_haar_distributed():
     """Without the signs, LAPACK's Q has a diagonal of one sign and a mean that is not 0."""
     generator = np.random.default_rng(0)
     drawn = np.array([haar_rows(generator, 4, 4) for _ in range(4000)])
@@ -70,7 +70,7 @@ def test_signs_are_fixed_so_that_the_matrix_is_haar():
 
 @pytest.mark.parametrize("d", [1, 2, 5, 8])
 @pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_sorf_and_rom_are_the_products_of_their_matrices(d, blocks):
+def test_sorf_and_rom_equal_the_products_of_their_matrices(d, blocks):
     """Against explicit Hadamard (of scipy) and sign matrices, to 1e-12."""
     rows = CHECK_ROWS[:, np.arange(d) % 5]
     words = {"bandwidth": 3.0, "random_state": 2, "feature_map": "paired"}
@@ -94,7 +94,7 @@ def test_sorf_and_rom_are_the_products_of_their_matrices(d, blocks):
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_bias_of_one_block_is_the_stated_one(feature_map):
+def test_bias_of_one_block_equals_the_stated_value(feature_map):
     """A product of cosines, to 5 standard errors of 400 seeds; the kernel itself fails."""
     rows = points(5)
 

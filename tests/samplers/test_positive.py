@@ -17,7 +17,7 @@ BOTH = (PositiveFeatures, OptimalPositiveFeatures)
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("kernel", GAUSSIAN)
 @pytest.mark.parametrize("sampler", BOTH)
-def test_features_are_the_formula(sampler, kernel, base):
+def test_features_equal_the_formula(sampler, kernel, base):
     """To 1e-12 relative."""
     words = {"kernel": kernel, "bandwidth": 2.0, "random_state": 0}
     fitted = sampler(7, base=base, **words).fit(CHECK_ROWS)
@@ -32,7 +32,7 @@ def test_features_are_the_formula(sampler, kernel, base):
 
 
 @pytest.mark.parametrize("sampler", BOTH)
-def test_the_origin_does_not_matter(sampler):
+def test_shift_of_the_origin_does_not_change_features(sampler):
     """Ten bandwidths from it, columns without centring are constant: all 0."""
     here, there = (
         sampler(30, bandwidth=2.0, random_state=0)
@@ -47,7 +47,7 @@ def test_the_origin_does_not_matter(sampler):
     assert_allclose(found, there, rtol=1e-9)
 
 
-def test_the_curvature_minimises_the_variance():
+def test_curvature_minimises_the_variance():
     """The second moment of a product of features, (1-4A)^d (1-8A)^(-d/2) exp(...), at phi."""
     rows = points(5)
     sampler = OptimalPositiveFeatures(4, bandwidth=2.0, random_state=0).fit(rows)

@@ -18,7 +18,7 @@ def frequencies(rows=CHECK_ROWS, **words):
     return sampler.feature_map_.frequencies.T
 
 
-def test_unscrambled_sequences_are_the_published_ones():
+def test_unscrambled_sequences_equal_the_published_ones():
     """The first Sobol and Halton points through the normal quantiles, to 1e-12."""
     sobol = [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375], [0.875, 0.875]]
     halton = [[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9], [5 / 8, 7 / 9]]
@@ -30,7 +30,7 @@ def test_unscrambled_sequences_are_the_published_ones():
 @pytest.mark.parametrize("sequence", ["sobol", "halton"])
 @pytest.mark.parametrize("scramble", [True, False])
 @pytest.mark.parametrize("kernel", PRODUCT)
-def test_no_frequency_is_infinite(sequence, scramble, kernel):
+def test_frequencies_are_finite(sequence, scramble, kernel):
     for size in (1, 127, 128, 300):
         words = {"sequence": sequence, "scramble": scramble, "kernel": kernel}
         assert np.isfinite(frequencies(n_components=size, **words)).all()
@@ -52,7 +52,7 @@ def test_sobol_points_end_at_21201_dimensions():
         QMC(2, bandwidth=1.0).fit(np.zeros((2, 21202)))
 
 
-def test_generalized_halton_points_are_those_of_their_definition():
+def test_generalized_halton_points_equal_their_definition():
     """Unscrambled: Halton's. One permutation per base moves each digit alike and leaves 0."""
     plain = _generalized_halton(6, 50, False, np.random.default_rng(0))
     assert_allclose(plain, stats_qmc.Halton(6, scramble=False).random(51)[1:], atol=1e-12)

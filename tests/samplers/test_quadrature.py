@@ -40,7 +40,7 @@ def test_moments_of_the_nodes_are_exact(points_: int) -> None:
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("points_", [2, 3])
 @pytest.mark.parametrize("kernel", KERNELS_BY_DAY)
-def test_bias_of_gaussian_quadrature_is_the_stated_one(
+def test_bias_of_gaussian_quadrature_equals_the_stated_value(
     feature_map: str, points_: int, kernel: str
 ) -> None:
     """To 5 standard errors of 400 seeds; the kernel itself fails for L = 2."""
@@ -61,7 +61,7 @@ def test_bias_of_gaussian_quadrature_is_the_stated_one(
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_bias_with_arc_cosine_features_is_that_of_the_grid(order: int) -> None:
+def test_bias_with_arc_cosine_features_equals_that_of_a_grid(order: int) -> None:
     rows, kernel = points(3), f"arc-cosine-{order}"
     grid = np.array(list(itertools.product(*[[-1.0, 1.0]] * 3))) @ rows.T
     features = np.heaviside(grid, 0.5) * grid**order
@@ -73,7 +73,7 @@ def test_bias_with_arc_cosine_features_is_that_of_the_grid(order: int) -> None:
 
 
 @pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (0, 4, 10), (1, 3, 8), (2, 3, 7)])
-def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int) -> None:
+def test_ssr_uses_opposite_points_for_arc_cosine_features(order: int, d: int, m: int) -> None:
     """And k(x, x) is that of steps with twice the constant, that of ramps exact."""
     rows, kernel = points(d), f"arc-cosine-{order}"
     for seed in range(20):
@@ -88,7 +88,7 @@ def test_ssr_takes_opposites_for_arc_cosine_features(order: int, d: int, m: int)
             assert_allclose((features**2).sum(axis=1), (rows**2).sum(axis=1), rtol=1e-12)
 
 
-def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:
+def test_ssr_with_its_constant_is_exact_up_to_degree_3() -> None:
     """The weighted second moments of whole blocks, and the value at 0 in the paired map."""
     sampler = SSR(12, bandwidth=2.0, feature_map="paired", random_state=0).fit(CHECK_ROWS)
     W, weights = sampler.feature_map_.frequencies, sampler.feature_map_.weights
@@ -98,7 +98,7 @@ def test_ssr_with_its_constant_is_exact_to_the_third_degree() -> None:
     assert_allclose(np.square(features).sum(axis=1) + constant, 1.0, atol=1e-12)
 
 
-def test_estimate_of_given_radii_is_that_of_the_authors() -> None:
+def test_estimate_for_given_radii_equals_that_of_the_authors() -> None:
     """What `kernel` of maremun/quffka@2d935b4 gives at gamma 1/8 with Q = I and these radii."""
     radii = np.array([1.5, 2.0, 2.5, 3.0, 1.25, 2.25, 2.75, 1.75, 3.25, 2.0])
     rows = np.array([[0.3, -0.2, 0.5, 0.1], [-0.4, 0.7, 0.2, 0.0], [1.0, 0.5, -0.5, -1.0]])

@@ -15,7 +15,7 @@ NAMES = ("sorf", "rom", "fastfood", "circulant")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 7, 50])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_product_with_all_frequencies_is_that_of_the_factors(name, d, dtype, monkeypatch):
+def test_product_with_all_frequencies_equals_that_of_the_factors(name, d, dtype, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, d)).astype(dtype)
     features = samplers.make(name, n_components=70, bandwidth=3.0, random_state=0).fit(X)
@@ -31,7 +31,7 @@ def test_the_product_with_all_frequencies_is_that_of_the_factors(name, d, dtype,
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_from_many_columns_on_the_factors_serve(name, monkeypatch):
+def test_factors_are_used_above_a_number_of_columns(name, monkeypatch):
     calls = []
     real = structured.Stacked._stack
     monkeypatch.setattr(
@@ -48,7 +48,7 @@ def test_from_many_columns_on_the_factors_serve(name, monkeypatch):
         assert calls == ([every] if d == structured.DENSE_COLUMNS else [30, 30])
 
 
-def test_a_saved_map_does_not_have_the_frequencies():
+def test_saved_map_does_not_contain_the_frequencies():
     X = np.random.default_rng(0).standard_normal((9, 8))
     own = samplers.make("sorf", n_components=3000, bandwidth=9.0, random_state=0).fit(X)
     before = len(pickle.dumps(own.feature_map_))

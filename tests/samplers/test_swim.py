@@ -40,7 +40,7 @@ THEIR_PROBABILITIES = [
 ]
 
 
-def test_weights_and_probabilities_are_those_of_swimnetworks() -> None:
+def test_weights_and_probabilities_equal_those_of_swimnetworks() -> None:
     """Stored values of swimnetworks 0.0.2 (MIT, tanh), to 1e-12 relative."""
     weights, offsets = pair_weights(X, THEIR_PAIRS)
     assert_allclose(weights, THEIR_WEIGHTS, rtol=1e-12)
@@ -50,7 +50,7 @@ def test_weights_and_probabilities_are_those_of_swimnetworks() -> None:
 
 
 @pytest.mark.parametrize("cls", [SWIM, DataPairs])
-def test_columns_are_minus_a_half_and_a_half_at_their_two_rows(cls: Any) -> None:
+def test_columns_are_minus_one_half_and_one_half_at_their_two_rows(cls: Any) -> None:
     """To 1e-12; constant across the line through them."""
     sampler = cls(9, random_state=0).fit(CHECK_ROWS, CHECK_TARGET)
     features = 3.0 * sampler.transform(CHECK_ROWS)
@@ -70,7 +70,7 @@ FIVE_BY_TWO = np.array([[0.0, 1.0], [3.0, 4.0], [1.0, -1.0], [0.0, 1.0], [2.0, 5
 
 @pytest.mark.parametrize("norm", ["max", "l2", None])
 @pytest.mark.parametrize("target", [np.arange(5) % 2, np.arange(5) % 3, FIVE_BY_TWO])
-def test_law_of_the_pairs_is_that_of_the_enumeration(norm: str | None, target: Any) -> None:
+def test_distribution_of_the_pairs_equals_the_enumeration(norm: str | None, target: Any) -> None:
     """From a large pool, a drawn pair follows the law over all 20 ordered pairs of 5 rows."""
     words: dict[str, Any] = {"n_components": 20_000, "pairs_per_row": 20_000, "random_state": 0}
     sampler = DataPairs(**words) if norm is None else SWIM(target_norm=norm, **words)
@@ -96,7 +96,7 @@ def test_law_of_the_pairs_is_that_of_the_enumeration(norm: str | None, target: A
         assert p_value(law * apart) < 1e-9
 
 
-def test_rows_that_coincide_are_counted_and_not_drawn() -> None:
+def test_duplicate_rows_are_counted_and_not_drawn() -> None:
     """Each row twice, with different classes: steepest of all would be what cannot be parted."""
     rows, labels = np.repeat(CHECK_ROWS[:10], 2, axis=0), np.arange(20) % 2
     sampler = SWIM(200, pairs_per_row=40, random_state=0).fit(rows, labels)
@@ -108,7 +108,7 @@ def test_rows_that_coincide_are_counted_and_not_drawn() -> None:
     assert SWIM(5, random_state=0).fit(CHECK_ROWS, CHECK_TARGET).notes_ == []
 
 
-def test_a_constant_target_gives_the_uniform_pairs() -> None:
+def test_constant_target_gives_uniform_pairs() -> None:
     words: dict[str, Any] = {"n_components": 30, "random_state": 0}
     flat = SWIM(**words).fit(CHECK_ROWS, np.zeros(60))
     assert_array_equal(flat.pairs_, DataPairs(**words).fit(CHECK_ROWS).pairs_)

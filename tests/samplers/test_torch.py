@@ -29,7 +29,7 @@ def tensors(rows=NEW_ROWS, **kwargs):
 
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
-def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_map):
+def test_each_sampler_converts_to_torch_or_reports_that_it_cannot(name, feature_map):
     kernel = SAMPLERS[name].declaration.kernels[0]
     sampler = fitted(name, kernel, feature_map, M=12)
     if name in WITHOUT:
@@ -42,7 +42,7 @@ def test_every_sampler_has_its_features_or_says_that_it_has_none(name, feature_m
 
 @pytest.mark.parametrize("name", [name for name in SAMPLERS if name not in WITHOUT])
 @pytest.mark.parametrize("feature_map", [OFFSET, PAIRED])
-def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
+def test_features_of_float32_rows_are_float32(name, feature_map):
     kernel, rows = SAMPLERS[name].declaration.kernels[0], CHECK_ROWS.astype(np.float32)
     sampler = SAMPLERS[name](
         12, kernel=kernel, bandwidth=2.0, feature_map=feature_map, random_state=0
@@ -54,7 +54,7 @@ def test_features_of_rows_in_float32_are_in_float32(name, feature_map):
     assert_allclose(made.numpy(), expected, atol=1e-4)
 
 
-def test_arrays_of_a_torch_module_are_buffers_of_its_dtype_without_parameters():
+def test_arrays_of_a_torch_module_are_buffers_and_not_parameters():
     features = RKS(4, bandwidth=2.0).fit(CHECK_ROWS.astype(np.float32)).feature_map_.as_torch()
     assert list(features.parameters()) == []
     assert {name for name, _ in features.named_buffers()} == {"frequencies", "offsets"}
@@ -74,13 +74,13 @@ def test_arrays_of_a_torch_module_are_buffers_of_its_dtype_without_parameters():
         ("rks", "linear", OFFSET),
     ],
 )
-def test_gradients_are_those_of_differences(name, kernel, feature_map):
+def test_gradients_equal_finite_differences(name, kernel, feature_map):
     features = fitted(name, kernel, feature_map).feature_map_.as_torch()
     rows = tensors(NEW_ROWS[:3], requires_grad=True)
     assert torch.autograd.gradcheck(features, (rows,))
 
 
-def test_a_module_becomes_a_function_of_rows_m_and_a_seed():
+def test_module_becomes_a_function_of_rows_size_and_seed():
     """By `adapted`: rows take the type of the module's numbers, and no gradient comes back."""
 
     class Net(torch.nn.Module):

@@ -16,9 +16,7 @@ from .candidates import TWO, drawn
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("targets", [CHECK_TARGET[:, None], TWO])
 @pytest.mark.parametrize("alpha", [1e-3, 0.1])
-def test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences(
-    feature_map, targets, alpha
-):
+def test_loss_and_gradient_equal_scikit_learn_and_finite_differences(feature_map, targets, alpha):
     """The loss to 1e-9, the gradient to 1e-5 relative."""
     first = drawn(feature_map, 6)
     shape, count = first.frequencies.shape, first.frequencies.size
@@ -45,7 +43,7 @@ def test_loss_and_gradient_are_those_of_scikit_learn_and_of_differences(
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_training_takes_the_frequencies_to_the_target(feature_map):
+def test_training_moves_the_frequencies_towards_the_target(feature_map):
     """One wave: with 3 frequencies it cannot be hit at random, and is fitted when trained."""
     rows = np.random.default_rng(0).standard_normal((400, 4))
     target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
@@ -56,7 +54,7 @@ def test_training_takes_the_frequencies_to_the_target(feature_map):
         assert sampler.losses_.min() < 0.01
 
 
-def test_the_map_that_is_returned_has_the_least_loss():
+def test_returned_map_has_the_smallest_loss():
     rows = np.random.default_rng(0).standard_normal((400, 4))
     target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
     sampler = VariableProjection(3, bandwidth=1.0, random_state=0).fit(rows, target)

@@ -25,7 +25,7 @@ def check(case, *, compared, limited):
         assert (record[key] is not None) == limited
 
 
-def test_ridge():
+def test_ridge_cases_run():
     case = ridge.ridge_case(100, 3, 8, 25, rounds=1, fits=2)
     check(case, compared=True, limited=True)
     assert [bar.number for bar in case.bars] == [1, 2]
@@ -52,7 +52,7 @@ def test_numpy_orf_is_orthogonal():
     assert abs(inner[0, 1]) < 1e-12 < inner[0, 0]
 
 
-def test_limit_counts_the_work():
+def test_limit_seconds_equal_the_work_at_the_measured_rates():
     limit = Limit(n=100, n_new=20, d=3, M=8, penalties=2)
     assert limit.seconds == math.inf
     limit.rates = {"project": 1.0, "gram": 1e3, "predict": 1e6, "cosine": 1e9}
@@ -61,15 +61,15 @@ def test_limit_counts_the_work():
 
 
 @pytest.mark.parametrize("name", pools.SCORED)
-def test_pools(name):
+def test_pool_cases_run(name):
     check(pools.pool_case(name, 50, 3, 20, rounds=1), compared=False, limited=True)
 
 
-def test_weights():
+def test_weights_case_runs():
     check(pools.weights_case(100), compared=False, limited=False)
 
 
-def test_solvers():
+def test_solver_cases_run():
     check(solvers.folds_case(30, 8), compared=True, limited=True)
     check(solvers.single_case(30, 8), compared=True, limited=True)
     check(solvers.one_penalty_case(60, 8, 3), compared=True, limited=False)
@@ -78,20 +78,20 @@ def test_solvers():
     assert case.sound
 
 
-def test_runs():
+def test_workers_case_runs():
     case = runs.workers_case(60, 3, 8, 4)
     check(case, compared=True, limited=False)
     assert case.sound
 
 
-def test_covtype_runs_in_a_process_of_its_own():
+def test_covtype_runs_in_its_own_process():
     case = covtype_case(200, 4, 8)
     check(case, compared=False, limited=False)
     assert 0 < case.gigabytes < 14
     assert case.case.startswith("generated rows")
 
 
-def test_bars():
+def test_bars_are_evaluated():
     case = Case("a", 2.0, 1, 2, 3, "b", 10.0, 1.5)
     assert case.reaches(Bar(1, "ratio", least=5))
     assert not case.reaches(Bar(1, "ratio", least=5.1))
@@ -100,7 +100,7 @@ def test_bars():
     assert not Case("a", 1.0, sound=False).reaches(Bar(6, "seconds", most=2))
 
 
-def test_everything_is_written(tmp_path):
+def test_report_contains_all_cases_and_bars(tmp_path):
     bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
     cases = [Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)]
     report.write(cases, tmp_path)
@@ -112,7 +112,7 @@ def test_everything_is_written(tmp_path):
     assert "limit = GEMM flops" in text
 
 
-def test_a_constant_is_put_back_after_its_double_was_measured(monkeypatch):
+def test_constant_is_restored_after_its_double_was_measured(monkeypatch):
     seen = []
     monkeypatch.setattr(doubled, "REPEATS", 1)
     doubled.compare("solvers.fits.BLOCK_VALUES", lambda: seen.append(fits.BLOCK_VALUES))

@@ -30,7 +30,7 @@ def by_key(paper: str, lines: list[Committed]) -> dict[tuple[str, ...], Committe
     }
 
 
-def test_the_files_have_the_commits_that_git_has(history: History) -> None:
+def test_files_list_the_commits_of_git(history: History) -> None:
     """A form that the newest commit changed may have no commit in the file yet."""
     found: dict[tuple[str, ...], Committed] = {}
     for lines in (history.of_papers(), history.of_settings()):
@@ -45,7 +45,7 @@ def test_the_files_have_the_commits_that_git_has(history: History) -> None:
         assert written[key].form in ("", line.form), key
 
 
-def test_a_claims_first_commit_is_that_of_a_plain_search(history: History) -> None:
+def test_first_commit_of_a_claim_equals_a_plain_search(history: History) -> None:
     """L1 by reading its file in every commit, oldest first: the last change of its parts."""
     import yaml
 
@@ -71,7 +71,7 @@ def test_a_claims_first_commit_is_that_of_a_plain_search(history: History) -> No
     assert line.order == "after"
 
 
-def test_orders_are_those_of_ancestors(history: History) -> None:
+def test_commit_order_follows_ancestry(history: History) -> None:
     newest = next(iter(git.parents()))
     older = git.parents()[newest][0]
     assert git.order(older, newest) == "before"
@@ -107,7 +107,7 @@ def form(text: str) -> str:
     return found
 
 
-def test_words_are_no_part_of_a_form_and_bounds_are() -> None:
+def test_claim_form_includes_bounds_but_not_wording() -> None:
     given = form(CLAIM.format(words="one", high=0))
     assert form(CLAIM.format(words="other", high=0)) == given
     assert form(CLAIM.format(words="one", high=1)) != given
@@ -130,7 +130,7 @@ datasets:
 """
 
 
-def test_settings_are_compared_key_by_key_and_lists_by_their_values() -> None:
+def test_settings_are_compared_by_key_and_lists_by_value() -> None:
     ((run, (paper, keys)),) = forms.of_config(CONFIG.format(title="x", pool=9), "p_t").items()
     assert (run, paper) == ("p_t_a.printed", "p")
     assert keys["M"] == "[10, 20, 30]"
@@ -156,7 +156,7 @@ def recorded_verdicts(change: Change) -> dict[str, str]:
     return dict(re.findall(r"^\| *(printed|matched|tuned) *\| *([a-z ]+?) *[(|]", section, re.M))
 
 
-def test_first_verdicts_are_those_that_their_commits_have(history: History) -> None:
+def test_first_verdicts_equal_those_of_their_commits(history: History) -> None:
     for paper in papers.list_papers():
         for change in papers.find_folder(paper).changes:
             found = recorded_verdicts(change)
@@ -164,7 +164,7 @@ def test_first_verdicts_are_those_that_their_commits_have(history: History) -> N
             assert named == change.first_verdicts, (paper, change.id)
 
 
-def test_every_claim_that_was_changed_or_withdrawn_is_on_the_list(history: History) -> None:
+def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
     """By git, of all commits: forms that are not the present one, once rows were there."""
     written = {
         (paper, c.id): c
@@ -185,7 +185,7 @@ def test_every_claim_that_was_changed_or_withdrawn_is_on_the_list(history: Histo
         assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
 
 
-def test_no_page_says_that_something_was_made_before_rows_were_seen() -> None:
+def test_no_page_claims_to_predate_the_rows() -> None:
     for file in [*(git.ROOT / "results").rglob("*.md"), git.ROOT / "README.md"]:
         if "published" not in file.parts and file.name != "errata.md":  # which quotes it
             assert "before rows were seen" not in file.read_text(), file

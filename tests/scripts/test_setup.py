@@ -53,7 +53,7 @@ def set_up(checkout: Path, python: str = "", code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
-def test_the_active_python_is_taken_and_a_second_call_finds_it_done(checkout: Path) -> None:
+def test_active_python_is_used_and_a_second_call_does_nothing(checkout: Path) -> None:
     first = set_up(checkout)
     assert "== creating .venv with Python 3.13" in first
     assert "installed by 3.13: -m pip install" in first
@@ -63,7 +63,7 @@ def test_the_active_python_is_taken_and_a_second_call_finds_it_done(checkout: Pa
     assert "installed by 3.13" in set_up(checkout)
 
 
-def test_the_named_python_comes_before_the_active_one(checkout: Path) -> None:
+def test_named_python_is_preferred_to_the_active_one(checkout: Path) -> None:
     assert "installed by 3.12" in set_up(checkout, "python3.12")
     text = set_up(checkout, "python3", code=1)
     assert ".venv has Python 3.12, PYTHON is 3.13" in text
@@ -72,20 +72,20 @@ def test_the_named_python_comes_before_the_active_one(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("python", ["python3.9", "no-such-python"])
-def test_a_named_python_that_will_not_do_is_an_error(checkout: Path, python: str) -> None:
+def test_unsuitable_named_python_raises_error(checkout: Path, python: str) -> None:
     text = set_up(checkout, python, code=1)
     assert f"error: {python} does not exist, or is older than 3.11." in text
     assert not (checkout / ".venv").exists()
 
 
-def test_an_active_python_that_is_too_old_is_passed_over(checkout: Path) -> None:
+def test_active_python_that_is_too_old_is_skipped(checkout: Path) -> None:
     shutil.copy(checkout / "bin" / "python3.9", checkout / "bin" / "python3")
     shutil.copy(checkout / "bin" / "python3.9", checkout / "bin" / "python")
     shutil.copy(checkout / "bin" / "python3.9", checkout / "bin" / "python3.11")
     assert "installed by 3.12" in set_up(checkout)
 
 
-def test_every_requirement_has_a_lowest_version() -> None:
+def test_each_requirement_has_a_minimum_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for name in [*project["dependencies"], *project["optional-dependencies"]["test"]]:
         _, sign, version = name.partition(">=")
@@ -93,7 +93,7 @@ def test_every_requirement_has_a_lowest_version() -> None:
         assert all(part.isdecimal() for part in version.split(".")), name
 
 
-def test_the_workflow_does_what_the_scripts_do() -> None:
+def test_workflow_runs_the_same_steps_as_the_scripts() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     scripts = {line.removeprefix("PYTHON=python ").split()[0] for line in lines}
@@ -103,7 +103,7 @@ def test_the_workflow_does_what_the_scripts_do() -> None:
     assert all(line.startswith("PYTHON=python ") for line in lines)  # the one of the matrix
 
 
-def test_the_extras_run_every_test_that_is_skipped_without_them() -> None:
+def test_extras_enable_each_test_skipped_without_them() -> None:
     skips = re.compile(r"importorskip\(\"(gpytorch|torch)\"\)")
     files = ROOT.glob("tests/**/test_*.py")
     need = {str(file.relative_to(ROOT)) for file in files if skips.search(file.read_text())}

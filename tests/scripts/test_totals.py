@@ -14,7 +14,7 @@ def stored_in(commit: str) -> dict:
     return json.loads(git.ask("show", f"{commit}:results/totals.json"))
 
 
-def test_the_ledger_has_the_stored_totals_and_the_errata_their_lines() -> None:
+def test_ledger_has_the_stored_totals_and_errata_lines() -> None:
     stored = json.loads(totals.STORED.read_text())
     ledger = json.loads((totals.RESULTS / "ledger.json").read_text())
     errata = totals.lines_of((totals.RESULTS / "errata.md").read_text())
@@ -25,7 +25,7 @@ def test_the_ledger_has_the_stored_totals_and_the_errata_their_lines() -> None:
     assert stored["errata"] <= len(errata)
 
 
-def test_no_commit_changes_a_total_without_a_line() -> None:
+def test_no_commit_changes_a_total_without_an_errata_line() -> None:
     """Each version of the stored file beside those of its parents, and the present one."""
     try:
         git.check()
@@ -41,7 +41,7 @@ def test_no_commit_changes_a_total_without_a_line() -> None:
                 assert totals.may_replace(stored_in(parent), stored_in(commit)), commit
 
 
-def test_other_totals_need_a_new_line_and_equal_ones_none() -> None:
+def test_changed_totals_need_a_new_errata_line() -> None:
     old = {"errata": 3, "totals": {"numbers": [{"agrees": 2}]}}
     other = {"numbers": [{"agrees": 3}]}
     assert totals.may_replace(None, old)
@@ -50,7 +50,7 @@ def test_other_totals_need_a_new_line_and_equal_ones_none() -> None:
     assert totals.may_replace(old, {"errata": 4, "totals": other})
 
 
-def test_the_order_of_classes_and_verdicts_is_no_total() -> None:
+def test_order_of_classes_and_verdicts_is_not_part_of_the_totals() -> None:
     one = {name: [] for name in totals.KEPT} | {"numbers": [{"a": 1, "b": 2}, {"c": 1}]}
     same = one | {"numbers": [{"c": 1}, {"b": 2, "a": 1}]}
     assert totals.totals_of(one) == totals.totals_of(same)

@@ -30,7 +30,7 @@ def python(code):
         ),
     ],
 )
-def test_a_wrong_command_is_a_failed_step(here, capsys, code, message):
+def test_wrong_command_is_a_failed_step(here, capsys, code, message):
     here.step("bad", lambda: here.call(python(code), has=["rows"]))
     here.step("good", lambda: here.call(python("print('rows'); exit(2)"), has=["rows"], code=2))
     assert (here.failed, here.passed) == (1, 1)
@@ -40,13 +40,13 @@ def test_a_wrong_command_is_a_failed_step(here, capsys, code, message):
     assert good.startswith("ok     good")
 
 
-def test_variables_of_the_person_do_not_reach_the_new_user(tmp_path, monkeypatch):
+def test_environment_variables_do_not_reach_the_new_user(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     monkeypatch.setenv("RFBENCH_CACHE", "somewhere")
     assert {"PYTHONPATH", "RFBENCH_CACHE"}.isdisjoint(walk.Walk(tmp_path).variables)
 
 
-def test_every_command_of_the_readme_is_read(here):
+def test_each_command_of_the_readme_is_read(here):
     text = (walk.ROOT / "README.md").read_text(encoding="utf-8")
     indented = re.findall(r"^    (rfbench .*|scripts/.*|python .*|source .*)$", text, re.MULTILINE)
     commands = [shlex.join(shlex.split(line, comments=True)) for line in indented]

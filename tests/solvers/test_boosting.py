@@ -18,7 +18,7 @@ def rows():
     return X, np.sin(2 * X[:, 0]) + 0.3 * generator.normal(size=150)
 
 
-def test_the_best_setting_is_that_of_scikit_learns_own_folds(rows):
+def test_best_setting_equals_that_of_scikit_learn_folds(rows):
     """And scikit-learn's defaults are the first one tried."""
     search = SearchedBoostingRegressor(n_iter=3, cv=3, random_state=1).fit(*rows)
     assert search.settings()[0] == {}
@@ -36,7 +36,7 @@ def test_the_best_setting_is_that_of_scikit_learns_own_folds(rows):
     np.testing.assert_array_equal(search.predict(rows[0]), expected.predict(rows[0]))
 
 
-def test_trees_stop_in_the_folds_and_the_choice_says_what_is_at_an_edge(rows):
+def test_trees_stop_in_the_folds_and_choices_at_an_edge_are_reported(rows):
     """By the trees of scikit-learn's own fits, each stopped by the rows held out of its fold."""
     X, y = rows
     search = SearchedBoostingRegressor(n_iter=4, cv=3, random_state=1, trees=200).fit(X, y)
@@ -62,7 +62,7 @@ def test_trees_stop_in_the_folds_and_the_choice_says_what_is_at_an_edge(rows):
     assert (few.best_params_, few.at_edge_) == ({"max_iter": 2}, ["max_iter"])
 
 
-def test_classes_are_predicted_as_they_were_given(rows):
+def test_classes_are_predicted_in_their_original_form(rows):
     X, y = rows
     labels = np.where(y > 0, 5, 2)
     search = clone(SearchedBoostingClassifier(n_iter=2, cv=2)).fit(X, labels)

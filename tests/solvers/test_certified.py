@@ -52,7 +52,7 @@ def logistic(Z, f, y, seed):
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # the rival
 @pytest.mark.parametrize("seeds", [range(10), *at_night(range(10, 50))], ids=str)
 @pytest.mark.parametrize("fit", [svm, logistic])
-def test_a_fit_is_at_its_optimum(fit, seeds):
+def test_fit_is_at_its_optimum(fit, seeds):
     for seed in seeds:
         solver, value, rival = fit(*problem(seed), seed)
         assert solver.converged_
@@ -61,7 +61,7 @@ def test_a_fit_is_at_its_optimum(fit, seeds):
 
 
 @pytest.mark.parametrize("name", ["svm", "logistic", "joint"])
-def test_a_fit_and_a_fold_that_stopped_are_told(name):
+def test_unconverged_fits_and_folds_are_reported(name):
     Z, _, y = problem(3)
     words = {"alphas": [0.01, 0.1], "selection": "cv3", "random_state": 0}
     whole = solvers.make(name, **words).fit(Z, y)
@@ -74,7 +74,7 @@ def test_a_fit_and_a_fold_that_stopped_are_told(name):
     assert any("of the fits that chose" in note for note in short.notes_)
 
 
-def test_every_decision_column_has_to_converge():
+def test_each_decision_column_must_converge():
     def path(*converged):
         a = len(converged)
         zeros = np.zeros((a, 1, 1))
@@ -87,5 +87,5 @@ def test_every_decision_column_has_to_converge():
 
 
 @pytest.mark.parametrize("name", ["ridge", "kernel-ridge"])
-def test_a_closed_form_has_no_tolerance_to_reach(name):
+def test_closed_form_needs_no_tolerance(name):
     assert solvers.make(name).fit(*problem(3)[::2]).converged_ is None

@@ -11,7 +11,7 @@ NEW = RNG.standard_normal((20, 3))
 
 
 @pytest.mark.parametrize("bandwidth", [None, 0.7])
-def test_the_class_has_the_largest_sum_of_kernel_values(bandwidth, monkeypatch):
+def test_predicted_class_has_the_largest_sum_of_kernel_values(bandwidth, monkeypatch):
     monkeypatch.setattr("rfbench.solvers.class_sums.BATCH_ROWS", 7)
     model = ClassSums(bandwidth).fit(X, Y)
     expected = np.zeros((20, 3))

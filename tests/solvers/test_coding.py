@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rfbench.solvers.coding import Coding
 
 
-def test_columns():
+def test_coding_columns_equal_the_expected_codes():
     codes = np.array([0, 1, 2])
     assert Coding(2).columns(codes[:2]).tolist() == [[-1], [1]]
     assert Coding(3).columns(codes).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]

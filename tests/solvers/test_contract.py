@@ -32,10 +32,10 @@ SUBJECTS = {
 
 
 @contracts.every_check(SUBJECTS, CONTRACT.checks)
-def test_a_solver_keeps_its_promise(subject, check):
+def test_solver_passes_the_contract_checks(subject, check):
     contracts.run_cases(check, CONTRACT.cases(check), subject)
 
 
-def test_every_solver_has_its_line():
+def test_each_solver_is_listed_in_the_contract():
     every = {cls for tasks in SOLVERS.values() for cls in tasks.values()}
     assert {getattr(solvers, name) for name, *_ in FORMS} == every

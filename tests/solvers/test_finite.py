@@ -10,13 +10,13 @@ from rfbench.solvers.design import Design
 from tests.solvers.contract import Spoilt
 
 
-def test_an_estimator_from_elsewhere_is_given_finite_features(regression):
+def test_external_estimator_gets_finite_features(regression):
     X, y = regression
     X[57, 0] = 101.0
     with pytest.raises(MethodError, match="not finite"):
         ExternalSolver(LinearRegression(), classification=False).fit(X, y, features=Spoilt(np.nan))
 
 
-def test_large_features_whose_sum_overflows_are_finite():
+def test_large_features_with_overflowing_sum_are_finite():
     X = np.full((70, 3), 1.5e308)
     assert np.isfinite(Design(X).matrix()).all()

@@ -35,7 +35,7 @@ def eerf(X, y):
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
-def test_a_sampler_says_whether_it_looks_at_the_target(name):
+def test_sampler_declares_whether_it_uses_the_target(name):
     """Its features change with shuffled labels exactly if it says so."""
     X, y = noise(40)
     labels = (y > 0).astype(int)
@@ -62,7 +62,7 @@ def test_a_sampler_says_whether_it_looks_at_the_target(name):
         (object(), False),
     ],
 )
-def test_a_transformer_from_elsewhere_says_it_by_its_tag(transformer, looks):
+def test_external_transformer_declares_target_use_by_its_tag(transformer, looks):
     assert uses_target(transformer) is looks
 
 
@@ -94,7 +94,7 @@ class Errors:
 
 @pytest.mark.parametrize("selection", ["cv4", "validation"])
 @pytest.mark.parametrize("loss", [Squares(), Errors()])
-def test_the_loss_is_that_of_features_fitted_without_the_fold(selection, loss):
+def test_loss_equals_that_of_features_fitted_without_the_fold(selection, loss):
     X, y = noise()
     y = loss.labels(0.2 * y + 2 * np.sin(X[:, 0]))
     clock = Clock()
@@ -113,7 +113,7 @@ def test_the_loss_is_that_of_features_fitted_without_the_fold(selection, loss):
     np.testing.assert_allclose(solver.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
 
 
-def test_fitted_once_the_loss_is_smaller_than_on_noise_it_can_be():
+def test_features_fitted_once_give_a_too_small_loss_on_noise():
     X, y = noise()
     fits = {
         how: RidgeRegressor(ALPHAS, selection="cv5", random_state=0).fit(
@@ -128,7 +128,7 @@ def test_fitted_once_the_loss_is_smaller_than_on_noise_it_can_be():
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm"])
-def test_every_solver_nests(name):
+def test_each_solver_supports_nested_features(name):
     X, y = noise(120)
     y = (y > 0).astype(int)
     solver = make(name, alphas=ALPHAS, selection="cv3", random_state=0).fit(
@@ -155,7 +155,7 @@ def grouped(n=120, k=12, seed=0):
 
 @pytest.mark.parametrize("codes", [True, False])
 @pytest.mark.parametrize("count", [2, 5])
-def test_folds_are_whole_groups(codes, count):
+def test_folds_do_not_split_groups(codes, count):
     _, groups, y = grouped()
     folds = assign_group_folds(groups * 7 - 3, y if codes else None, count, seed=0)
     assert set(folds) == set(range(count))
@@ -167,7 +167,7 @@ def test_folds_are_whole_groups(codes, count):
     )
 
 
-def test_folds_have_the_classes_where_that_can_be():
+def test_folds_contain_all_classes_if_possible():
     y = np.repeat([0, 1], [90, 30])
     groups = np.arange(120) // 5  # each of one class
     for seed in range(5):
@@ -175,7 +175,7 @@ def test_folds_have_the_classes_where_that_can_be():
         assert [np.bincount(y[folds == g]).tolist() for g in range(3)] == 3 * [[30, 10]]
 
 
-def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
+def test_fewer_groups_than_folds_reduce_the_folds_and_one_group_is_rejected():
     X, groups, y = grouped(k=3, seed=3)
     solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
     assert len(solver.fold_losses_) == 3
@@ -189,7 +189,7 @@ def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_refused():
     "estimator",
     [RidgeCV(ALPHAS), LassoCV(alphas=ALPHAS, cv=3), SearchedBoostingRegressor(n_iter=1, trees=5)],
 )
-def test_folds_of_an_estimator_from_elsewhere_are_whole_groups(estimator):
+def test_folds_of_an_external_estimator_do_not_split_groups(estimator):
     X, groups, y = grouped()
     ExternalSolver(estimator, classification=True).fit(X, y, groups=groups)
     assert len(estimator.cv) in (3, 5)
@@ -198,7 +198,7 @@ def test_folds_of_an_estimator_from_elsewhere_are_whole_groups(estimator):
         assert len(rest) + len(held) == len(y)
 
 
-def test_boosting_that_stops_early_is_told_by_whole_groups(monkeypatch):
+def test_early_stopping_of_boosting_uses_whole_groups(monkeypatch):
     X, groups, y = grouped()
     seen = {}
     fit = HistGradientBoostingClassifier.fit
@@ -223,7 +223,7 @@ def test_boosting_that_stops_early_is_told_by_whole_groups(monkeypatch):
             assert not set(groups[list(own)]) & set(groups[list(other)])
 
 
-def test_an_estimator_that_chooses_by_rows_that_features_have_seen_says_so():
+def test_estimator_that_selects_on_rows_seen_by_the_features_is_noted():
     X, y = noise()
     for estimator, says in ((RidgeCV(ALPHAS), True), (Lasso(), False)):
         solver = ExternalSolver(estimator, classification=False).fit(X, y, features=eerf(X, y))
@@ -234,7 +234,7 @@ def test_an_estimator_that_chooses_by_rows_that_features_have_seen_says_so():
     assert not external.fit(X, labels, features=eerf(X, labels)).notes_
 
 
-def test_one_large_row_of_a_fold_does_not_hide_the_others():
+def test_large_row_of_one_fold_does_not_hide_the_others():
     """The equations of the other folds are sums: a difference would lose them to rounding."""
     random = np.random.default_rng(0)
     X = random.standard_normal((300, 20))

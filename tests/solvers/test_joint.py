@@ -25,7 +25,7 @@ def solve(phi, y, C, rho, tol=1e-6, intercept=True):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize(("n", "N"), [(60, 90), (90, 30)])
-def test_both_sides_are_feasible_and_bound_the_value(n, N, intercept):
+def test_primal_and_dual_are_feasible_and_bound_the_value(n, N, intercept):
     phi, y = sphere(n, N)
     C, rho = 2.0, 8.0
     found = solve(phi, y, C, rho, intercept=intercept)
@@ -50,7 +50,7 @@ def test_both_sides_are_feasible_and_bound_the_value(n, N, intercept):
 
 
 @pytest.mark.parametrize("rho", [1.0, 20.0])
-def test_the_value_equals_a_general_convex_solver(rho):
+def test_value_equals_that_of_a_general_convex_solver(rho):
     phi, y = sphere(14, 6, d=2, seed=3)
     A, C = y[:, None] * phi, 1.5
     constraint = {"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}
@@ -74,7 +74,7 @@ def test_the_value_equals_a_general_convex_solver(rho):
     assert solve(phi, y, C, rho, tol=1e-8).lower == pytest.approx(-general.fun, rel=1e-5)
 
 
-def test_the_best_constant_minimises_the_hinge(rng):
+def test_best_constant_minimises_the_hinge_loss(rng):
     values, y = rng.standard_normal(31), np.where(rng.random(31) < 0.3, 1.0, -1.0)
     b = best_constant(values, y, 0.0)
 
@@ -84,7 +84,7 @@ def test_the_best_constant_minimises_the_hinge(rng):
     assert hinge(b) <= min(hinge(t) for t in np.linspace(-5, 5, 2001)) + 1e-12
 
 
-def test_a_tiny_ball_is_the_machine_of_the_uniform_kernel():
+def test_tiny_ball_gives_the_svm_of_the_uniform_kernel():
     phi, y = sphere(80, 40)
     found = solve(phi, y, 1.0, 1e-9, tol=1e-7)
     machine = SVC(C=1.0, kernel="precomputed", tol=1e-10).fit(phi @ phi.T / 40, y)
@@ -92,7 +92,7 @@ def test_a_tiny_ball_is_the_machine_of_the_uniform_kernel():
     np.testing.assert_allclose(decisions, machine.decision_function(phi @ phi.T / 40), atol=1e-3)
 
 
-def test_the_classifier_learns_the_kernel_of_the_labels():
+def test_classifier_learns_the_kernel_of_the_labels():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1100, 7))
     y = np.linalg.norm(X, axis=1) > np.sqrt(7)
@@ -109,7 +109,7 @@ def test_the_classifier_learns_the_kernel_of_the_labels():
     )
 
 
-def test_what_it_cannot_do_is_a_sentence(several, binary, monkeypatch):
+def test_unsupported_problem_raises_error_with_one_sentence(several, binary, monkeypatch):
     with pytest.raises(MethodError, match="two classes, but there are 4"):
         JointClassifier().fit(*several)
     monkeypatch.setattr(memory, "count_free_bytes", lambda: 1e4)

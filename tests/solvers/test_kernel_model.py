@@ -24,7 +24,7 @@ Y_NEW = np.sin(2 * NEW[:, 0])
 GAUSSIAN = {"kernel": "gaussian"}
 
 
-def test_with_all_rows_as_landmarks_it_is_kernel_ridge():
+def test_all_rows_as_landmarks_give_kernel_ridge():
     model = KernelRegressor(150, **GAUSSIAN).fit(X, Y)
     bandwidth = model.map_.kernel.bandwidth
     exact = KernelRidge(kernel="rbf", gamma=0.5 / bandwidth**2, alpha=150e-3).fit(X, Y - Y.mean())
@@ -33,7 +33,7 @@ def test_with_all_rows_as_landmarks_it_is_kernel_ridge():
 
 
 @pytest.mark.parametrize(("kind", "features"), [("frequencies", RKS), ("uniform", Nystroem)])
-def test_on_features_it_is_ridge_of_scikit_learn(kind, features):
+def test_on_features_it_equals_scikit_learn_ridge(kind, features):
     model = KernelRegressor(20, features=kind, alphas=[1e-2], **GAUSSIAN).fit(X, Y)
     fitted = features(20, bandwidth="1*median", random_state=0).fit(X)
     ridge = Ridge(alpha=150e-2, fit_intercept=False).fit(fitted.transform(X), Y - Y.mean())
@@ -41,7 +41,7 @@ def test_on_features_it_is_ridge_of_scikit_learn(kind, features):
     np.testing.assert_allclose(model.predict(NEW), expected, atol=1e-5)
 
 
-def test_the_choice_is_that_of_fits_one_by_one():
+def test_selection_equals_separate_fits():
     keys = {"factors": [0.5, 1.0, 2.0], "alphas": [1e-5, 1e-3, 1e-1]}
     chosen = KernelRegressor(30, **keys, **GAUSSIAN).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     losses = {}
@@ -70,7 +70,7 @@ def test_bandwidths_are_tried_until_one_is_worse(monkeypatch):
     assert model.factor_ == 1.0
 
 
-def test_the_metric_is_stored_and_gives_the_same_model_again():
+def test_stored_metric_reproduces_the_model():
     keys = {"kernel": "gaussian", "factors": [1.0], "alphas": [1e-4, 1e-2]}
     model = KernelRegressor(60, metric="diagonal", **keys).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     root = model.arrays_["root"]
@@ -81,7 +81,7 @@ def test_the_metric_is_stored_and_gives_the_same_model_again():
     np.testing.assert_allclose(again.evaluation_, model.evaluation_)
 
 
-def test_a_run_gives_it_the_rows_to_choose_by_if_there_is_a_choice():
+def test_run_provides_selection_rows_only_if_there_is_a_choice():
     for factors, selection in (([0.5, 1.0], "test"), ([1.0], "fixed")):
         model = KernelRegressor(30, factors=factors, **GAUSSIAN)
         solver = ExternalSolver(model, classification=False)
@@ -93,7 +93,7 @@ def test_a_run_gives_it_the_rows_to_choose_by_if_there_is_a_choice():
             np.testing.assert_array_equal(said, solver.decisions(NEW))
 
 
-def test_rows_that_coincide_are_no_fault():
+def test_duplicate_rows_are_accepted():
     same = np.repeat(X[:5], 30, axis=0)
     assert np.isfinite(KernelRegressor(50, alphas=[1e-9]).fit(same, Y).predict(NEW)).all()
 
@@ -105,7 +105,7 @@ def test_predictions_stay_within_the_training_target(features):
     assert Y.min() <= said.min() <= said.max() <= Y.max()
 
 
-def test_classes_are_told_and_their_probabilities_add_up():
+def test_classes_are_predicted_and_probabilities_sum_to_one():
     rows, labels = load_wine(return_X_y=True)
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     names = np.array(["b", "a", "c"])[labels]
@@ -118,7 +118,7 @@ def test_classes_are_told_and_their_probabilities_add_up():
     assert (model.predict(rows[1::2]) == names[1::2]).mean() > 0.9
 
 
-def test_the_fitted_link_is_calibrated():
+def test_fitted_link_is_calibrated():
     """Scores of labels drawn from the link itself: its log-loss is nearly that of the truth."""
     random = np.random.default_rng(1)
     scores = random.standard_normal((4000, 3))

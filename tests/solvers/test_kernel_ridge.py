@@ -12,7 +12,7 @@ from rfbench.solvers import (
 )
 
 
-def test_equals_scikit_learn_without_intercept(regression):
+def test_model_equals_scikit_learn_without_intercept(regression):
     X, y = regression
     ours = KernelRidgeRegressor(0.3, bandwidth=1.5, intercept=False).fit(X, y)
     theirs = kernel_ridge.KernelRidge(alpha=0.3, kernel="rbf", gamma=1 / 4.5).fit(X, y)
@@ -22,7 +22,7 @@ def test_equals_scikit_learn_without_intercept(regression):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("alphas", [0.3, 0.0, [1e-3, 0.1, 1.0, 100.0]])
-def test_equals_ridge_on_the_features_of_the_linear_kernel(regression, intercept, alphas):
+def test_model_equals_ridge_on_features_of_the_linear_kernel(regression, intercept, alphas):
     X, y = regression
     shared = {"intercept": intercept, "random_state": 0}
     exact = KernelRidgeRegressor(alphas, kernel="linear", **shared).fit(X, y)
@@ -37,7 +37,7 @@ def test_equals_ridge_on_the_features_of_the_linear_kernel(regression, intercept
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
-def test_every_kernel_is_served(binary, kernel):
+def test_each_kernel_is_supported(binary, kernel):
     X, y = binary
     solver = KernelRidgeClassifier([0.1, 10.0], kernel=kernel, random_state=0).fit(X, y)
     assert solver.score(X, y) > 0.6
@@ -45,7 +45,7 @@ def test_every_kernel_is_served(binary, kernel):
 
 
 @pytest.mark.parametrize("cls", [KernelRidgeClassifier, KernelSVMClassifier])
-def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
+def test_too_many_rows_are_rejected_with_their_number(binary, cls, monkeypatch):
     X, y = binary
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 8 * cls.matrices * 40**2)
     with pytest.raises(MethodError, match=r"80 rows .* GiB are free"):
@@ -53,7 +53,7 @@ def test_too_many_rows_are_refused_with_the_numbers(binary, cls, monkeypatch):
 
 
 @pytest.mark.parametrize("alpha", [1e-10, 1e-4])
-def test_rows_in_float32_serve_small_penalties_too(regression, alpha):
+def test_float32_rows_work_with_small_penalties(regression, alpha):
     X, y = regression
     X = X.astype(np.float32)
     single = KernelRidgeRegressor(alpha, bandwidth=3.0).fit(X, y)

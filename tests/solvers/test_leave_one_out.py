@@ -35,7 +35,7 @@ def refits(make, X, y, numeric):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["real", "several", "four"])
 @pytest.mark.parametrize("convention", ["absolute", "per-sample"])
-def test_leave_one_out_error_of_a_kernel_is_that_of_n_refits(kind, intercept, convention):
+def test_kernel_leave_one_out_error_equals_that_of_n_refits(kind, intercept, convention):
     X, y = problem(14, 3, kind)
     numeric = kind in ("real", "several")
     cls = KernelRidgeRegressor if numeric else KernelRidgeClassifier
@@ -48,7 +48,7 @@ def test_leave_one_out_error_of_a_kernel_is_that_of_n_refits(kind, intercept, co
     np.testing.assert_allclose(solver.decisions(X), alone.decisions(X), rtol=1e-8, atol=1e-10)
 
 
-def test_no_penalty_has_a_limit():
+def test_zero_penalty_equals_the_limit_of_small_penalties():
     X, y = problem(12, 4, "real")
     solver = KernelRidgeRegressor(0.0, selection="loo", bandwidth=1.0).fit(X, y)
     tiny = KernelRidgeRegressor(1e-9, selection="loo", bandwidth=1.0).fit(X, y)
@@ -58,7 +58,7 @@ def test_no_penalty_has_a_limit():
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["real", "several", "two", "four"])
 @pytest.mark.parametrize("shape", [(14, 30), (14, 14), (15, 14), (40, 5)])
-def test_leave_one_out_error_of_ridge_is_that_of_n_refits(shape, kind, intercept):
+def test_ridge_leave_one_out_error_equals_that_of_n_refits(shape, kind, intercept):
     X, y = problem(*shape, kind)
     X, numeric = X + 3.0, kind in ("real", "several")
     cls = RidgeRegressor if numeric else RidgeClassifier
@@ -73,7 +73,7 @@ def test_leave_one_out_error_of_ridge_is_that_of_n_refits(shape, kind, intercept
 
 
 @pytest.mark.parametrize("M", [30, 200])
-def test_leave_one_out_in_blocks_agrees_with_scikit_learn(M, monkeypatch):
+def test_leave_one_out_in_blocks_equals_scikit_learn(M, monkeypatch):
     # Few rows per block, so that the second pass has several.
     monkeypatch.setattr(design, "choose_block_rows", lambda *of: 16)
     X, y = problem(100, 4, "real")
@@ -86,7 +86,7 @@ def test_leave_one_out_in_blocks_agrees_with_scikit_learn(M, monkeypatch):
 
 
 @pytest.mark.parametrize("M", [30, 200])
-def test_leave_one_out_in_float32_is_that_in_float64(M):
+def test_leave_one_out_in_float32_equals_float64(M):
     X, y = problem(100, 4, "real")
     both = []
     for dtype in (np.float64, np.float32):
@@ -100,7 +100,7 @@ def test_leave_one_out_in_float32_is_that_in_float64(M):
 
 
 @pytest.mark.parametrize("shape", [(20, 6), (6, 20)])
-def test_a_row_that_alone_decides_its_fit_is_no_hold(shape):
+def test_zero_penalty_is_not_chosen_if_a_row_determines_its_own_fit(shape):
     X, y = problem(*shape, "real")
     X[:, -1] = 0.0
     X[0] = 0.0
@@ -110,13 +110,13 @@ def test_a_row_that_alone_decides_its_fit_is_no_hold(shape):
     assert np.isfinite(solver.selection_loss_)
 
 
-def test_pairs_of_classes_have_no_closed_form():
+def test_one_vs_one_rejects_leave_one_out():
     solver = RidgeClassifier(ALPHAS, selection="loo", multiclass="one-vs-one")
     with pytest.raises(MethodError, match="a column is fitted per pair of classes"):
         solver.check_parameters()
 
 
-def test_features_that_have_seen_the_target_are_not_left_out_of():
+def test_features_fitted_on_the_target_reject_leave_one_out():
     X, y = problem(30, 3, "real")
     features = EERF(5, pool_size=20, bandwidth=2.0, random_state=0).fit(X, y)
     with pytest.raises(MethodError, match="the features look at the target"):
@@ -124,6 +124,6 @@ def test_features_that_have_seen_the_target_are_not_left_out_of():
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm", "joint"])
-def test_others_have_no_closed_form(name):
+def test_other_solvers_reject_leave_one_out(name):
     with pytest.raises(MethodError, match="no leave-one-out error in closed form"):
         solvers.make(name, selection="loo").check_parameters()

@@ -47,7 +47,7 @@ def gap_bound(Z, y, alpha, solver):
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("M", [40, 299, 300, 301, 400])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_objective_is_that_of_the_optimum_at_every_size(classes, M, intercept):
+def test_objective_equals_the_optimum_at_each_size(classes, M, intercept):
     X, y = on_a_sphere(classes=classes)
     Z, alpha = features_of(X, M), 1e-4
     solver = LogisticClassifier(alpha, intercept=intercept).fit(Z, y)
@@ -57,7 +57,7 @@ def test_the_objective_is_that_of_the_optimum_at_every_size(classes, M, intercep
 
 
 @pytest.mark.parametrize("loss", [TwoClasses, Multinomial])
-def test_the_derivatives_of_a_loss_are_differences(loss, rng):
+def test_loss_derivatives_equal_finite_differences(loss, rng):
     codes = np.array([0, 2, 1, 1, 0, 2])
     made = loss(2.0 * (codes[:, None] > 0) - 1) if loss is TwoClasses else loss(codes)
     t = 1 if loss is TwoClasses else 3
@@ -78,7 +78,7 @@ def test_the_derivatives_of_a_loss_are_differences(loss, rng):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_tolerance_says_when_the_steps_stop(classes):
+def test_tolerance_determines_when_the_steps_stop(classes):
     X, y = on_a_sphere(classes=classes)
     loose, tight = (LogisticClassifier(0.1, tol=tol).fit(X, y) for tol in (1e-3, 1e-8))
     assert loose.converged_
@@ -87,7 +87,7 @@ def test_the_tolerance_says_when_the_steps_stop(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_loose_tolerance_ends_at_the_gradient_and_reports_the_gap(classes):
+def test_loose_tolerance_stops_at_the_gradient_and_reports_the_gap(classes):
     X, y = on_a_sphere(n=600, classes=classes)
     Z, alpha = features_of(X, 60), 0.1
     best = objective(Z, y, alpha, *fitted(Z, y, alpha, 1e-10))[0]
@@ -109,7 +109,7 @@ def fitted(Z, y, alpha, tol):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_part_of_the_rows_begins_a_loose_fit(classes, monkeypatch):
+def test_loose_fit_starts_on_a_subset_of_rows(classes, monkeypatch):
     X, y = on_a_sphere(n=600, classes=classes)
     Z = features_of(X, 40)
     made = []
@@ -137,7 +137,7 @@ def test_a_part_of_the_rows_begins_a_loose_fit(classes, monkeypatch):
     assert [every for every, *_ in made][:2] == [600 // (newton.SAMPLED * 40), 1]
 
 
-def test_hessian_that_is_not_finite_ends_in_a_message():
+def test_nonfinite_hessian_stops_with_a_message():
     """Lifting its diagonal would never make it positive definite."""
     problem = newton.Newton(np.eye(3), newton.TwoClasses(np.ones(3)), intercept=False)
     problem.hessian = np.eye(3) + np.where(np.eye(3, k=1) + np.eye(3, k=-1) > 0, np.inf, 0.0)

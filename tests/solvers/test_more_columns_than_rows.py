@@ -58,7 +58,7 @@ EVERY = itertools.product(SHAPES, ["absolute", "per-sample"], [True, False])
     ],
     ids=str,
 )
-def test_rows_give_what_columns_give(kind, options, shape, selection, convention, intercept):
+def test_row_form_equals_column_form(kind, options, shape, selection, convention, intercept):
     X, y = problem(*shape, kind)
     cls = RidgeRegressor if kind in ("real", "several") else RidgeClassifier
     words = {"intercept": intercept, "alpha_convention": convention, "random_state": 0, **options}
@@ -76,7 +76,7 @@ def test_rows_give_what_columns_give(kind, options, shape, selection, convention
 
 
 @pytest.mark.parametrize("n_components", [100, 300])
-def test_float32_and_sparse_rows_see_the_same_features(n_components):
+def test_float32_and_sparse_rows_give_the_same_features(n_components):
     from scipy import sparse
 
     X, y = problem(60, 5, "real")
@@ -91,7 +91,7 @@ def test_float32_and_sparse_rows_see_the_same_features(n_components):
 
 
 @pytest.mark.parametrize("least", [0.0, 1e-12])
-def test_penalties_like_rounding_are_solved_fold_by_fold(least, monkeypatch):
+def test_penalties_near_rounding_are_solved_fold_by_fold(least, monkeypatch):
     X, y = problem(30, 90, "real")
     X[1] = X[0]  # a direction of no length
     fitted = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
@@ -101,7 +101,7 @@ def test_penalties_like_rounding_are_solved_fold_by_fold(least, monkeypatch):
     np.testing.assert_array_equal(fitted.coef_, alone.coef_)
 
 
-def test_no_gram_matrix_of_the_columns_is_made(monkeypatch):
+def test_gram_matrix_of_the_columns_is_not_computed(monkeypatch):
     def refuse(*_):
         raise AssertionError("a p x p matrix")
 

@@ -51,7 +51,7 @@ def test_no_scaling_of_the_fit_has_a_smaller_documented_objective(
         assert min(objective(scale, wrong) for scale in scales) < objective(1.0, wrong) * (1 - 1e-7)
 
 
-def test_the_scale_free_penalty_is_the_same_in_both_conventions():
+def test_scale_free_penalty_is_equal_in_both_conventions():
     """It is the absolute penalty over the mean squared norm of a row, not the value per sample."""
     X, y = np.random.default_rng(0).standard_normal((40, 3)) + 1.0, np.arange(40) % 2
     norm = (X**2).sum(axis=1).mean()

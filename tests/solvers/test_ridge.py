@@ -17,7 +17,7 @@ def held_out_groups(solver, n):
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_equals_scikit_learn(regression, several, intercept):
+def test_model_equals_scikit_learn(regression, several, intercept):
     X, y = regression
     theirs = linear_model.Ridge(2.0, fit_intercept=intercept).fit(X, y)
     ours = RidgeRegressor(2.0, intercept=intercept).fit(X, y)
@@ -32,7 +32,7 @@ def test_equals_scikit_learn(regression, several, intercept):
 @pytest.mark.parametrize("convention", ["absolute", "per-sample"])
 @pytest.mark.parametrize("selection", ["cv4", "validation"])
 @pytest.mark.parametrize("case", ["regression", "binary", "one-vs-rest", "one-vs-one"])
-def test_selection_equals_refitting_every_fold(request, case, selection, convention):
+def test_selection_equals_refitting_each_fold(request, case, selection, convention):
     X, y = request.getfixturevalue("several" if case.startswith("one") else case)
     shared = {"alpha_convention": convention}
     if case.startswith("one"):
@@ -75,7 +75,7 @@ def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
     np.testing.assert_allclose(solver.coef_[0], pair.coef_[0], rtol=1e-9)
 
 
-def test_in_float32_the_loss_of_a_fold_is_that_of_its_rows_at_every_penalty():
+def test_float32_fold_loss_equals_that_of_its_rows_at_each_penalty():
     grid = [10.0**e for e in range(-8, 5)]
     for seed in range(5):
         generator = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_in_float32_the_loss_of_a_fold_is_that_of_its_rows_at_every_penalty():
 
 
 @pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one"])
-def test_decisions_in_blocks_make_no_difference(several, multiclass, monkeypatch):
+def test_decisions_in_blocks_are_unchanged(several, multiclass, monkeypatch):
     X, y = several
     solver = RidgeClassifier([0.1, 10.0], multiclass=multiclass, selection="cv5", random_state=0)
     whole = clone(solver).fit(X, y)

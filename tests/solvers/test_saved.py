@@ -25,7 +25,7 @@ def predictions(model, own):
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_a_saved_model_predicts_the_same(name):
+def test_saved_model_gives_the_same_predictions(name):
     facts, model = dict(FACTS[name]), saved()[name]
     expected = np.array(facts.pop("predictions"))
     for fitted in (model, pickle.loads(pickle.dumps(model))):
@@ -44,7 +44,7 @@ def test_a_saved_model_predicts_the_same(name):
                 np.testing.assert_allclose(said, value, err_msg=attribute)
 
 
-def test_a_saved_model_that_is_fitted_again_says_what_the_new_fit_is():
+def test_refitted_saved_model_describes_the_new_fit():
     model = saved()["ridge"]
     X = np.random.default_rng(2).standard_normal((20, 2))
     fresh = clone(model).fit(X, 5 * X[:, 0])
@@ -54,7 +54,7 @@ def test_a_saved_model_that_is_fitted_again_says_what_the_new_fit_is():
     assert not [name for name in vars(model) if name in FACTS["ridge"]]
 
 
-def test_an_attribute_of_a_fit_is_missing_before_it():
+def test_fitted_attribute_is_missing_before_the_fit():
     model = clone(saved()["ridge"])
     assert not hasattr(model, "alpha_")
     assert not hasattr(model, "notes_")

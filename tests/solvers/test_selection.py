@@ -27,7 +27,7 @@ def test_absolute_penalty_is_recorded_for_both_conventions(binary):
     np.testing.assert_allclose(solver.coef_, RidgeClassifier(40.0).fit(X, y).coef_)
 
 
-def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
+def test_unseen_evaluation_label_counts_as_an_error(rng):
     X, y = rng.standard_normal((20, 2)), np.repeat([0, 4], 10)
     solver = RidgeClassifier(1.0).fit(X, y)
     assert solver._truth([0, 4, 2, 9]).tolist() == [0, 1, -1, -1]
@@ -41,20 +41,20 @@ def test_an_evaluation_label_that_was_not_seen_counts_as_an_error(rng):
     ],
 )
 @pytest.mark.parametrize("selection", ["cv5", "cv13", "validation"])
-def test_classes_that_are_missing_from_folds(rng, name, scheme, selection):
+def test_classes_missing_from_folds_are_handled(rng, name, scheme, selection):
     X, y = rng.standard_normal((13, 2)), np.array([0] * 6 + [1] * 5 + [2, 3])
     words = {"selection": selection, "random_state": 0}
     words |= {} if scheme is None else {"multiclass": scheme}
     assert set(make(name, alphas=[0.1, 1.0], **words).fit(X, y).predict(X)) <= {0, 1, 2, 3}
 
 
-def test_folds_that_need_more_rows(rng):
+def test_more_folds_than_rows_are_rejected(rng):
     with pytest.raises(MethodError, match="needs at least 9 rows"):
         RidgeRegressor([1.0, 2.0], selection="cv9").fit(rng.standard_normal((5, 2)), np.arange(5.0))
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_configuration_that_names_no_penalty_takes_the_constructor_defaults(name):
+def test_configuration_without_penalty_uses_constructor_defaults(name):
     assert SolverSpec.model_validate(name).keywords() == {}
     parameters = make(name).get_params()
     for word in ("alphas", "alpha_convention", "selection", "intercept"):
@@ -63,7 +63,7 @@ def test_a_configuration_that_names_no_penalty_takes_the_constructor_defaults(na
         assert value == (default[0] if word == "alphas" and value != default else default)
 
 
-def test_a_logistic_fold_without_a_class_is_a_sentence(rng):
+def test_logistic_fold_without_a_class_raises_error_with_one_sentence(rng):
     X, y = rng.standard_normal((20, 2)), np.array([0] * 19 + [1])
     with pytest.raises(MethodError, match="no rows of 1 of the classes"):
         make("logistic", alphas=[1.0, 2.0], random_state=0).fit(X, y)
