@@ -67,7 +67,7 @@ QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
 BAND = "band: counts as close"
 ARROW = "arrow: beyond the axis, with its value"
-HOLLOW = "hollow: at chance, or not decidable by the paper's own spread; counted all the same"
+HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted all the same)"
 
 
 def render_png(own: Verification) -> bytes | None:

@@ -281,5 +281,5 @@ class RidgeClassifier(Classifier, _Ridge):
             raise MethodError(
                 "selection is 'loo', and a column is fitted per pair of classes.",
                 "The closed form is of columns that all rows are fitted in.",
-                "Take selection: cv5, or multiclass: one-vs-rest.",
+                "Use selection: cv5, or multiclass: one-vs-rest.",
             )
