@@ -37,14 +37,16 @@ ALLOWED = (
 )
 # Grid of `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the limits for widening a grid, in multiples of the rule's value: once below the grid,
-# and three times above it, because a large bandwidth makes features nearly linear. Chosen without a
-# measurement. Each doubling is one more search if the best value is at that edge. ROUNDING is the
-# tolerance for products of powers of two with a rule; any value from 1e-15 to 1 would do.
+# WIDEST has the limits for widening a grid, in multiples of the rule's value: one step below the
+# grid and three steps above it, because a large bandwidth makes features nearly linear. Chosen
+# without a measurement. Each time a limit is doubled, a search has one more step if the best value
+# is at that edge. ROUNDING is the tolerance for products of powers of two with a rule; any value
+# from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The sample
-# is ours: for 1,000 rows the median distance has a relative standard error of about 1 %. Doubled,
-# the rule needs four times as long, and every published bandwidth by a rule changes.
+# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). We chose
+# the sample: for 1,000 rows the median distance has a relative standard error of about 1 %. With
+# twice the sample, the rule needs four times the time, and every published bandwidth from a rule
+# changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 

@@ -10,9 +10,9 @@ from rfbench.errors import MemoryLimit
 
 GIB = 2**30  # bytes, by definition
 # Features larger than this, or than MATRIX_SHARE of the free memory, are not stored: they are
-# computed again in blocks. Chosen without a measurement: with a quarter, the other arrays of a
-# solver still fit. Doubled, four workers at once may use all memory; halved, more fits compute
-# their features in every pass.
+# computed again in blocks. Chosen without a measurement: at a quarter of the free memory, the other
+# arrays of a solver still fit. With twice the values, four workers at once may use all memory. With
+# half the values, more fits compute their features in every pass.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Printed names by name or label; other methods have none.
+# Printed names by name or label. Methods that are not listed have no printed name.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",

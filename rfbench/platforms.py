@@ -22,11 +22,11 @@ from pathlib import Path, PurePosixPath
 DARWIN = platform.system() == "Darwin"
 OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 """Flag to open a folder in order to return to it. Without O_PATH the folder has to be readable."""
-# Polling interval if a system has no descriptors of processes. Chosen without a measurement;
-# doubled, the end of a child is noticed 20 ms later.
+# Polling interval for systems without file descriptors of processes. Chosen without a measurement.
+# With twice the value, the end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# More than other threads allocate in the microseconds of a probe. Nothing is written to it, so
-# doubled it needs no more memory.
+# More bytes than other threads allocate in the microseconds of a probe. Nothing is written to this
+# memory, so a probe of twice the size needs no more of it.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"

@@ -16,7 +16,7 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Variables in which the user or the batch system sets the number of cores.
+# Variables that the user or the batch system sets to the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 

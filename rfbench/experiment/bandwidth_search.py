@@ -12,11 +12,11 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
 from rfbench.samplers.base import Shared
 
-# End of a row's note, after their number, if a grid was widened.
+# End of a row's note if a grid was widened; the number of bandwidths precedes it.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses with a smaller difference are equal: sums of the folds have a rounding error of about
-# 1e-15, by definition of float64. Doubled or halved, a selection changes only if two losses differ
-# by that little.
+# Losses with a smaller difference count as equal: sums over the folds have a rounding error of
+# about 1e-15, by definition of float64. With twice or half the value, a selection changes only if
+# two losses differ by about that much.
 EQUAL_LOSSES = 1e-12
 
 

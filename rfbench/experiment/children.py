@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# Time that a trial may exceed its limit, in which its child writes a traceback. Chosen without a
-# measurement. Halved, a busy machine may kill the child before the traceback is written; doubled, a
-# budget is exceeded by half a second.
+# Extra seconds after the time limit of a trial, in which its child process writes a traceback.
+# Chosen without a measurement. With half the value, a busy machine may kill the child before the
+# traceback is written. With twice the value, a budget may be exceeded by half a second.
 GRACE_SECONDS = 0.25
 
-# Maximum bytes of a trial's row, 256 MiB. Chosen without a measurement: a row has a few hundred
-# thousand bytes. Doubled, a trial that prints endlessly needs twice the memory before it fails.
+# Maximum size of a trial's row in bytes, 256 MiB. Chosen without a measurement: a row has at most a
+# few hundred thousand bytes. With twice the limit, a trial that prints endlessly needs twice the
+# memory before it fails.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 

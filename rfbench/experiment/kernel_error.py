@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-# Number of rows from which on Lanczos iterations are used. Measured by `python -m
-# scripts.bench.doubled`. Doubled, 600 rows take 8 times as long. Halved, 300 rows take .4 of the
-# time, but values of published rows would change by up to 1e-6, relatively.
+# Lanczos iterations are used from this number of rows. Measured by `python -m
+# scripts.bench.doubled`. With twice the value, 600 rows take 8 times as long. With half the value,
+# 300 rows take 40 % of the time, but values of published rows would change by up to 1e-6,
+# relatively.
 LANCZOS_FROM = 400
 # A restart costs about ten products with the matrix, and 25 restarts cost as much as the dense
 # solver at 700 rows (measured). Without a limit a cluster of eigenvalues needs 10 n restarts, which
 # take minutes.
 RESTARTS = 25
 # Relative tolerance: a thousandth of the differences of kernel errors shown in tables. Chosen
-# without a measurement; doubled, published values change in the sixth digit.
+# without a measurement. With twice the value, published values change in the sixth digit.
 LANCZOS_TOLERANCE = 1e-6
-# Relative to the norm of K: a few thousand times the rounding of its eigenvalues, so that K +
-# lambda I has a Cholesky factor. Chosen without a measurement; doubled, delta1 changes if a penalty
-# is smaller than that.
+# Smallest penalty, relative to the norm of K. It is a few thousand times the rounding error of the
+# eigenvalues, so that K + lambda I has a Cholesky factor. Chosen without a measurement. With twice
+# the value, delta1 changes for penalties below it.
 MIN_RELATIVE_PENALTY = 1e-10
-# A dense solver needs 0.4 s for an eigenvalue of 2,000 rows (measured), and 3 s for twice as many.
+# Number of rows for delta1. The dense solver needs 0.4 s for an eigenvalue of 2,000 rows
+# (measured), and 3 s for twice as many rows.
 DELTA_ROWS = 2000
 
 

@@ -29,20 +29,20 @@ from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
 # Keys with default values are not part of the identity, so that a new key does not invalidate old
-# results. A changed default, or a method that computes something different, needs a new version.
-# For a sampler or a solver that is its `revision`, which changes only the identities of its own
-# trials. The version is 1, by definition, until the first such change.
+# results. A changed default needs a new version, and so does a method that computes something
+# different. The version of a sampler or a solver is its `revision`, which changes only the
+# identities of its own trials. This version is 1, by definition, until the first such change.
 IDENTITY_VERSION = 1
-# Keys that describe an experiment without an effect on the measurement of a trial.
+# Keys that describe an experiment and have no effect on the measurement of a trial.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# A part of the identity only of trials that it affects.
+# Key that is part of the identity only for trials that it affects.
 IN_FOLDS = "features_in_folds"
-# Number of jobs per worker from which on trials that share rows stay together. Chosen without a
-# measurement: with three, the last worker is idle for at most a third of its time. Doubled, more
-# jobs prepare the same rows.
+# Trials that share rows stay together if there are at least this many jobs per worker. Chosen
+# without a measurement: with three jobs, the last worker is idle for at most a third of its time.
+# With twice the value, more jobs prepare the same rows.
 JOBS_A_WORKER = 3
 SPOILED = "spoiled"  # key of a row if the worker must not continue after its trial
 LISTED = ("dataset", "samplers", "M", "trials")
@@ -263,7 +263,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role, by definition; different numbers would change every published number.
+# The number of each role, by definition. Different numbers would change every published number.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,

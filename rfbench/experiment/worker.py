@@ -24,9 +24,11 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
-# Memory for Python and its libraries, which need .3 GB (measured). Halved, no trial can start.
+# Memory for Python and its libraries, which need 0.3 GB (measured). With half of it, no trial can
+# start.
 LEAST_MEMORY = 400 * 2**20
-# Chosen without a measurement: doubled, a child outlives a killed parent by .4 s instead of .2 s.
+# Chosen without a measurement. With twice the value, a child process runs on for up to 0.4 s
+# instead of 0.2 s after its parent was killed.
 PARENT_CHECK_SECONDS = 0.2
 # Functions that a worker can call in addition to trials, by name. They belong to higher layers, so
 # this module imports them on demand.

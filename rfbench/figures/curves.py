@@ -20,12 +20,13 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest number of settings below an axis, and largest number of letters of a setting or of a
-# method in a legend. With more, names leave no space for the panel. Doubled, MAX_LABEL_LENGTH is
-# half of the width of a page.
+# Largest number of settings below an axis, and largest number of characters of a setting or of a
+# method in a legend. Longer names leave no space for the panel: with MAX_LABEL_LENGTH doubled, a
+# name is half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
+# Maximum number of data sets with their own panel: three rows of four. With twice as many, the
+# figure is longer than a page.
 MOST_DATASETS = 12
 # The parts of a trial that each sum of times in `rfbench.analysis.frame.SUMS` contains.
 TIMES = {
@@ -34,8 +35,9 @@ TIMES = {
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# Lines closer than this share of the height of a panel look equal: the width of a line in a panel
-# of 2 inches, 1.1 points of 144. Doubled, lines that look different would not be drawn.
+# Lines that are closer than this share of the height of a panel look equal. It is the width of a
+# line in a panel of 2 inches, 1.1 points of 144. With twice the share, lines that look different
+# would not be drawn.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # With 34 bins from -pi/2 to 3 pi/2, 0 and pi are in the middle of a bin, 8.5 and 25.5 bins from the
-# edge. Doubled, they are between two bins.
+# edge. With twice as many bins, they are on the border of two bins.
 BINS = 34
-# Area in square points. Chosen by eye: doubled, the dots near a corner hide each other.
+# Area of the largest dot in square points. Chosen by eye: with twice the area, dots near a corner
+# hide each other.
 LARGEST_MARKER = 60.0
 
 

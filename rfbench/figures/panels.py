@@ -18,7 +18,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-# largest number of sizes with a tick each; doubled, their numbers overlap in an article
+# Each size has its own tick up to this number of sizes. With twice as many, their numbers overlap
+# in an article.
 MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "{} for drawing and features",
@@ -27,24 +28,26 @@ TIMED_PARTS = {
     "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# Chosen by eye. A reader does not follow more than nine lines in a panel, or more than six with the
-# baseline; doubled, lines are never drawn in separate panels. ROOM is the number of letters below a
-# panel; doubled, horizontal names overlap.
+# Chosen by eye. Readers cannot follow more than nine lines in a panel, or more than six lines and
+# the baseline. With these limits doubled, lines are never drawn in separate panels. ROOM is the
+# number of characters that fit below a panel. With twice as many, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# Inches. No figure is wider than a page of an article, so it is printed at its own size. ACROSS is
-# the number of panels in a row; doubled, the numbers below an axis overlap.
+# Inches. No figure is wider than a page of an article, so it is printed without scaling. ACROSS is
+# the number of panels in a row. With twice as many, the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
-# Inches of a panel in an article: three share a page of 7 inches, and one is a little wider than a
-# column. Twice as wide, each has its own row. ARTICLE_LETTER is the mean width of a letter at 8 pt;
-# doubled, titles break in the middle.
+# Size limits of a panel in an article, in inches: three panels share a page of 7 inches, and one
+# panel is a little wider than a column. If panels were twice as wide, each would have its own row.
+# ARTICLE_LETTER is the mean width of a character at 8 pt. With twice the value, titles break in the
+# middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
-# The same at 10 pt; letters of a caption per inch, at 7.5 pt; and of a name that shares a line of
-# 2.2 inches with another one. Doubled, titles break in the middle, captions and names are cut.
+# The mean width of a character at 10 pt; the number of characters of a caption per inch, at 7.5 pt;
+# and the length of a name that shares a line of 2.2 inches with another name. With twice these
+# values, titles break in the middle, and captions and names are cut.
 TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
-# Ticks of a linear axis, whatever its length: the layout needs one pass only if it does not change
-# them. Doubled, numbers below an axis overlap.
+# Ticks of a linear axis of any length. The layout needs only one pass because it does not change
+# the ticks. With twice as many, the numbers below an axis overlap.
 LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # prefix of the names of its own configurations
-# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. Doubled,
-# no rows exist.
+# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. There are
+# no rows with twice as many features.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
@@ -105,8 +105,8 @@ def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     return [(Side(name), Side(baseline)) for name in methods]
 
 
-# Comparisons per question. The template has the text. LARGEST_M / 2 pairs have as many columns as
-# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with halved features.
+# Comparisons per question; the template has the text. LARGEST_M / 2 pairs have as many columns as
+# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with half of the features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"

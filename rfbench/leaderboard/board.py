@@ -23,9 +23,10 @@ from rfbench.leaderboard.rule import find_differing
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
-# Share of the data sets on which a method needs a value. A data set on which a method has no value
-# is dropped for all methods. Chosen without a measurement: with twice as many missing values (0.8),
-# a method that fails often may remove a fifth of the data sets.
+# A method needs a value on at least this share of the data sets. A data set on which a ranked
+# method has no value is then omitted for all methods. Chosen without a measurement: if twice as
+# many values could be missing (0.8), a method that often fails could remove a fifth of the data
+# sets.
 MIN_SHARE_OF_METHODS = 0.9
 
 

@@ -10,8 +10,8 @@ from rfbench.escaping import to_json_value
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
-# Number of digits in JSON. Versions of pandas add in different orders, which changes about the last
-# two of 17 digits.
+# Number of significant digits in JSON. Versions of pandas add numbers in different orders, which
+# changes about the last two of 17 digits.
 DIGITS = 10
 
 

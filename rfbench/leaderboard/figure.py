@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches: a column of an article, the height of a row of the figure of ratios with text of 7.5
-# points, and the space above and below the rows. With LINE_HEIGHT halved names overlap.
+# Inches: the width of a column of an article, the height of a row in the figure of ratios with text
+# of 7.5 points, and the space above and below the rows. With half the LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Ticks in the range of the published ratios and times. With twice as many their numbers overlap.
-# FINE is for panels whose ratios span less than WIDE. Small panels use every second one of
-# TIME_TICKS.
+# Ticks in the range of the published ratios and times. With twice as many ticks, their numbers
+# overlap. FINE has the ticks of panels whose ratios span less than WIDE. Small panels use every
+# second tick of TIME_TICKS.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-# Methods by what they are, each family with a color; a method that is in none is drawn like those
+# Families of methods, each with its own color. A method without a family is drawn like the methods
 # with random frequencies.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random frequencies": (BLUE, ("orf", "qmc", "sorf", "fastfood", "comp")),
@@ -54,12 +54,13 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference models": (BLACK, ()),
 }
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
-# One per method of a family, that differ at 5 points.
+# Markers for the methods of a family; they can be distinguished at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
-# A mark has its name next to it if no other is nearer, in shares of a panel; halved, names overlap.
+# A marker has its name next to it if no other marker is nearer than this share of the panel. With
+# the value halved, names overlap.
 FREE_AROUND = 0.09
-# Points from a mark to its name, and where the name lies from there (DIRECTIONS); doubled, a name
-# is nearer to another mark.
+# Distances in points from a marker to its name; DIRECTIONS are the directions. With twice the
+# distances, a name is nearer to another marker.
 REACHES = (4, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 

@@ -41,9 +41,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Numbers of trials after which the forecast is updated; the first trials wait for loops to be
-# compiled. Chosen without a measurement: with twice as many each, a wrong first forecast is shown
-# twice as long.
+# Numbers of trials after which the forecast is updated. The first trials are slower because loops
+# are compiled. Chosen without a measurement: with these numbers doubled, a wrong first forecast is
+# shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]

@@ -27,8 +27,8 @@ from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
 NAME = "leaderboard"  # prefix of the names of its configurations
 HELD_OUT = "leaderboard_held_out"  # prefix of the configurations on held-out tables
-# Keys that a configuration with a different name must share with a leaderboard configuration for
-# its rows to count.
+# Keys that a configuration with a different name must share with a leaderboard configuration;
+# otherwise its rows are not used.
 PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",

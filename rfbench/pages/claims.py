@@ -19,13 +19,14 @@ from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing, number
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of printed comparisons of a claim under one protocol; all of them are in the CSV.
-# Doubled, pages are longer.
+# Largest number of comparisons that the page lists per claim and protocol; the CSV file has all
+# comparisons. With twice as many, pages are longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which git first has a claim's form.
+# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which the wording of a claim was
+# committed to git.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",

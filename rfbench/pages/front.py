@@ -21,8 +21,8 @@ from rfbench.pages.words import DASH, count, link, listing
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# Columns of the front page with their classes of settings, prefixes of the classes that need one,
-# and columns of claims by the order of their form.
+# Columns of the front page with their classes of settings, prefixes of the classes that need a
+# prefix, and columns of claims by the time at which their wording was committed.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "readings", "corrected"),
@@ -53,7 +53,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reasons why numbers left a total, by the groups of the ledger.
+# Reasons why numbers were removed from a total, by the groups of the ledger.
 WHY_LEFT = {
     ledger.OTHER_DATA: "the data are called a substitute since",
     ledger.TUNED_ALIKE: "settings of ours are not judged",

@@ -11,9 +11,9 @@ from typing import TypeVar
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# In letters. Names of rows are broken down to NARROW if a table is wider than the screen; doubled,
-# 80 letters leave space for two columns of numbers. ENDLESS is more than any table has: doubled,
-# nothing changes.
+# Numbers of characters. If a table is wider than the screen, names of rows are broken at NARROW
+# characters. With twice this value, 80 characters leave space for two columns of numbers. ENDLESS
+# is more than any table has, so twice this value changes nothing.
 NARROW, ENDLESS = 24, 10_000
 
 

@@ -32,8 +32,8 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Number of characters: a longer cell of a table may break over lines. Doubled, tables need a wider
-# window.
+# Table cells with more characters may be broken over several lines. With twice the value, tables
+# need a wider window.
 LONG = 30
 
 

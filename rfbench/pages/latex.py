@@ -10,14 +10,15 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# In points, one and both columns of a two-column article (the class `article` of LaTeX; most
-# classes are wider).
+# Widths in points of one column and of both columns of a two-column article (the class `article` of
+# LaTeX; most classes are wider).
 COLUMN, PAGE = 229.0, 469.0
-# At \footnotesize of LaTeX, 8 points: the width of a letter, and the space between two columns,
-# twice \tabcolsep of 3 points.
+# Width of a character at \footnotesize of LaTeX, 8 points, and the space between two columns, twice
+# \tabcolsep of 3 points.
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-# Below a caption, where the class `article` leaves none; halved, the rule touches the letters.
+# Space below a caption, where the class `article` has no space. With half of it, the rule touches
+# the text.
 CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 

@@ -24,10 +24,10 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our reading")
-# Names of keys that the page lists of each protocol; the history file has all. Doubled, the longest
-# list has 14 names.
+# Largest number of key names that the page lists per protocol; the history file has all names. With
+# twice the value, the longest list has 14 names.
 MAX_KEYS = 7
-# How a sentence names a class of settings.
+# Phrases for a class of settings within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "corrected": "with corrected settings",

@@ -44,24 +44,26 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-# Rows of a forest plot that fill a page, and its panels side by side. With twice as many panels,
-# names leave no space for the intervals.
+# FOREST_ROWS of a forest plot fill a page; MOST_PANELS panels are side by side. With twice as many
+# panels, names leave no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# Inches of a row and of a panel of curves; rows are as high as text of 7.5 points with its space.
-# Halved, names overlap.
+# Heights in inches of a row and of a panel of curves. A row is as high as text of 7.5 points with
+# its line spacing. With the height halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# The rows of two settings of one number are apart by this share of a row; doubled, they touch the
-# next number.
+# Two settings of one number are drawn at a distance of this share of a row. With twice the
+# distance, they touch the next number.
 APART = 0.25
-# Bands from zero to where a number that is not compared is drawn at the edge; doubled, the others
-# are a third of the panel.
+# A number that is not compared is drawn at the edge, at this number of bands from zero. With twice
+# the value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
-# Share of a panel at whose edge such numbers are written; halved, they lie on others.
+# Share of the panel next to its edge in which such numbers are written. With the share halved, they
+# cover other numbers.
 EDGE = 0.2
-# Sizes in points: chosen by eye. Doubled, neighbors overlap.
+# Sizes in points, chosen by eye. With twice the sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS). With twice as many
-# ticks the numbers overlap. With twice as many columns LEGEND is cut.
+# Ticks: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). With twice as many ticks,
+# their numbers overlap. LEGEND is the number of columns of the legend; with twice as many, the
+# legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}

@@ -23,7 +23,7 @@ from rfbench.pages.words import DASH, number, signed
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
-# The words of the glossary for a class of settings.
+# Names of the classes of settings in the glossary.
 SETTINGS_LABELS = {
     "text": "as printed",
     "readings": "as printed",
@@ -33,14 +33,14 @@ SETTINGS_LABELS = {
     "rematched": "tuned to match, corrected",
     OWN_SETTINGS: "equally tuned",
 }
-# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each. More numbers share a
-# line per data set and size, if there are at most MAX_LINES lines. Otherwise they are counted, and
-# the figure shows them. The largest tables here have 12 numbers, 32 lines and 274 numbers. With
-# both bounds doubled, a page with 32 numbers would have 64 lines of errors.
+# A page has at most 120 lines. Up to MAX_NUMBERS numbers have their own lines. More numbers share a
+# line per data set and size, if that gives at most MAX_LINES lines. If it gives more, the page has
+# only counts, and the figure shows the numbers. The largest tables here have 12 numbers, 32 lines
+# and 274 numbers. With both limits doubled, a page with 32 numbers would have 64 lines of errors.
 MAX_NUMBERS, MAX_LINES = 20, 40
 NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
 NOT_COMPARED = " (not compared)"
-# Significant digits of a number without a unit. The papers print at most four.
+# Number of significant digits of a number without a unit. The papers print at most four.
 SHORT_DIGITS = 4
 SAME_ROWS, NEW_DRAWS, OTHER_ROWS, SHOWN_ROWS = "same rows", "new draws", "other rows", "not judged"
 NUMBER_COLUMNS = {

@@ -20,8 +20,8 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# Decimals, as most papers print them. MAX_VALUES is for numbers without a unit; any number up to
-# the 15 digits of float64 would do, by definition.
+# Numbers of decimals, as most papers print them. MAX_VALUES is for numbers without a unit. Any
+# value up to the 15 digits of float64 would do, by definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
 SUBSTITUTE = "substitute"  # mark of a table that was measured only on other data than the paper's

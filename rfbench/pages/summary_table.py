@@ -29,7 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
-# Data sets that a caption names; doubled, it is longer than a small table.
+# Maximum number of data sets that a caption names. With twice as many, the caption is longer than a
+# small table.
 NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",

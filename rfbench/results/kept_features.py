@@ -20,8 +20,8 @@ from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_ce
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
-# Chosen without a measurement: figures of kept features have d = 2. Doubled, kept.csv has ten more
-# columns, and files of earlier versions lack them.
+# Chosen without a measurement: figures of kept features have d = 2. With twice the value, kept.csv
+# has ten more columns, and files of earlier versions lack them.
 MOST_DIMENSIONS = 10
 KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))

@@ -23,15 +23,17 @@ from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA,
 TRIALS = "trials.csv"
 KEPT = ("trial_id", "status")  # columns that `parse` keeps with their types
 NAMED_LINES = 5  # lines listed in a message; doubled, a message fills half a screen
-# Bytes read at once; most folders are smaller. Chosen without a measurement; doubled, a reader of a
-# large file needs 8 MiB.
+# Number of bytes read at once; most folders are smaller. Chosen without a measurement. With twice
+# the value, reading a large file needs 8 MiB.
 PIECE = 1 << 22
-# In bytes. A row of rfbench has a few hundred thousand at most (`MAX_MESSAGE_LENGTH` of the store).
-# Doubled, a file without line ends needs twice the memory before it is rejected.
+# Maximum size of a line in bytes. A row of rfbench has a few hundred thousand bytes at most
+# (`MAX_MESSAGE_LENGTH` of the store). With twice the limit, a file without line ends needs twice
+# the memory before it is rejected.
 LONGEST_LINE = 1 << 24
 # Looked up once, because a look-up by name takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
-# Lower case; does not match the data set banana. It begins with the word, which is fast to find.
+# Matches nan in lower case, but not in the data set name banana. The expression begins with the
+# literal word, which makes the search fast.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
 CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
 

@@ -30,16 +30,16 @@ from rfbench.samplers.length_scale import PAIRS, compute_products, measure_lengt
 # the method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# Two keys state that the bandwidth is a parameter of the method: its name, and its value at a
-# bandwidth s. Two values are accepted instead of the name: the rows are not changed, or divided by
-# s.
+# Two keys state that the bandwidth is a parameter of the method: the name of this parameter, and
+# its value at a bandwidth s. In place of a name, two values are accepted: the rows are not changed,
+# or the rows are divided by s.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# The note of a row if the length scale of its method could not be measured.
+# The note of a row if the length scale of the method could not be measured.
 UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -441,22 +441,24 @@ class adapted:
 # Measurements of a method: does a bandwidth change its features, and how does a parameter scale
 # with it?
 
-# Chosen without a measurement. Twice the SEED_COUNT takes twice the time and distinguishes powers
-# whose means differ by .7 of the difference needed now. With half of it several powers may fit.
+# Chosen without a measurement. With twice the SEED_COUNT, the check needs twice the time and can
+# distinguish powers whose means differ by 70 % of the difference needed now. With half of it,
+# several powers may agree with the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
-# POWERS are the usual ones of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and their
-# roots and inverses. PROBE_PARAMETERS are fixed, so that doubled rows get the same draws.
+# POWERS are the usual formulas of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and
+# their roots and inverses. PROBE_PARAMETERS are fixed, so that rows with doubled values get the
+# same random numbers.
 PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Relative to the largest product: 100 times the rounding of float32, 2^-23 by definition.
+# Relative to the largest product: 100 times the rounding error of float32, 2^-23 by definition.
 UNCHANGED = 1e-5
-# Standard errors by which a mean may differ; 1 of 16,000 pairs exceeds them. Halved, a correct
-# power is rejected for one pair of 20.
+# Number of standard errors by which a mean may differ; 1 of 16,000 pairs exceeds it by chance. With
+# the value halved, a correct power is rejected for one pair of 20.
 ERRORS = 4.0
 
 

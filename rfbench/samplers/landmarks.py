@@ -16,20 +16,21 @@ from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
 # Number of rows whose kernel matrix is computed to get its diagonal. Measured by `python -m
-# scripts.bench.doubled`: halved 1.58, doubled .91 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.58 of the CPU time, twice the value .91.
 DIAGONAL_ROWS = 128
-# Chosen without a measurement: the cost of k-means is rows times landmarks times rounds. Doubling
-# either one doubles the time of drawing, and the landmarks of published rows change.
+# Chosen without a measurement: the cost of k-means is proportional to rows times landmarks times
+# rounds. If KMEANS_ROWS or KMEANS_ROUNDS is doubled, drawing needs twice the time, and the
+# landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
 # Relative to the trace. A sum of eigenvalues has rounding errors of about 1e-16 of the trace times
-# their number, and a smaller mean would be noise or negative. Doubled, only kernels with a loss of
-# nearly full rank get a larger penalty.
+# their number, so a smaller mean would be noise or negative. With twice the value, only kernels
+# with a loss of nearly full rank get a larger penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Relative to the trace: a smaller residual is rounding. Doubled, at most one landmark fewer is
-# drawn if the residual is that small.
+# Relative to the trace; a smaller residual is a rounding error. With twice the value, at most one
+# landmark fewer is drawn if the residual is that small.
 LEAST_RESIDUAL = 1e-13
-# Memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement; doubled,
-# pivots are chosen among twice as many rows, which takes twice the time.
+# Maximum memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement. With
+# twice the memory, pivots are chosen among twice as many rows, which needs twice the time.
 FACTOR_BYTES = 2**31
 
 

@@ -26,9 +26,9 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# The grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to 1e5), and RIDGE_ALPHAS for
-# the ridge fits that evaluate the penalties. Chosen without a measurement of other ranges; with
-# half of the powers, the best value at an end would be missed.
+# DIVERGENCE_PENALTIES is the grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to
+# 1e5). RIDGE_ALPHAS is for the ridge fits that evaluate these penalties. Chosen without a
+# measurement of other ranges; with half of the powers, the best value at an end would be missed.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 

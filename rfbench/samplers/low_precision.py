@@ -16,7 +16,7 @@ from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 # Number of rows whose random numbers are computed at once. Measured by `python -m
-# scripts.bench.doubled`: halved 1.01, doubled 1.02 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.01 of the CPU time, twice the value 1.02.
 _KEY_ROWS = 1024
 
 

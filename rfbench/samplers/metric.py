@@ -36,34 +36,38 @@ from rfbench.samplers.projected import iterate_row_blocks
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
 # The share of rows held out to choose the round. With fewer than FEWEST rows, all rows are used for
-# training and for the choice, because the loss of one row is random. Measured on six draws of sin(2
-# x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric), squared error on new rows:
-# .173; with HELD_OUT halved .169, doubled .175.
+# training and for the choice, because the loss of one row is random. The squared error on new rows
+# is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full
+# metric). With half of HELD_OUT it is .169, with twice HELD_OUT .175.
 HELD_OUT, FEWEST = 0.2, 10
-# The number of rounds that always run; after them, the learning stops if the ratio of the loss to
-# the previous loss is above LEAST_GAIN. On pumadyn32nm three rounds find no relevant column and
-# five do. With LEAST_GAIN nearer to 1 there are more rounds with almost no gain. With twice the
-# FULL_ROUNDS, `choose`, which allows six rounds, would never stop early.
+# FULL_ROUNDS is the number of rounds that always run. After them, the learning stops if the ratio
+# of the loss to the previous loss is above LEAST_GAIN. On pumadyn32nm, three rounds find no
+# relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are more rounds with
+# almost no gain. With twice the FULL_ROUNDS, `choose`, which allows six rounds, would never stop
+# early.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Maximum number of rows in an outer product. Measured as HELD_OUT: .173 as it is, halved .178,
-# doubled .174.
+# Maximum number of rows in an outer product. The squared error, measured as for HELD_OUT, is .173;
+# with half the rows it is .178, with twice the rows .174.
 OUTER_ROWS = 1000
-# Up to this number of landmarks one thread is faster than two, because the thread pools of numpy,
-# scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s with
-# two threads, 1.4 s with one.
+# Up to this number of landmarks, one thread is faster than two threads, because the thread pools of
+# numpy, scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s
+# with two threads, and 1.4 s with one thread.
 ONE_THREAD = 600
-# Bandwidths and penalties that each round chooses from: multiples of the median distance, and
-# factors of n. Measured as HELD_OUT (.173): with SMOOTH_BANDWIDTHS doubled .173, halved .209; with
-# every second of the ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries,
-# chosen without a measurement here.
+# Each round chooses from these bandwidths, in multiples of the median distance, and from these
+# penalties, in multiples of n. The squared error, measured as for HELD_OUT, is .173. With
+# SMOOTH_BANDWIDTHS doubled it is .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
+# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries, chosen
+# without a measurement here.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# Columns that vary by less than this, relative to their largest entry, are constant up to rounding
-# (about 1e-16). Doubling or halving the value changes only targets that vary in the twelfth digit.
+# Columns that vary by less than this value, relative to their largest entry, are constant up to
+# rounding (about 1e-16). With twice or half the value, only targets that vary in the twelfth digit
+# are treated differently.
 CONSTANT_SPREAD = 1e-12
 
 # Limit of the memory for learned metrics, 64 MiB; the last metric may exceed it. Chosen without a
-# measurement: halved, full metrics of more than 2,000 columns are learned again for each bandwidth.
+# measurement. With the memory halved, full metrics of more than 2,000 columns are learned again for
+# each bandwidth.
 METRIC_BYTES = 2**26
 
 

@@ -18,8 +18,9 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`: BLOCK_ROWS halved 1.06, doubled
-# .99 of the CPU time; BLOCK_FREQUENCIES halved 1.01, doubled 1.04.
+# Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with half of
+# BLOCK_ROWS 1.06, with twice BLOCK_ROWS .99; with half of BLOCK_FREQUENCIES 1.01, with twice
+# BLOCK_FREQUENCIES 1.04.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTRING = one_of("auto", True, False)

@@ -19,11 +19,11 @@ from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
 # Number of pairs of rows whose products are computed at once. Measured by `python -m
-# scripts.bench.doubled`: halved 1.13, doubled .88 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.13 of the CPU time, twice the value .88.
 BLOCK_PAIRS = 128
-# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At
-# either end there is almost no penalty, or weights are almost uniform, so a wider range adds
-# nothing.
+# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At the
+# lower end there is almost no penalty, and at the upper end the weights are almost uniform, so a
+# range of twice the width would add nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 

@@ -22,12 +22,12 @@ from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 # Number of elements in a block of padded rows, 1 MiB. Measured by `python -m
-# scripts.bench.doubled`: halved .95, doubled 1.12 of the CPU time of sorf.
+# scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
 _CHUNK_ELEMENTS = 2**17
-# Columns of the rows up to which one product with all frequencies takes less time. Measured, CPU ms
-# of 4,000 rows and 1,000 frequencies in float32, the product and then sorf, fastfood, circulant:
-# 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29, 26 with 200, 24, 27, 31, 19
-# with 256. In float64 sorf is fastest from 200 on.
+# Up to this number of columns of the rows, one product with all frequencies takes less time.
+# Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
+# sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
+# 26 with 200, 24, 27, 31, 19 with 256. In float64, sorf is fastest from 200 columns on.
 DENSE_COLUMNS = 128
 
 

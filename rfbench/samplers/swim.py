@@ -17,9 +17,9 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 # The point at which tanh is one half, by definition.
 HALF = float(np.arctanh(0.5))
-# Relative to the median distance: rows that are nearer are equal up to rounding, and a weight would
-# be the inverse of their distance. Chosen without a measurement; doubled or halved, only pairs that
-# differ in the sixth digit are treated differently.
+# Relative to the median distance. Rows that are nearer are equal up to rounding, and the inverse of
+# their distance would be a weight. Chosen without a measurement: with twice or half the value, only
+# pairs that differ in the sixth digit are treated differently.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]

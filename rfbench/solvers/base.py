@@ -42,19 +42,19 @@ from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
-# A fifth, as in five-fold cross-validation. Doubled, the fits used for the selection lack two
-# fifths of the rows.
+# A fifth, as in five-fold cross-validation. With twice the share, the fits used for the selection
+# lack two fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# Number of decision values held at once when folds are evaluated, 16 MiB. Measured: for 300,000
-# rows of 100 classes this needs 71 MB, and 1.8 GB with all values at once. Doubled, it needs 16 MB
-# more.
+# Number of decision values in memory at once when folds are evaluated, 16 MiB. Measured: 300,000
+# rows of 100 classes need 71 MB, and 1.8 GB with all values at once. Twice as many values need 16
+# MB more.
 DECISIONS = 2**21
-# The side of the systems up to which one thread fits faster than two, since these wait for each
-# other between short pieces of work. Measured, seconds with one and two of them: .087 and .121 with
-# 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
+# Up to this size of the systems, one thread fits faster than two threads, which wait for each other
+# between short pieces of work. Measured, seconds with one thread and with two threads: .087 and
+# .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
 SMALL_SIDE = 500
 
 

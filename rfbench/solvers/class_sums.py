@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 from rfbench.arrays import Array
 
 # Number of rows whose kernel values are in memory at once. Measured by `python -m
-# scripts.bench.doubled`: halved .94, doubled 1.24 of the CPU time.
+# scripts.bench.doubled`: half the value needs .94 of the CPU time, twice the value 1.24.
 BATCH_ROWS = 1000
 
 

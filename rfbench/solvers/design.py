@@ -20,8 +20,9 @@ from rfbench.errors import MethodError
 from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
 
-# Size of a block of features that is multiplied and dropped; half of an L2 cache. Measured by
-# `python -m scripts.bench.doubled`: halved .96, doubled .93 of the CPU time of a ridge fit.
+# Size of a block of features that is multiplied and not stored; half of an L2 cache. Measured by
+# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge fit, twice
+# the value .93.
 DESIGN_BLOCK_BYTES = 2**19
 
 

@@ -20,8 +20,8 @@ from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
-# scikit-learn's defaults: the number of folds, and the number of rows up to which boosting with
-# early_stopping='auto' does not stop early.
+# Defaults of scikit-learn: the number of folds, and the largest number of rows for which boosting
+# with early_stopping='auto' does not stop early.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 

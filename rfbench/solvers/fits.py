@@ -20,13 +20,13 @@ from rfbench.solvers.design import Design, check_finite
 
 Groups = NDArray[np.intp] | None
 
-# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`:
-# halved 1.07, doubled 1.07 of the CPU time of predictions (2,000 rows in the training set), four
-# times as many 1.9.
+# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`,
+# CPU time of predictions with 2,000 rows in the training set: half the value needs 1.07 of the
+# time, twice the value 1.07, and four times the value 1.9.
 BLOCK_VALUES = 2**20
 # A fit counts as not converged if its distance from the optimum, relative to the objective, may
-# exceed this value. Chosen without a measurement. Halved, more fits are noted as not converged; the
-# coefficients do not change.
+# exceed this value. Chosen without a measurement. With the value halved, more fits are noted as not
+# converged; the coefficients do not change.
 CERTAIN = 1e-4
 
 

@@ -20,14 +20,14 @@ from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
 # Share of the longest feasible step. Measured on 300 rows in four columns, for C from .1 to 1,000:
-# 17 to 30 steps with 200 features and 19 to 46 with 600. Halved, 42 to 76 and 33 to 69. At .99, 17
-# to 29 and 21 to 47.
+# fits take 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half the share, they
+# take 42 to 76 and 33 to 69 steps. With the share .99, they take 17 to 29 and 21 to 47 steps.
 TO_THE_BOUNDARY = 0.95
-# attributes of `_Point` that have to stay positive
+# Attributes of `_Point` that have to stay positive.
 POSITIVE = ("q", "a", "z", "over", "under", "mu")
-# Refinement steps of a solution on the side of the features, which loses digits to cancellation.
-# Measured with the same rows, 200 features and C = 1,000: the smallest relative gap is 5e-5, halved
-# 2e-4, doubled 5e-5, and without refinement 9e-3.
+# Number of refinement steps for a solution on the side of the features, which loses digits to
+# cancellation. Measured with the same rows, 200 features and C = 1,000: the smallest relative gap
+# is 5e-5, with half the steps 2e-4, with twice the steps 5e-5, and without refinement 9e-3.
 REFINEMENTS = 2
 
 

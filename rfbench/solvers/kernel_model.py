@@ -26,18 +26,18 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`:
-# halved 1.17, doubled 1.09 of the CPU time (300 landmarks).
+# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`
+# with 300 landmarks: half the value needs 1.17 of the CPU time, twice the value 1.09.
 ROWS_AT_ONCE = 4096
-# Added to the diagonal of the landmarks' kernel matrix, relative to its mean, so that it has a
-# Cholesky factor. Its rounding error is about 1e-16 times the number of landmarks, up to 20,000.
-# Chosen without a measurement; doubled, directions with a smaller eigenvalue are penalized twice as
-# much.
+# This value, relative to the mean of the diagonal, is added to the diagonal of the landmarks'
+# kernel matrix, so that it has a Cholesky factor. The rounding error of the matrix is about 1e-16
+# times the number of landmarks, up to 20,000. Chosen without a measurement. With twice the value,
+# directions with a smaller eigenvalue are penalized twice as much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# Settings of the metric. On pumadyn32nm three rounds find no relevant column and five do
-# (measured). A fifth of METRIC_ROWS is held out. Twice the rows need twice the time; chosen without
-# a measurement.
+# Settings for the learned metric. On pumadyn32nm, three rounds find no relevant column, and five
+# rounds do (measured). A fifth of METRIC_ROWS is held out. The number of rows was chosen without a
+# measurement; twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 

@@ -24,13 +24,14 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
 
-# Number of n x n matrices needed, by definition: the products of the rows, the products of a fold,
-# their factor or eigenvectors (one each), and two for the work space. Halved, a fit could start
-# that does not fit into memory.
+# Number of n x n matrices in memory, by definition: the products of the rows, the products of a
+# fold, their factor or eigenvectors (one matrix each), and two matrices for the work space. With
+# half the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
 # From this number of groups on, one eigendecomposition is faster than one fit per group. Measured
-# with five: 4.1 ms instead of 6.0, 23 instead of 39, 333 instead of 348, at (rows, columns) (100,
-# 400), (300, 2,000), (1,000, 4,000). Doubled, five folds would be fitted separately.
+# with five groups, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns,
+# 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns.
+# With twice the value, five folds would be fitted separately.
 FEWEST_GROUPS = 3
 
 
