@@ -1,4 +1,4 @@
-"""Answers to questions of public threads, computed from rows; the template has the text."""
+"""Answers to questions from public discussions, computed from rows; a template has the text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 @dataclass(frozen=True)
 class Side:
-    """Rows to compare: method, number of features and preparation."""
+    """One side of a comparison: method, number of features and preparation of its rows."""
 
     method: str
     M: int = LARGEST_M
@@ -52,7 +52,7 @@ class Side:
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        base, _, way = self.method.partition("rks-")  # labels of answers.yaml have this form
+        base, _, way = self.method.partition("rks-")  # labels in answers.yaml are rks-WAY
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
@@ -63,14 +63,14 @@ Pair = tuple[Side, Side]
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of two sides over data sets: ratio of errors, and p-value of no difference."""
+    """Comparison of two sides over data sets: ratio of errors, and p-value of equal errors."""
 
     ratio: Ratio
     p: float = math.nan  # Wilcoxon's p-value, adjusted over the page; NaN if nothing is tested
 
     @property
     def verdict(self) -> str:
-        """`LOWER` or `HIGHER` if the first side's error is significantly so, else `OPEN`."""
+        """`LOWER` or `HIGHER` if the first side's error differs significantly, else `OPEN`."""
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -84,7 +84,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if any option is lower, `HIGHER` if all options are higher, else `OPEN`."""
+        """`LOWER` if the error of any option is lower, `HIGHER` if all are higher, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
@@ -96,7 +96,7 @@ class Answer:
 
     @property
     def best(self) -> Compared:
-        """Comparison of that option."""
+        """Comparison of the option with the name `name`."""
         return self.compared[self.name]
 
 
@@ -128,7 +128,7 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-# The same questions in the figure.
+# Titles of the questions in the figure.
 ASKED = {
     "landmarks": "Chosen landmarks, or uniform ones?",
     "orthogonal": "Orthogonal or quasi-random frequencies?",
@@ -215,7 +215,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_files(collection: Collection) -> dict[str, Any]:
-    """Return page and figure by file name; None if the rows support no answer."""
+    """Return the page and the figure by file name; None if the rows do not support any answer."""
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
@@ -227,6 +227,6 @@ def render_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_page(found: Mapping[str, Answer]) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

@@ -66,7 +66,7 @@ DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 
 
 
 def find_family(line: Line) -> str:
-    """Return the family of a method: one of `FAMILIES`, or an empty text for the baseline."""
+    """Return the family of a method: one of `FAMILIES`, or an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
     return next(
@@ -80,7 +80,7 @@ def find_family(line: Line) -> str:
 
 
 def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]]:
-    """Return family and look of each method: the color of the family, and a marker within it."""
+    """Return the family, its color, and a marker for each method."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
@@ -93,7 +93,7 @@ def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]
 
 
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
-    """Draw each method's error against its search time, both divided by the baseline's.
+    """Draw the error of each method against its search time, as ratios to the baseline.
 
     There is a panel per number of features; for more than two numbers, the first and the last have
     one. Points are medians over data sets, bars their intervals. The line joins the methods that no
@@ -143,7 +143,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
 
 
 def _limit(panel: Axes, lines: Sequence[Line]) -> None:
-    """Limit the error axis; bars and medians beyond the limit become arrows.
+    """Limit the range of the error axis; draw bars and medians beyond the limit as arrows.
 
     Without the limit, methods that differ by a few percent would overlap.
     """
@@ -164,7 +164,7 @@ def _limit(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
-    """Write names at the marks of the frontier, and at those without a neighbor, if there is room.
+    """Label the markers on the frontier; if there is room, also label markers without a neighbor.
 
     The layout has been computed.
     """
@@ -203,7 +203,7 @@ def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns: int) -> None:
-    """Name the methods by their families, a column each if there is room."""
+    """Add a legend of the methods; each family has its own column if there is room."""
     from matplotlib.lines import Line2D
 
     found = {label: handle for panel in figure.axes
@@ -239,7 +239,7 @@ def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> byt
 
 
 def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
-    """Draw the medians of each question with their intervals.
+    """Draw the median ratios for each question with their intervals.
 
     The questions `apart` have a separate panel. A ratio is gray if its interval
     contains 1, and hollow if it has no interval.

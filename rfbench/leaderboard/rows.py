@@ -1,4 +1,4 @@
-"""Rows that count in the leaderboard, and their quotients to the baseline's errors."""
+"""Rows that are used in the leaderboard, and ratios of their errors to the baseline."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NUMBERS = (
 
 
 def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the trials that count, and the data sets on which no method is better than chance.
+    """Return the trials that are used, and the data sets on which no method is better than chance.
 
     Trials of the leaderboard's configurations count, and of configurations whose names start with
     one of `names`. Trials of other configurations with the same protocol count for methods that the
@@ -59,7 +59,7 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
 
 
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """Return two sets of folders: with the leaderboard's names, and with its protocol.
+    """Return the folders with a name of the leaderboard, and the folders with its protocol.
 
     The second ones differ in the methods, M, the data sets and the number of trials alone. They may
     also differ in the bandwidth if the method is imported, because it may have none.
@@ -97,7 +97,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # The error is at least half a wrong row, because log(0) is not finite.
+    # Count at least half a wrong row as the error, because log(0) is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(
@@ -116,13 +116,13 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
 
 
 def find_baseline(rows: pd.DataFrame) -> str | None:
-    """Return the only method whose role is ``baseline``; None if there are none or several."""
+    """Return the method with the role ``baseline``; None if there is not exactly one."""
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
 
 def find_unlearnable(rows: pd.DataFrame) -> list[str]:
-    """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
+    """Return the data sets on which every row is at chance, or every mean R^2 is below 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
     none = (best < LEARNT) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNT))

@@ -72,7 +72,8 @@ def find_differing(
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
-    # The observed signs count as one of the draws, so the level holds for any number of draws.
+    # The observed signs are used as one of the draws. Then the level is valid for any number of
+    # draws.
     own = z.sum(axis=0)
     share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
     apart[left, right] = (share <= alpha) & (own * D.mean(axis=0) > 0)

@@ -1,4 +1,4 @@
-"""Tables for an article by pandas: booktabs and siunitx, as wide as a column or a page."""
+"""LaTeX tables for an article, with booktabs and siunitx, as wide as a column or a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weigh
 
 
 def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
-    """Return a float: ``table``, or ``table*`` if one column of an article is too narrow.
+    """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
 
     Numbers are aligned at their points, and ``0.398 ± 0.009`` is written as ``0.398(9)``. A table
     wider than a page continues below, with the names of the rows repeated. Cells in `Grid.best` are
@@ -72,7 +72,7 @@ def make_label(text: str) -> str:
 
 
 class _Column:
-    """A column: numbers aligned at their points, or texts."""
+    """A column of numbers that are aligned at the decimal point, or of strings."""
 
     def __init__(self, grid: Grid, position: int, rows: Sequence[int]) -> None:
         self.heads = [
@@ -97,7 +97,7 @@ class _Column:
 
 
 def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
-    """Return a tabular of the given columns, with the names of the rows and their headings."""
+    """Return a LaTeX tabular of the given columns, with the names of the rows and the headings."""
     import pandas as pd
 
     heads = [*zip(*(column.heads for column in columns), strict=True)]

@@ -1,4 +1,4 @@
-"""Figure of a paper's page: its published numbers, and the differences of ours.
+"""Figure of a paper's page: the published numbers, and the differences of our numbers.
 
 Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, a symbol per settings.
 More numbers have a panel per data set, or the curves of the paper if these are too many panels.
@@ -94,7 +94,7 @@ def select_pictured(own: Verification) -> pd.DataFrame:
 
 
 def count_not_pictured(own: Verification) -> int:
-    """Count the measured numbers that the figure omits, without times and repeated ones."""
+    """Count the measured numbers that the figure omits, except times and repeated numbers."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     return len(every) - len(select_pictured(own))
@@ -106,7 +106,7 @@ def has_curves(own: Verification) -> bool:
 
 
 def draw_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw the numbers of one paper: a forest plot, or curves if there are too many."""
+    """Draw the numbers of one paper as a forest plot, or as curves if there are too many."""
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))
     if len(parts) > MOST_PANELS:
@@ -130,7 +130,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
 
 
 def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield what a panel holds: one unit, and one data set if there are many numbers."""
+    """Yield the numbers of each panel: one unit, and one data set if there are many numbers."""
     by = ["unit"] if numbers["number"].nunique() <= FOREST_ROWS else ["unit", "item", "dataset"]
     for _, part in numbers.groupby(by, sort=False):
         yield part
@@ -149,12 +149,12 @@ def _format_item(item: str) -> str:
 
 
 def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
-    """Return which numbers can be compared: not at chance, and not too noisy in the paper."""
+    """Return True for numbers that are not at chance and not too noisy in the paper."""
     return numbers["decidable"].astype(bool) & ~numbers["at_chance"].astype(bool)
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return how much larger our errors are, and half the widths of the intervals.
+    """Return by how much our errors are larger, and half the widths of the intervals.
 
     In points, where an accuracy is turned into an error; of numbers without a unit the quotient.
     """
@@ -167,7 +167,7 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw a row per published number, with the difference under each of our settings."""
+    """Draw a row per published number, with our difference for each class of settings."""
     points = (numbers["unit"] == PERCENT).all()
     places: dict[Any, int] = {}
     labels: list[str] = []
@@ -189,7 +189,8 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
     panel.axvline(zero, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
-    # What is compared is seen whole. The rest is drawn at the edge if it lies far beyond the band.
+    # Numbers that are compared are completely visible. Other numbers are drawn at the edge if they
+    # are far beyond the band.
     wide = close**OFF_AXIS if not points else OFF_AXIS * close
     near = value.between(1 / wide, wide) if not points else value.abs() <= wide
     ends = [value - half, value + half]
@@ -241,7 +242,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
 
 
 def _draw_curves(numbers: pd.DataFrame) -> Figure:
-    """Draw published errors over M as lines and ours as marks, a panel per table and data set."""
+    """Draw published errors over M as lines and our errors as markers, by table and data set."""
     from matplotlib.lines import Line2D
 
     items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
@@ -290,7 +291,7 @@ def _dash(style: Style) -> dict[str, Any]:
 
 
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """Return the marks of the settings, and others by their names, as a legend takes them."""
+    """Return handles and names for a legend: the markers of the settings, and others by name."""
     from matplotlib.lines import Line2D
 
     handles = dict(more)

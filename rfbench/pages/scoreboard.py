@@ -1,4 +1,4 @@
-"""Tables of published numbers with their measured values, for each data set."""
+"""Tables of published numbers and our measured values, for each data set."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TablePart:
 
 
 def arrange_parts(verification: Verification) -> list[TablePart]:
-    """Return all measured data sets, each before its substitutes."""
+    """Return the parts of all measured tables; a data set precedes its substitutes."""
     columns: list[AddedColumn] = slices.ask("numbers", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -158,7 +158,7 @@ def format_published(value: float, error: float, unit: str = PERCENT) -> str:
 
 
 def numbers_grid(verification: Verification) -> Grid:
-    """Lay out the results of each table and data set, a column per protocol.
+    """Return tables of the results of each published table and data set, a column per protocol.
 
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
     of the published numbers.

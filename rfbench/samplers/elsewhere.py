@@ -26,8 +26,8 @@ from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Stream
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
-# The usual names of the parameters for the number of features and for the seed; the first name that
-# the method accepts is used.
+# Usual names of the parameters for the number of features and for the seed. The first name that the
+# method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
 # Two keys state that the bandwidth is a parameter of the method: the name of this parameter, and
@@ -147,13 +147,13 @@ class Method:
 
     @property
     def takes_size(self) -> bool:
-        """Whether the number of features can be set, as far as parameter names show it."""
+        """True if the parameter names show that the number of features can be set."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
         return self.is_function or named or any(name in SIZES for name in self.taken)
 
     @property
     def has_bandwidth(self) -> bool:
-        """Whether a bandwidth changes the features, as far as this is known without running it.
+        """True if a bandwidth may change the features; the method is not run to find out.
 
         A method without a parameter for the number of features (a scaler, a selection of columns)
         gets the rows unchanged.
@@ -198,7 +198,7 @@ class Method:
 
     @property
     def taken(self) -> list[str]:
-        """Names of the parameters that it accepts."""
+        """Names of the parameters that the method accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
             return [name for name in list_taken_parameters(cls.__init__) if name != "self"]
@@ -214,7 +214,7 @@ class Method:
         return self.thing.get_params(deep=False).get(name)
 
     def make(self, M: int, seed: Any, /, **own: Any) -> Any:
-        """Return a new object with fit and transform, as its author wrote it.
+        """Return a new object of the author's class, with `fit` and `transform`.
 
         Parameters in `own` override parameters of the method. A wrong parameter raises a
         MethodError with its name.
@@ -309,21 +309,21 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def has_bandwidth(self) -> bool:  # type: ignore[override]
-        """Whether the bandwidth changes the rows or the stated parameter."""
+        """True if the bandwidth changes the rows or the stated parameter."""
         return bool(self.method.has_bandwidth)
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """Whether the method declares that it estimates a kernel, its `kernel_`."""
+        """True if the method declares that it estimates a kernel, its `kernel_`."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """Whether the method declares that it uses the target."""
+        """True if the method declares that it uses the target."""
         return uses_target(self.unfitted())
 
     def unfitted(self, **own: Any) -> Any:
-        """Return the method's own object, a new one for each fit."""
+        """Return a new object of the method; each fit uses its own object."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
@@ -332,7 +332,7 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows; it gets the original target if it uses the target."""
+        """Fit the method on the rows, and on the original target if the method uses the target."""
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
         self.notes_ += [note] if note else []
@@ -340,7 +340,8 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
-        # Rows on disk are passed on: methods that need all rows at once raise an error with advice.
+        # Rows on disk are passed on without a change. Methods that need all rows at once raise an
+        # error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
         if self.approximates_kernel:  # the method also provides its kernel
@@ -383,7 +384,7 @@ class ForeignMap(FittedMap):
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
-        """Return the map itself; its dtypes are its author's choice."""
+        """Return the map itself; the author of the method chooses its dtypes."""
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -438,8 +439,8 @@ class adapted:
         return np.asarray(call(X))
 
 
-# Measurements of a method: does a bandwidth change its features, and how does a parameter scale
-# with it?
+# Measurements of a method: does a bandwidth change its features, and how does a parameter depend on
+# the bandwidth?
 
 # Chosen without a measurement. With twice the SEED_COUNT, the check needs twice the time and can
 # distinguish powers whose means differ by 70 % of the difference needed now. With half of it,
@@ -514,7 +515,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # Rows at distances at which the kernel is about half of its value at 0.
+    # Rows at such distances that the kernel is about half of its value at 0.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))

@@ -31,7 +31,7 @@ ROUNDS_WITHOUT_GAIN = 20
 
 
 class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
-    """Base of both searches.
+    """Base class of the two search estimators.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return the settings that are tried."""
+        """Return the list of settings to try."""
         grid = {k: v for k, v in BOOSTING_GRID.items() if not self.trees or k != TREES}
         drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]

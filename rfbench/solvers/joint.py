@@ -126,7 +126,7 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return the better primal and the better dual part of the previous best and a new point."""
+    """Combine the better primal part and the better dual part of the previous best and a point."""
     # Primal side, problem 9 at this q with w_m = q_m g_m: the sum of w_m^2 / (2 q_m) is q'g^2 / 2.
     # b is recomputed, because the multiplier b is not optimal before convergence.
     weights = point.q * point.g
@@ -171,7 +171,7 @@ class _System:
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, sides: Array) -> Array:
-        """Return the solutions for the columns of `sides`."""
+        """Solve the system for every column of `sides`; return the solutions as columns."""
         if self.by_rows:
             return self._inner(sides)
         solved = self._woodbury(sides)
@@ -190,7 +190,7 @@ class _System:
 
 
 class _Point:
-    """Both players, q and a, and the multipliers of their constraints.
+    """An iterate: the players q and a, and the multipliers of their constraints.
 
     z, mu and tau belong to q >= 0, the ball and 1'q = 1. over, under and b belong to a <= C, a >= 0
     and y'a = 0.

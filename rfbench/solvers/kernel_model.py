@@ -42,7 +42,7 @@ ROUNDS, METRIC_ROWS = 6, 4_500
 
 
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
-    r"""Base of `KernelRegressor` and `KernelClassifier`.
+    r"""Base class of `KernelRegressor` and `KernelClassifier`.
 
     With features Z of n rows it minimizes :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
     landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
@@ -106,11 +106,11 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """Whether there are several bandwidths or penalties and `fit` needs a validation set."""
+        """True if `fit` needs a validation set for several bandwidths or penalties."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
-        """Fit target columns Y, shape (n, k); select on held-out rows with their columns."""
+        """Fit target columns Y, shape (n, k); use held-out rows to select the settings."""
         self.arrays_, self.root_ = {}, None
         if self.metric != "none":
             metric = LearnedMetric(
@@ -214,7 +214,7 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and a target of shape (n,); a validation set selects values."""
+        """Fit rows, shape (n, d), and a target, shape (n,); select settings on a validation set."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -232,7 +232,7 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
     """Classification by ridge regression on columns of -1 and 1. See `_KernelModel`."""
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and labels of shape (n,); a validation set selects values."""
+        """Fit rows, shape (n, d), and labels, shape (n,); select settings on a validation set."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None

@@ -51,7 +51,7 @@ MOST_LIFTS = 25
 
 
 class Minimum(NamedTuple):
-    """Coefficients, convergence flag, largest gradient entry relative to that at zero, and gap."""
+    """Result of a minimization; `gradient` is the largest entry, relative to that at zero."""
 
     theta: Array
     converged: bool
@@ -129,7 +129,7 @@ class SquaredHinge:
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return the derivatives; at the corner, the second one is 0, as for larger margins."""
+        """Return the derivatives; at the corner, the second derivative is 0."""
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
         return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
@@ -162,7 +162,8 @@ class Newton:
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian
-        # Products since a part of the rows made the Hessian; infinite if all rows did.
+        # Number of products since the Hessian was computed from part of the rows; infinite if it
+        # was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
 
@@ -305,7 +306,7 @@ class Newton:
         return step, along, MOST_PRODUCTS
 
     def _hessian(self, weights: Array, every: int = 1) -> Array:
-        """Return the Hessian of the loss; from every second (third, ...) row, that of all."""
+        """Return the Hessian of the loss; `every` = k estimates it from every k-th row."""
         Z, p = self.Z[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
         sums = gram.accumulate(np.positive, Z, none, p, weights=weights)
@@ -314,11 +315,12 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Factorise the Hessian with the penalty; increase its diagonal until this succeeds."""
+        """Factorise the Hessian plus the penalty; increase its diagonal until this succeeds."""
         assert self.hessian is not None
         lift = 0.0
-        # A finite matrix is positive definite if the increase exceeds p times its largest entry.
-        # From 1e-14 of that entry, 25 factors of ten exceed every p that fits into memory.
+        # A finite matrix becomes positive definite if its diagonal is increased by more than p
+        # times its largest entry. Starting at 1e-14 of that entry, 25 multiplications by ten exceed
+        # every p that fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)
