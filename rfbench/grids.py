@@ -66,7 +66,7 @@ def expand(text: str) -> list[Any]:
 
 
 def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
-    """Concatenate lists; raises ConfigError as soon as the result is too long."""
+    """Concatenate lists; raise ConfigError as soon as the result is too long."""
     values: list[Any] = []
     for part in lists:
         values += part

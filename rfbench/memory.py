@@ -1,4 +1,4 @@
-"""Limits of memory, and checks that work fits into it before it starts."""
+"""Memory limits, and checks before a computation that its arrays fit into memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _limit: float | None = None
 
 
 def limit_to(amount: float | None) -> None:
-    """Limit this process to `amount` bytes of its own, or to the free memory if it is None."""
+    """Limit the own memory of this process to `amount` bytes, or to the free memory for None."""
     global _limit
     _limit = amount
 

@@ -18,7 +18,7 @@ from rfbench.errors import ConfigError, suggest_nearest
 
 # Limits on the file, and on its content after aliases are expanded. Chosen without a measurement,
 # as a protection from files that are meant to block a reader. With MAX_NODES and MAX_CHARACTERS
-# doubled, such a file needs twice as long. MAX_DEPTH is far below 1,000, the recursion limit of
+# doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the recursion limit of
 # Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000

@@ -131,7 +131,7 @@ class NormalEquations:
 
 @dataclass(frozen=True, eq=False)
 class RidgePath:
-    """Ridge solutions for a penalties.
+    """Ridge solutions for all penalties; `a` is their number.
 
     Attributes
     ----------
@@ -238,7 +238,8 @@ def solve_shifted(
     p, t = sides.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
-    # One p x p array for all penalties: K is loaded again for each, and the factor overwrites it.
+    # All penalties use one p x p array: K is loaded again for each penalty, and the factor
+    # overwrites it.
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, one Cholesky factor per penalty is faster.
@@ -250,7 +251,8 @@ def solve_shifted(
         load(work)
         # Cholesky would succeed for these penalties: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        # Householder's reduction is of many short calls, between which two threads would wait.
+        # Householder's reduction consists of many short calls, between which two threads would
+        # wait.
         with one_thread(True):
             if small:
                 together = _solve_tridiagonal(work, sides, penalties[sure])
@@ -279,9 +281,9 @@ def solve_shifted(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum
-        # K is positive semidefinite, so negative eigenvalues are rounding. Directions in which
-        # eigenvalue + alpha is rounding are left out, too, which gives the solution of minimal
-        # norm.
+        # K is positive semidefinite, so negative eigenvalues are rounding errors. Directions in
+        # which eigenvalue + alpha is at rounding level are omitted, too, which gives the solution
+        # of minimal norm.
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]

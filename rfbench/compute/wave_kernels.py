@@ -1,4 +1,4 @@
-r"""The compiled loops of `rfbench.compute.waves`, and the computation of a cosine.
+r"""The compiled loops of `rfbench.compute.waves`, with the computation of cosines.
 
 A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 
@@ -31,7 +31,8 @@ LARGEST_PHASE = 1e5
 """Phases of this absolute value and above use the slower C library.
 
 Up to 2^15 multiples of pi, k times the first part of pi, which has 38 bits, is exact in 53 bits (9
-bits times k in 24, in float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
+bits times k in 24, in float32). With twice the limit, k may have 16 bits, and the reduction is no
+longer exact.
 """
 
 # Values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also contains the offsets. Chosen
@@ -202,7 +203,7 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # rounded before the multiplication, as in the first loop
+                    # The cosine is rounded before the multiplication, as in the first loop.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 

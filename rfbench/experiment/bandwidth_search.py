@@ -22,7 +22,7 @@ EQUAL_LOSSES = 1e-12
 
 @dataclass(frozen=True)
 class BandwidthChoice:
-    """The bandwidth of a trial.
+    """The selected bandwidth of a trial.
 
     Attributes
     ----------

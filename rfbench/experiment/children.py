@@ -62,8 +62,8 @@ class Child:
     """
 
     def __init__(self, *, early: bool = False) -> None:
-        self.machine: dict[str, Any] | None = None  # what it says once it has begun
-        self.code = ""  # imported code that may have run in it
+        self.machine: dict[str, Any] | None = None  # facts from the child when it starts
+        self.code = ""  # imported code that may have run in the child
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_mark()
@@ -131,7 +131,7 @@ class Child:
         return result, error
 
     def is_sound(self) -> bool:
-        """Return True if it can run another trial."""
+        """Return True if the child can run another trial."""
         return not (self._spoiled or wait([self._death], 0))
 
     def kill(self) -> None:
@@ -158,7 +158,7 @@ class Child:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of its output."""
+        """Return the next line of the child's output."""
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -173,7 +173,7 @@ class Child:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> Died:
-        """End it and return the reason; if `why` is empty, describe how it ended by itself."""
+        """End the child and return the reason; if `why` is empty, describe how the child ended."""
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
         trace = self._trace.read().decode(errors="backslashreplace")
@@ -200,7 +200,7 @@ _idle: list[Child] = []
 
 @contextlib.contextmanager
 def start_early() -> Iterator[None]:
-    """Start a child, which imports what trials need while this process reads and plans.
+    """Start a child; it imports the modules of trials while this process reads and plans.
 
     It is the first one that `acquire_child` returns; one that was not asked for ends.
     """
@@ -221,7 +221,7 @@ def start_early() -> Iterator[None]:
 
 
 def acquire_child(code: str) -> Child:
-    """Return an idle child that has run no other code than `code`, or a new one.
+    """Return an idle child that has imported no other code than `code`, or a new child.
 
     A child that has run user code runs nothing else afterwards. A new child replaces an idle one,
     so that there are never more children than are used at once.

@@ -34,12 +34,12 @@ DELTA_ROWS = 2000
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix on a set of rows, with which the features of many methods are compared."""
+    """The kernel matrix of a set of rows; the features of many methods are compared with it."""
 
     matrix: NDArray[np.float64]  # K
     norm: float  # the spectral norm of K
-    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, where it would take too
-    # long.
+    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, for which it would need
+    # too much time.
     factor: NDArray[np.float64] | None
 
     @classmethod
@@ -75,7 +75,7 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # Add the identity, so that a relative tolerance is an absolute one.
+        # The identity is added, so that a relative tolerance becomes an absolute tolerance.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
@@ -133,7 +133,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
 
 
 def _largest_dense(symmetric: NDArray[np.float64], which: Literal["LM", "LA"]) -> float:
-    """Return the same eigenvalue as `_largest` by a dense solver."""
+    """Return the eigenvalue of `_largest`, computed by a dense solver."""
     n = len(symmetric)
     if which == "LA" and n >= LANCZOS_FROM:
         last = (n - 1, n - 1)

@@ -101,7 +101,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether the trial finished with the same status and the same metrics."""
+        """True if the trial finished with the same status and the same metrics."""
         return not self.differences and self.row["status"] == self.again["status"]
 
 
@@ -170,7 +170,7 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return `find_trial` for a successful row with data on disk; raise ResultsError otherwise."""
+    """Return the trial of a successful row with data on disk; raise ResultsError otherwise."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]

@@ -108,7 +108,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def read_message(error: BaseException) -> str:
-    """Return an error's message, or a text if the message cannot be read."""
+    """Return the message of an error, or a replacement if the message cannot be read."""
     try:
         return str(error)[:LONGEST_MESSAGE]
     except BaseException:

@@ -42,8 +42,8 @@ class Limits:
 
     memory: int | None = None  # bytes of its own memory; a larger allocation raises MemoryError
     timeout: float | None = None  # seconds for one trial; its worker is killed afterwards
-    # Time at which all trials end, in seconds of `time.monotonic` on this machine; no trial starts
-    # later.
+    # Time at which all trials end, in seconds of `time.monotonic` on this machine. No trial starts
+    # after this time.
     deadline: float | None = None
 
     def seconds(self) -> float | None:

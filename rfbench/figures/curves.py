@@ -71,7 +71,7 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time over the varied setting; the time is the paper's own if it has one."""
+    """Draw the time over the varied setting; a paper may define its own time."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from line_figure(
@@ -96,7 +96,7 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the CPU-time column for a wall-time column, or the latter if CPU time is missing."""
+    """Return the CPU-time column for a wall-time column, or the latter without CPU times."""
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -105,7 +105,7 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
 def line_figure(
     stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield a figure of two columns of a summary, unless no line has both.
+    """Yield a figure of two columns of a summary, unless no line has values in both columns.
 
     The caption contains the number of trials, failures and omitted methods. `cost` describes x as a
     cost and adds the frontier. For more than `MOST_DATASETS` data sets, the median over them
@@ -158,7 +158,7 @@ def line_figure(
 
 
 def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
-    """Say why a figure of two columns of a summary shows nothing; empty if it shows something.
+    """Return the reason why a figure of two columns would be empty; "" if it would not be empty.
 
     It compares methods, or the settings of one method. Lines that lie on one another in every
     panel compare nothing.
@@ -171,7 +171,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     if methods == 1 or x != "x":
         return ""
     values = table[y].astype("float64")
-    if 0 < 10 * values.min() < values.max():  # of such values an axis is logarithmic
+    if 0 < 10 * values.min() < values.max():  # the axis of such values is logarithmic
         values = values.map(math.log)
     place = [table["dataset"], table["x"]]
     apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
@@ -180,7 +180,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
 
 
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return a line per method and x: the median over data sets, relative to the baseline.
+    """Return the median over data sets, relative to the baseline, for each method and x.
 
     Only data sets with a positive value on each of these lines count, so that lines differ by their
     methods and not by their data sets; their number is the column `datasets`. There is no standard
@@ -200,7 +200,7 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
-    """Return a caption: the number of trials behind the points, and what may be misleading.
+    """Return the caption: the number of trials per point, and warnings about misleading points.
 
     `n_shared` is the number of data sets of a median.
     """
@@ -255,7 +255,7 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
 
 
 def _on_columns(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each method with more columns than the baseline at the same place."""
+    """Return a sentence for each method that has more columns than the baseline at the same x."""
     sizes = table.set_index(["dataset", "x"])
     base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
     base = base[~base.index.duplicated()].rename("base")

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """Data of one figure: panels for each data set, a line for each method."""
+    """Data of one figure, which has panels for each data set and a line for each method."""
 
     table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`, only lines with a value
     x: str  # a column: x, a time, or one of trials.csv
@@ -83,7 +83,7 @@ class Curves:
 
     @property
     def side_by_side(self) -> bool:
-        """True if nothing is varied, so that methods are next to each other on the axis."""
+        """True if no setting is varied, so that methods are next to each other on the axis."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
@@ -93,7 +93,7 @@ class Curves:
 
     @property
     def has_frontier(self) -> bool:
-        """True if it shows the error at a cost for several methods."""
+        """True if the figure shows the error over a cost for several methods."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
@@ -177,7 +177,7 @@ def _abreast(width: float, methods: Sequence[str]) -> int:
 
 
 def _broken(title: str, room: float) -> str:
-    """Break the title of an axis over lines of `room` inches."""
+    """Break the title of an axis into lines of `room` inches."""
     return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
 
 
@@ -201,7 +201,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure; it is drawn below the figure unless it has a width."""
+    """Set the caption of a figure; without `width`, it is drawn below the figure."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -310,7 +310,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with these ticks where it has them."""
+    """Make an axis logarithmic, with those of the ticks that are in its range."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})
@@ -323,7 +323,7 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
 def frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points that no other point beats in cost and value, the cheapest first.
+    """Return the points for which no other point is better in cost and value, cheapest first.
 
     Parameters
     ----------

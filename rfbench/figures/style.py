@@ -117,7 +117,7 @@ class Style(NamedTuple):
 
 
 def get_style(position: int) -> Style:
-    """Return the style for a position in `METHODS`, or beyond it."""
+    """Return the style for a position in `METHODS`, or for a larger position."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLOURS) % len(DASHES)]
     return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
@@ -130,7 +130,7 @@ METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 @contextmanager
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
-    """Draw and write figures under the user's settings, completed by ours.
+    """Draw and save figures with the user's settings; our defaults replace missing settings.
 
     For an `article`, text has `FONT_POINTS`, whatever the user's settings.
 
@@ -167,7 +167,7 @@ def get_text_color() -> str:
 
 
 def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Return the style of each method of a figure, given the samplers by displayed names.
+    """Return the styles of the methods of a figure; the keys of `samplers` are displayed names.
 
     A method has a sampler's style if it has the sampler's name, or is the only method with this
     sampler. Other methods get a marker that the figure does not have yet, and the least used color.

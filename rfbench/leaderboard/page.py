@@ -63,7 +63,7 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 
 
 def _winners(sizes: Sequence[Size]) -> Grid:
-    """Return a line per number of features: the method with the smallest error, and the rule."""
+    """Return, per number of features, the method with the smallest error and the verdict."""
     rows = []
     for size in (size for size in sizes if size.enough):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}

@@ -12,8 +12,8 @@ from rfbench.pages.paper_numbers import SAME_ROWS, find_kind
 def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     """Return the facts about each paper's runs, from `rfbench.analysis.authors_rows.compare`.
 
-    ``paper``; ``folds`` on the same rows with one draw of ours each, of which ``equal`` agree to
-    four digits and ``near`` more lie within two test rows.
+    ``paper``; ``folds`` on the same rows with one of our draws per fold, of which ``equal`` agree
+    to four digits and ``near`` more lie within two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in every}):

@@ -1,4 +1,4 @@
-"""The page of changed claims: first and current wordings and verdicts, with reasons."""
+"""The page of changed claims: first and current forms and verdicts, with reasons."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
 
 
 def _present(outcomes: Sequence[Outcome]) -> str:
-    """Return the current verdicts, and whether the wording was committed before the rows."""
+    """Return the current verdicts, and whether the form was committed before the rows."""
     said = (
         ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
     )

@@ -25,7 +25,7 @@ MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which the wording of a claim was
+# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which the form of a claim was
 # committed to git.
 FORM_LABELS = {
     "before": "before rows",
@@ -220,7 +220,7 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim's wording and of its rows; None if they are not known."""
+    """Return the commits of a claim's form and of its rows; None if they are not known."""
     return committed.find_entry_order(claim.paper, "claim", claim.id)
 
 

@@ -22,7 +22,7 @@ from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
 # Columns of the front page with their classes of settings, prefixes of the classes that need a
-# prefix, and columns of claims by the time at which their wording was committed.
+# prefix, and columns of claims by the time at which their form was committed.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "readings", "corrected"),
@@ -178,7 +178,7 @@ Holding = Mapping[tuple[str, ...], Sequence[str]]  # names of claims, by order a
 
 
 def _list_holding(verification: Verification) -> dict[str, Holding]:
-    """Return the claims that hold: by paper, time of the wording's commit and class of settings."""
+    """Return the claims that hold: by paper, time of the form's commit and class of settings."""
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         claim = outcome.claim

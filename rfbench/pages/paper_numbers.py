@@ -164,7 +164,7 @@ def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
 
 
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
-    """Lay out a line per number, a column per class of settings; `ours` have no verdict."""
+    """Return a table with a line per number, and a column per class of settings."""
     several = numbers["metric"].nunique() > 1
     every = own.own[own.own["number"].isin(set(numbers["number"])) & (own.own["trials"] > 0)]
     shown = every[every["settings"] == OWN_SETTINGS]

@@ -62,7 +62,7 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines with their types; an empty table if the file is missing or broken.
+    """Return the lines as a table with types; an empty table if the file is missing or broken.
 
     Problems with the file are appended to the notes.
     """
@@ -92,7 +92,7 @@ def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Replace the lines of a trial; the file is replaced as a unit.
+    """Replace the lines of a trial; the whole file is replaced at once.
 
     Raise WriteError if the folder cannot be written; the old file is then unchanged.
     """

@@ -33,7 +33,7 @@ class Column:
     kind: str  # ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``)
     meaning: str
     unit: str = ""
-    required: bool = False  # a file without it is rejected
+    required: bool = False  # True if a file without this column is rejected
     pattern: re.Pattern[str] | None = None  # pattern that a string has to match
 
     @property
@@ -53,7 +53,7 @@ class Column:
         return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:
-        """Return strings, or for numbers float64 with NaN, as an array of the column's type.
+        """Convert strings, or numbers in float64 with NaN, to an array of the column's type.
 
         Raise ValueError if a value has a different type.
         """
@@ -73,7 +73,8 @@ class Column:
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Some integers from 2^53 on are not floating-point numbers, which means are computed from.
+        # Some integers from 2^53 on are not floating-point numbers, but means are computed from
+        # floating-point numbers.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
             raise ValueError("This is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)

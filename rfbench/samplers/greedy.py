@@ -113,7 +113,7 @@ class Greedy(PooledFeatures):
 
 
 class Pursuit:
-    r"""Correlations of all columns with the residual, while columns enter the fit one at a time.
+    r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
 
     Let q_1, q_2, ... be the selected columns after orthonormalisation. Then :math:`w_k = Z^\top
     q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =

@@ -35,7 +35,7 @@ FACTOR_BYTES = 2**31
 
 
 def compute_diagonal(kernel: Kernel, X: Rows) -> Array:
-    """Return k(x, x) of the rows, shape (n,)."""
+    """Return k(x, x) for each row x, shape (n,)."""
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
     return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
@@ -57,7 +57,7 @@ def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -
 def recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:
-    """Return m < n rows drawn by recursive ridge leverage, and the scores of all n, at most 1.
+    """Return m < n rows drawn by recursive ridge leverage, and the scores, at most 1, of all rows.
 
     This is algorithm 3 of Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017,
     as in the authors' code. It processes nested halves of the rows, from the smallest to all rows.
@@ -125,10 +125,10 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # raised if fewer than m rows differ
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer than m different rows
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    # return rows, because scikit-learn's centroids may differ from them by rounding
+    # Return rows, because scikit-learn's centroids may differ from them by rounding errors.
     if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
@@ -186,7 +186,7 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # it was rejected if its residual was only rounding
+        residual[proposed[0]] = 0.0  # it was rejected if its residual was a rounding error
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 

@@ -59,7 +59,7 @@ def seed_globals(seed: int) -> Iterator[None]:
 
 
 def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
-    """Fit on rows; return feature products of pairs of rows, and of each row with itself.
+    """Fit on rows; return the feature products of pairs of rows, and of rows with themselves.
 
     Row i of the first half and row i of the second half form a pair. The shapes are (n / 2,) and
     (n,).
@@ -113,7 +113,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return products minus `FALLEN` squares, relative to the squares; NaN for failed seeds."""
+        """Return (products - `FALLEN` squares) / squares for each seed; NaN for failed seeds."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]

@@ -123,12 +123,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     notes_ : list of str
         Notes about this fit for readers of the results.
 
-    Notes
-    -----
-    The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows and the
-    defaults of all sizes are ours. In our trials the power 1/2 of a full metric never diverged and
-    the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m landmarks per
-    bandwidth and round, and O(d^3) for a full metric.
+    Notes ----- The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows
+    and the defaults of all sizes are our choices. In our trials the power 1/2 of a full metric
+    never diverged and the power 1 did, and three rounds had most of the gain. The cost is O(n m^2)
+    for m landmarks per bandwidth and round, and O(d^3) for a full metric.
 
     References
     ----------
@@ -215,9 +213,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
-            # The loss is measured on held-out rows; on the training rows every round would gain. If
-            # losses are equal the later round is selected, because its metric has used the target
-            # more.
+            # The loss is measured on held-out rows; on the training rows it would decrease in every
+            # round. If losses are equal the later round is selected, because its metric has used
+            # the target more.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
@@ -242,7 +240,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 
 def _stalls(losses: list[float]) -> bool:
-    """Return True if the last rounds gain too little to continue."""
+    """Return True if the last rounds have reduced the loss by too little to continue."""
     # After round FULL_ROUNDS one small gain stops the rounds, if there was a gain overall. Before
     # that, or without any gain so far, two rounds without a gain are required: if only a few of
     # many columns are relevant, the first gradients are mostly noise and the gains come late.
@@ -273,7 +271,7 @@ def has_variation(targets: Array) -> bool:
 def fit_best(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
-    """Fit kernel ridge regressions with the first m rows as landmarks; return the best one.
+    """Fit kernel ridge regressions with the first m rows as landmarks; return the best fit.
 
     Returns
     -------
@@ -304,7 +302,7 @@ def fit_best(
 
 
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
-    """Return the metric that follows from an outer product, and its root.
+    """Return the next metric, computed from an outer product, and the root of this metric.
 
     The metric is the diagonal itself if `outer` has shape (d,), and the root of the matrix if
     `outer` has shape (d, d). It is scaled so that the mean squared distance of the rows does not
@@ -313,7 +311,8 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     if not np.isfinite(outer).all():
         return None
     # A = diag(G), or A = G^(1/2) for the full matrix, and the root A^(1/2) that rows are multiplied
-    # by. The power 1 of a full G diverged: each round multiplies the metric of the last one.
+    # by. The power 1 of a full G diverged, because each round multiplies the metric of the previous
+    # round.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:

@@ -49,7 +49,7 @@ class KernelColumns(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns, m."""
+        """Number of real columns, equal to the number m of landmarks."""
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:

@@ -66,7 +66,7 @@ class ProjectedMap(FittedMap):
 
 @estimator
 class ProjectedFeatures(RandomFeatures):
-    r"""Base of the samplers that project random kitchen sinks F, n x D, to l columns.
+    r"""Base class of the samplers that project random kitchen sinks F, n x D, to l columns.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
             "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)
-    # Draw a full power of two; for other numbers of points scipy warns.
+    # Draw a power of two as the number of points; scipy warns about other numbers.
     skipped = 0 if scramble else 1
     points = engine.random_base2((m + skipped - 1).bit_length())
     return np.asarray(points[skipped : m + skipped])
@@ -143,7 +143,7 @@ def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> A
 
 
 def _generalized_halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
-    """Return the points 1 to m: the permuted digits of the index in base b, mirrored."""
+    """Return points 1 to m, computed by reversing the permuted digits of the index in base b."""
     points = np.zeros((m, d))
     for j, base in enumerate(_primes(d)):
         mapped = np.arange(base)

@@ -109,7 +109,7 @@ class SES(RandomFeatures):
 
 
 class PairEquations(NamedTuple):
-    r"""Normal equations of :math:`|t - A\beta|^2`, a row of A and an element of t for each pair.
+    r"""Normal equations of :math:`|t - A\beta|^2`; A and t have one row for each pair.
 
     The pair (i, j) has the row :math:`u_m(x_i) u_m(x_j)` and the element :math:`k(x_i, x_j)`.
 
@@ -155,7 +155,7 @@ class PairEquations(NamedTuple):
 def make_pair_equations(
     unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]
 ) -> PairEquations:
-    """Return the equations of the given pairs of row indices, shape (r, 2)."""
+    """Return the normal equations for pairs of row indices, shape (r, 2)."""
     m = unit.n_frequencies
     gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0
     for start in range(0, len(pairs), BLOCK_PAIRS):

@@ -126,7 +126,7 @@ class DataPairs(RandomFeatures):
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
-    r"""Features from pairs of training rows; pairs with a large change of the target are likelier.
+    r"""Features from pairs of training rows; pairs with a large change of the target are preferred.
 
     The features are the features of `pairs`, with probabilities in proportion to :math:`|t_2 - t_1|
     / D`. Here t are the columns of the target (one-hot for several classes). The probabilities are
@@ -256,7 +256,7 @@ class ELM(RandomFeatures):
 
 
 def draw_torch_uniform(seed: int, count: int) -> Array:
-    """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after seeding.
+    """Return the first uniform numbers on [-1, 1) that torch draws in float32 after seeding.
 
     Its generator on the CPU is MT19937, as in numpy's RandomState. A number uses the last 24 bits.
     """

@@ -147,7 +147,7 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = padded_length(n)
-        # The number of frequencies that fit into 128 MiB.
+        # This is the number of frequencies whose features fit into 128 MiB.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
             2.0 * X.dtype.itemsize * length * frequencies,

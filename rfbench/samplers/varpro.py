@@ -147,7 +147,7 @@ class VariableProjection(ScoredFeatures):
 def hold_out(
     rows: Rows, targets: Array, random: Streams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
-    """Split rows and targets into a training part and a held-out tenth (below 10 rows: all)."""
+    """Split rows and targets into a training part and a held-out tenth (all below 10 rows)."""
     order = random.selection.permutation(len(targets))
     held = np.sort(order[: len(targets) // 10])
     training = np.sort(order[len(held) :])
@@ -170,7 +170,7 @@ def fit_ridge(
 def held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
-    """Return the mean squared residual."""
+    """Return the mean squared residual of held-out rows."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
         fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept
