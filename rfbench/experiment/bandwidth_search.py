@@ -29,7 +29,7 @@ class BandwidthChoice:
     bandwidth : float or None
         None for a kernel without a bandwidth.
     at_edge : bool or None
-        Whether it is the smallest or the largest of the bandwidths tried; None without a selection.
+        True if it is the smallest or the largest bandwidth tried; None without a selection.
     notes : list of str
         The number of bandwidths tried, if it exceeds the configured grid.
     """
@@ -42,11 +42,12 @@ class BandwidthChoice:
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
     """Return the bandwidth with the smallest loss on the rows that select the penalty.
 
-    These are held-out rows of the training set; with `selection: test` they are the test set, as in
-    papers that report the best result. Each candidate is fitted like a trial with this bandwidth,
-    including the selection of the penalty. Among equal losses the largest bandwidth is selected.
-    The time of the search counts as training. A grid with `widen` is extended by factors of two as
-    long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule` selects.
+    The rows are held-out rows of the training set. With `selection: test` they are the test set, as
+    in papers that report the best result. Each candidate is fitted like a trial with this
+    bandwidth, including the selection of the penalty. Among equal losses the largest bandwidth is
+    selected. The time of the search counts as training. A grid with `widen` is extended by factors
+    of two as long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule`
+    selects.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth

@@ -56,8 +56,8 @@ class Died(Exception):
 class Child:
     """A process that runs trials one at a time.
 
-    It is monitored with a process descriptor, because a process that a trial left behind may keep
-    the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
+    The process is monitored with a process descriptor, because a process that a trial left behind
+    may keep the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
     importing, and `begin` waits for it.
     """
 
@@ -202,7 +202,7 @@ _idle: list[Child] = []
 def start_early() -> Iterator[None]:
     """Start a child; it imports the modules of trials while this process reads and plans.
 
-    It is the first one that `acquire_child` returns; one that was not asked for ends.
+    This child is the first that `acquire_child` returns; if it is not requested, it ends.
     """
     early: list[Child] = []
     with contextlib.suppress(ExecutorError):  # the error is raised again when a child is needed

@@ -25,8 +25,8 @@ SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "see
 class Context:
     """A cache for the trials of one job.
 
-    It stores the last object of each kind, so that following trials can reuse it. The arrays are
-    read-only, so that a method cannot change the data of the next one.
+    The cache stores the last object of each kind, so that following trials can reuse it. The arrays
+    are read-only, so that a method cannot change the data of the next one.
     """
 
     def __init__(self) -> None:

@@ -278,8 +278,8 @@ RANDOM_ROLES = {
 def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
     """Return the SeedSequence of a role in a trial.
 
-    It depends on the seed, the role and the trial number only. All samplers of a trial share it, so
-    that their differences can be paired; it differs between trials.
+    The seed sequence depends only on the seed, the role and the trial number. All samplers of a
+    trial share it, so that their differences can be paired; it differs between trials.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 

@@ -1,7 +1,7 @@
 """The code of a worker process: its limits, and its trials and calls, one at a time.
 
-`rfbench.experiment.children` starts it. It reads pickles from its parent and writes lines of JSON.
-Whatever the code of a trial does to the process, the parent never executes its output.
+`rfbench.experiment.children` starts this process. It reads pickles from its parent and writes lines
+of JSON. Whatever the code of a trial does to the process, the parent never executes its output.
 """
 
 from __future__ import annotations

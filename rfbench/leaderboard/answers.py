@@ -148,9 +148,9 @@ ASKED = {
 def gather(collection: Collection) -> dict[str, Answer]:
     """Return the answer to each question that the rows support.
 
-    Each comparison divides the first side's error by the second side's. All comparisons of a
-    question use the data sets that all of them have. Their p-values are adjusted, see
-    `adjust_p_values`.
+    Each comparison divides the error of the first side by the error of the second side. All
+    comparisons of a question use the data sets that all of them have. `adjust_p_values` adjusts
+    their p-values.
     """
     rows, _ = select_counted(collection, OWN)
     made: dict[str, dict[str, Compared]] = {}
@@ -195,7 +195,7 @@ def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dic
 def compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Return the ratio of the kernel's Frobenius errors of orthogonal and independent frequencies.
 
-    Only runs without a solver count, with orthogonal frequencies by their definition and on the
+    Only runs without a solver are used, with orthogonal frequencies by their definition and on the
     same rows. Several runs on one data set, with different rows or bandwidths, count once.
     """
     rows = collection.counted

@@ -95,11 +95,11 @@ def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     """Draw the error of each method against its search time, as ratios to the baseline.
 
-    There is a panel per number of features; for more than two numbers, the first and the last have
-    one. Points are medians over data sets, bars their intervals. The line joins the methods that no
-    other method beats in both error and time. These methods, and methods far from all others, are
-    labeled. Reference models have open markers. The method `own` is a star, or a horizontal line
-    with its interval if its time is not known.
+    There is a panel per number of features; for more than two numbers, only the first and the last
+    number have a panel. Points are medians over data sets, bars their intervals. The line joins the
+    methods that no other method beats in both error and time. These methods, and methods far from
+    all others, are labeled. Reference models have open markers. The method `own` is a star, or a
+    horizontal line with its interval if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1

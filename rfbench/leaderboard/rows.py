@@ -44,10 +44,10 @@ NUMBERS = (
 def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the trials that are used, and the data sets on which no method is better than chance.
 
-    Trials of the leaderboard's configurations count, and of configurations whose names start with
-    one of `names`. Trials of other configurations with the same protocol count for methods that the
-    former do not have. Data sets on which no method learns, and data sets that the catalog sets
-    aside, do not count.
+    Trials of the leaderboard's configurations are used, and trials of configurations whose names
+    start with one of `names`. Trials of other configurations with the same protocol are used for
+    methods that these configurations do not have. Data sets on which no method learns, and data
+    sets that the catalog sets aside, are not used.
     """
     own, guests = _folders(collection.experiments, names)
     rows = read_trials(collection, own | guests)
@@ -61,8 +61,9 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
     """Return the folders with a name of the leaderboard, and the folders with its protocol.
 
-    The second ones differ in the methods, M, the data sets and the number of trials alone. They may
-    also differ in the bandwidth if the method is imported, because it may have none.
+    Configurations with the same protocol may differ only in the methods, M, the data sets and the
+    number of trials. If the method is imported, they may also differ in the bandwidth, because an
+    imported method may have no bandwidth.
     """
     every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]

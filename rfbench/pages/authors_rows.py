@@ -13,7 +13,7 @@ def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     """Return the facts about each paper's runs, from `rfbench.analysis.authors_rows.compare`.
 
     ``paper``; ``folds`` on the same rows with one of our draws per fold, of which ``equal`` agree
-    to four digits and ``near`` more lie within two test rows.
+    to four digits and ``near`` more differ by at most two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in every}):

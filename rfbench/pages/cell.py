@@ -24,7 +24,7 @@ def render_cell(
     left: Mapping[str, int],
     again: str,
 ) -> str:
-    """Write the published number and, for each protocol, the verdict with its measurements.
+    """Return the published number and, for each protocol, the verdict with its measurements.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Write the verdict under a protocol, and on which side of the bounds the comparisons lie."""
+    """Return the verdict under a protocol, and how many comparisons are inside the bounds."""
     outcome = next((each for each in every if each.protocol == protocol), None)
     if not claim.judged:
         return "not judged (run times)" if claim.of_times else "not judged"
@@ -146,7 +146,7 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 
 
 def _format_worst(claim: Claim, every: Sequence[Outcome]) -> str:
-    """Write the least favorable comparison of the first outcome that has one; no time."""
+    """Return the least favorable comparison of the first outcome that has one, except times."""
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.of_times or not found:
         return DASH

@@ -142,7 +142,7 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
     """Write how many numbers agree or are close, with a clause per class of settings.
 
-    `compared` is that word, with a link to the glossary.
+    `compared` is the word "compared", with a link to the glossary.
     """
     restored = ledger.count_with_left_out(own)
     clauses: list[str] = []

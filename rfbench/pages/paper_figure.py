@@ -1,7 +1,8 @@
 """Figure of a paper's page: the published numbers, and the differences of our numbers.
 
-Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, a symbol per settings.
-More numbers have a panel per data set, or the curves of the paper if these are too many panels.
+Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, and a symbol per class of
+settings. More numbers have a panel per data set, or the curves of the paper if these are too many
+panels.
 """
 
 from __future__ import annotations
@@ -156,7 +157,8 @@ def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
     """Return by how much our errors are larger, and half the widths of the intervals.
 
-    In points, where an accuracy is turned into an error; of numbers without a unit the quotient.
+    Percentages are compared in points, with an accuracy converted to an error. Numbers without a
+    unit are compared by their quotient.
     """
     half = numbers["half_width"].astype(float).fillna(0.0)
     if (numbers["unit"] == PERCENT).all():

@@ -72,7 +72,7 @@ def find_label(settings: str) -> str:
 
 
 def format_item(item: str) -> str:
-    """Write the name of a table or a figure.
+    """Return the name of a table or a figure as text.
 
     >>> format_item("table3"), format_item("figure2-arc-cosine-0"), format_item("folds")
     ('Table 3', 'Figure 2, arc-cosine-0', 'Folds')
@@ -82,7 +82,7 @@ def format_item(item: str) -> str:
 
 
 def join_items(items: Iterable[str]) -> str:
-    """Write the names of tables or figures; parts of one figure are not listed separately.
+    """Return the names of tables or figures; parts of one figure are not listed separately.
 
     >>> join_items(["table3", "table5"]), join_items(["figure2-a", "figure2-b"])
     ('Tables 3 and 5', 'Figure 2')
@@ -102,7 +102,7 @@ def select_compared(own: Verification) -> pd.DataFrame:
 
 
 def list_other_names(own: Verification) -> list[str]:
-    """Write the paper's names of the compared methods that have a different name here."""
+    """Return the paper's names of the compared methods that have a different name here."""
     numbers = select_compared(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
@@ -148,7 +148,7 @@ def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
 
 
 def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
-    """Lay out the compared numbers: headings and tables, see `MAX_NUMBERS`."""
+    """Return the compared numbers as headings and tables, as described at `MAX_NUMBERS`."""
     numbers = select_compared(own)
     if numbers.empty:
         return []
@@ -222,7 +222,7 @@ def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
 
 
 def _pair_cell(lines: pd.DataFrame | None) -> str:
-    """Write the published and the measured number, or the ranges of both over several sizes."""
+    """Return the published and the measured number, or the ranges of both over several sizes."""
     if lines is None:
         return DASH
     unit, verdict = lines["unit"].iloc[0], lines["verdict"].iloc[0]
@@ -238,7 +238,7 @@ def _format_short(value: float, unit: str) -> str:
 
 
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
-    """Write both numbers, in bold if near, and with a question mark if undecided."""
+    """Return both numbers as text, in bold if near, and with a question mark if undecided."""
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
 
@@ -306,8 +306,9 @@ def _authors_cell(runs: AuthorsRuns) -> Markdown:
 def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
     """Return all numbers of the paper as CSV; None if none of them was measured.
 
-    A line per number, settings and data set that were measured, times and substitutes among them;
-    a number without a measurement has one line. `added` are columns of slices.
+    The file has a line for each measured combination of a number, settings and a data set,
+    including times and substitutes; a number without a measurement has one line. `added` are
+    columns of slices.
     """
     every = own.numbers
     measured = every[every["trials"] > 0]

@@ -17,7 +17,7 @@ TOTALS = "totals.md"
 
 
 def render_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Write the page; `configured` has the configurations that come with rfbench."""
+    """Return the page; `configured` has the configurations that are shipped with rfbench."""
     claims = ledger.list_judged_claims(verification.outcomes)
     numbers = ledger.list_numbers(verification)
     collection = verification.selection.collection

@@ -36,7 +36,7 @@ def absent(value: Any) -> bool:
 
 
 def significant(value: Any, digits: int = 2) -> str:
-    """Write a number with `digits` significant digits and without an exponent.
+    """Return a number with `digits` significant digits and without an exponent.
 
     >>> significant(66.15), significant(1.974), significant(0.0087), significant(315.2)
     ('66', '2.0', '0.0087', '320')

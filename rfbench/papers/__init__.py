@@ -56,7 +56,7 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
         Folders of papers, or folders that contain such folders. The folders of the entry points
         ``rfbench.papers`` are added.
     allow_imports : bool
-        Whether their claims.py may be run.
+        True if the claims.py of these papers may be run.
 
     Yields
     ------

@@ -19,8 +19,8 @@ def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
     Parameters
     ----------
     text : str
-        Five names with commas between them, see `CELL_GRAMMAR`. Capital letters and spaces are
-        alike. The size may be left out if the number has none.
+        The five parts as printed in the paper, with commas between them (see `CELL_GRAMMAR`). Case
+        and spaces do not matter. The size may be omitted if the number has no size.
     library : mapping
         The papers by their short names.
 

@@ -56,7 +56,7 @@ class Results:
     manifest : dict
         ``manifest.json``, or an empty dictionary.
     notes : list of str
-        Rows left out while reading, with reasons; to be shown below tables of the rows.
+        Messages about rows omitted while reading, with reasons; they are shown below tables.
     """
 
     folder: Path
@@ -162,8 +162,8 @@ def read(folder: str | Path) -> Results:
     """Read one results folder, with the rows of the manifest's configuration.
 
     A row that is truncated, does not match its checksum or has a cell of the wrong type is left out
-    with a note. If several rows have the same ``trial_id``, the last one counts. Raise ResultsError
-    if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
+    with a note. If several rows have the same ``trial_id``, the last row is used. Raise
+    ResultsError if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
     """
     folder = Path(folder)
     broken: dict[int, tuple[bytes, str]] = {}

@@ -77,8 +77,8 @@ class Store:
     def begun(self) -> set[str]:
         """Return the trials that had started when a run was interrupted; requires the lock.
 
-        One of them may have caused it, for example by exhausting the memory. They therefore run
-        last and alone.
+        One of these trials may have caused the interruption, for example by exhausting the memory.
+        Therefore they are run last and alone.
         """
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()

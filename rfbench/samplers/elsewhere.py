@@ -119,18 +119,18 @@ class Method:
 
     @property
     def is_sampler(self) -> bool:
-        """Whether `thing` is a class with `_draw` that uses the kernel's bandwidth."""
+        """True if `thing` is a class with `_draw` that uses the kernel's bandwidth."""
         own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
         return own and PARAMETER not in self.parameters
 
     @property
     def is_transformer(self) -> bool:
-        """Whether `thing` has scikit-learn's interface."""
+        """True if `thing` has scikit-learn's interface."""
         return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
 
     @property
     def is_function(self) -> bool:
-        """Whether `thing` is called with rows, a number of features and a seed."""
+        """True if `thing` is called with rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None

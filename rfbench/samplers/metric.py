@@ -230,7 +230,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             # bandwidth. The rounds do not depend on the scale: their bandwidths are multiples of
             # the median distance.
             following = compute_metric(outer, rows)
-            # If f is constant, all gradients are 0 and the current metric is the last one.
+            # If f is constant, all gradients are 0, and the current metric stays the final metric.
             if following is None:
                 break
             metric, root = following
