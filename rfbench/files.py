@@ -181,7 +181,7 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Remove this folder if it does not contain any file."""
+    """Remove a folder, unless it has any content."""
     with suppress(OSError):
         folder.rmdir()
 

@@ -66,7 +66,7 @@ class Compared:
     """Comparison of two sides over data sets: ratio of errors, and p-value of equal errors."""
 
     ratio: Ratio
-    p: float = math.nan  # Wilcoxon's p-value, adjusted over the page; NaN if nothing is tested
+    p: float = math.nan  # Wilcoxon's p-value, adjusted for the page; NaN without a test
 
     @property
     def verdict(self) -> str:

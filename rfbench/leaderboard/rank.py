@@ -45,7 +45,7 @@ SOLVER_KEYS = (
     "alpha_convention",
     "selection",
     "intercept",
-)  # parameters that all solvers share
+)  # parameters that all solvers have
 
 
 @dataclass(frozen=True)

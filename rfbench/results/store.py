@@ -18,7 +18,7 @@ from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, pars
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-LOG = "rfbench.log"  # events of the runs in the folder, one dated line each
+LOG = "rfbench.log"  # events of the runs in the folder, as dated lines
 BEGUN = ".begun"  # identities of trials that have started but not finished
 MAX_MESSAGE_LENGTH = 100_000  # characters of a cell; the csv module reads 131,072
 

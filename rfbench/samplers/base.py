@@ -98,7 +98,7 @@ NOTHING_SHARED = Shared()
 
 
 class FittedFeatures(ABC):
-    """Base class of samplers, adapted transformers and `NoFeatures`; it has a solver's features.
+    """Base class of everything with features for a solver: samplers, transformers, `NoFeatures`.
 
     Attributes
     ----------

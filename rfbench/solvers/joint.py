@@ -291,7 +291,7 @@ class _Point:
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
-        if not self.intercept:  # without the constraint y'a = 0 the equation is 1 db = 0
+        if not self.intercept:  # without y'a = 0, the equation is 1 db = 0
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])

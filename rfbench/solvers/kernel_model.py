@@ -71,8 +71,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     factor_, alpha_, link_ : float, float and pair of float
-        The values selected on the rows ``X_val`` of `fit`. Without such rows, a single value of
-        each is required. Bandwidths are tried in ascending order, until the loss increases.
+        The values selected on the rows ``X_val`` of `fit`. Without such rows, each of these
+        settings needs a single value. Bandwidths are tried in ascending order, until the loss
+        increases.
     evaluation_ : array of shape (n, 1) or (n, K)
         Predictions for these rows: numbers, or probabilities; ``evaluation_loss_`` is their loss.
     arrays_ : dict of str to array
