@@ -231,10 +231,11 @@ class Provenance(_PaperSection):
 
     The class of settings is the weakest source of any key:
 
-    - ``text``: the paper's text. - ``code``: the authors' code. - ``readings``: our interpretation
-    of the text if the text is incomplete. - ``corrected``: readings that were changed after rows
-    were seen, because they contradicted the
-      text.
+    - ``text``: the paper's text.
+    - ``code``: the authors' code.
+    - ``readings``: our interpretation of the text if the text is incomplete.
+    - ``corrected``: interpretations that were changed after rows were seen, because they
+      contradicted the text.
     - ``matched``: settings that are matched to the paper's numbers.
     - ``rematched``: settings that were matched and then corrected.
     - ``ours``: settings that measure something else than the paper.

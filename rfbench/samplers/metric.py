@@ -123,10 +123,12 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     notes_ : list of str
         Notes about this fit for readers of the results.
 
-    Notes ----- The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows
-    and the defaults of all sizes are our choices. In our trials the power 1/2 of a full metric
-    never diverged and the power 1 did, and three rounds had most of the gain. The cost is O(n m^2)
-    for m landmarks per bandwidth and round, and O(d^3) for a full metric.
+    Notes
+    -----
+    The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows and the
+    defaults of all sizes are our choices. In our trials the power 1/2 of a full metric never
+    diverged and the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m
+    landmarks per bandwidth and round, and O(d^3) for a full metric.
 
     References
     ----------

@@ -147,7 +147,7 @@ class VariableProjection(ScoredFeatures):
 def hold_out(
     rows: Rows, targets: Array, random: Streams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
-    """Split rows and targets into a training part and a held-out tenth (all below 10 rows)."""
+    """Split rows and targets into a training part and a held-out tenth (below 10 rows: all)."""
     order = random.selection.permutation(len(targets))
     held = np.sort(order[: len(targets) // 10])
     training = np.sort(order[len(held) :])
