@@ -17,14 +17,14 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
-# Kernels divide by the square of a bandwidth. Between these limits it is finite and above 0,
-# by definition of float64. With twice the digits, 1e-300, the square would be 0.
+# Kernels divide by the square of a bandwidth. Between these limits the square is finite and above
+# 0, by definition of float64. With the exponent doubled, 1e-300, the square would be 0.
 SMALLEST, LARGEST = 1e-150, 1e150
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
 def _parts(rule: Any) -> tuple[float, str] | None:
-    """Return the factor and the name in a rule or in a positive multiple (0.5*median)."""
+    """Return the factor and the name of a rule, such as 0.5 and median for 0.5*median."""
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
     factor = float(match[1] or 1) if match else 0.0
     return (factor, match[2]) if match and SMALLEST <= factor <= LARGEST else None
@@ -37,14 +37,16 @@ ALLOWED = (
 )
 # Grid of `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the limits for widening a grid, in multiples of the rule's value: once below the grid,
-# and three times above it, because a large bandwidth makes features nearly linear. Chosen without a
-# measurement. Each doubling is one more search if the best value is at that edge. ROUNDING is the
-# tolerance for products of powers of two with a rule; any value from 1e-15 to 1 would do.
+# WIDEST has the limits for widening a grid, in multiples of the rule's value: one step below the
+# grid and three steps above it, because a large bandwidth makes features nearly linear. Chosen
+# without a measurement. Each time a limit is doubled, a search has one more step if the best value
+# is at that edge. ROUNDING is the tolerance for products of powers of two with a rule; any value
+# from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). The sample
-# is ours: for 1,000 rows the median distance has a relative standard error of about 1 %. Doubled,
-# the rule needs four times as long, and every published bandwidth by a rule changes.
+# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). We chose
+# the sample: for 1,000 rows the median distance has a relative standard error of about 1 %. With
+# twice the sample, the rule needs four times the time, and every published bandwidth from a rule
+# changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 
@@ -100,10 +102,10 @@ def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Gene
 
 @dataclass(frozen=True)
 class Candidates:
-    """Bandwidths to choose from."""
+    """The bandwidths to choose from."""
 
     values: tuple[float, ...]  # in decreasing order
-    rule: float  # value of the rule behind the multiples; for numbers, their geometric mean
+    rule: float  # value of the rule; for numbers, their geometric mean
 
     def wider(self, best: float) -> float | None:
         """Return twice or half the best bandwidth if it is at an edge of the grid.
@@ -119,7 +121,7 @@ class Candidates:
         return None
 
     def with_value(self, value: float) -> Candidates:
-        """Return the candidates with one more value."""
+        """Return the candidates with one additional bandwidth."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
@@ -193,7 +195,7 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
-    """Return the mean distance of each query to its 50th nearest row other than itself."""
+    """Return the mean over queries of the distance to the 50th nearest row, except the query."""
     neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):

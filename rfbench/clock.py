@@ -11,7 +11,7 @@ CLOCK_PARTS = ("pp", "features", "train", "test")
 
 
 class Clock:
-    """Sum of wall-clock and CPU seconds per part: pp, features, train, test.
+    """Clock that sums wall-clock and CPU seconds for each part: pp, features, train and test.
 
     If a part is entered inside another part, of this clock or of a different clock, the outer part
     is paused: every second is counted once. CPU seconds are of the whole process with all its
@@ -28,7 +28,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to one part."""
+        """Add the time of a ``with`` block to one part."""
         Clock._book()
         Clock._running.append((self, name))
         try:
@@ -40,7 +40,7 @@ class Clock:
     @classmethod
     @contextmanager
     def stopped(cls) -> Iterator[None]:
-        """Do not count the time spent inside, whichever parts are entered there."""
+        """Do not count the time of a ``with`` block, even if parts are entered in the block."""
         Clock._book()
         Clock._stopped += 1
         try:
@@ -60,11 +60,11 @@ class Clock:
 
     @staticmethod
     def part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
-        """Add the time spent inside to a part of a clock, or to the running part if it is None."""
+        """Add the time of a ``with`` block to a part of `clock` (None: to the running part)."""
         return nullcontext() if clock is None else clock.part(name)
 
     def charge(self, other: Clock, to: str | None = None) -> None:
-        """Add the times of another clock, per part, or all of them to the part `to`."""
+        """Add the times of another clock to the same parts, or all its times to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

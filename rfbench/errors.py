@@ -1,4 +1,4 @@
-"""Errors that the user, the data or the machine can cause, with reason and advice."""
+"""Errors caused by the user, the data or the machine; messages have a reason and advice."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class WriteError(ResultsError):
 
 @contextmanager
 def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
-    """Convert an OSError inside to a WriteError.
+    """Convert an OSError in a ``with`` block to a WriteError.
 
     `what` is the action that failed, without a full stop; the system's reason follows. `kept` lists
     what is still safe.
@@ -108,7 +108,7 @@ def make_unknown_error(
     error: type[RfbenchError] = MethodError,
     todo: str = "",
 ) -> RfbenchError:
-    """Return the error for an unknown name, with the nearest name and all known names."""
+    """Return the error for an unknown name; the message has the nearest and all known names."""
     names = list(known)
     return error(
         f"There is no {kind} '{name}'.{suggest_nearest(str(name), names)}",

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters that start markup within a line. `_` between letters starts none, `&` is literal, and
-# text between backticks is not interpreted.
+# Characters that start markup within a line. `_` between letters does not start markup, `&` is
+# literal, and text between backticks is not interpreted.
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -88,7 +88,7 @@ def escape_latex(text: object) -> str:
 
 
 def as_csv(table: pd.DataFrame, **options: Any) -> str:
-    """Return a table as CSV in which no text starts like a formula that a spreadsheet would run.
+    """Return a table as CSV; no string in it starts like a formula that a spreadsheet would run.
 
     A number that is written as text is unchanged: -1 is not a formula.
     """
@@ -114,7 +114,7 @@ def _is_number(text: str) -> bool:
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value for JSON: other types become strings, and numbers that are not finite None."""
+    """Convert a value for JSON: unknown types to strings, numbers that are not finite to None."""
     value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays
     if isinstance(value, Mapping):
         return {str(key): to_json_value(each) for key, each in value.items()}

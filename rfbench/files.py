@@ -23,12 +23,13 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A link that is created after the check is not followed either, and a pipe does not block.
+# With these flags, a link that is created after the check is not followed, and a pipe does not
+# block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def check(file: Path, top: Path | None = None) -> None:
-    """Raise ResultsError if a file of a results folder is not a regular file, or behind a link.
+    """Raise ResultsError if a file of a results folder is not regular, or is reached by a link.
 
     Parameters
     ----------
@@ -180,13 +181,13 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Remove a folder if it is empty."""
+    """Remove a folder, unless it has any content."""
     with suppress(OSError):
         folder.rmdir()
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents; raises OSError if this fails."""
+    """Create a folder and its parents; raise OSError if this fails."""
     folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -198,7 +199,7 @@ def move(file: Path, target: Path, top: Path | None = None) -> None:
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file for `numpy.load`; raises OSError if the file exists."""
+    """Write an array to a new file for `numpy.load`; raise OSError if the file exists."""
     import numpy as np
 
     with file.open("xb") as stream:
@@ -207,7 +208,7 @@ def save_array(file: Path, array: NDArray[Any]) -> None:
 
 @contextmanager
 def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
-    """Yield a new temporary folder inside `above`, which is created; remove it at the end.
+    """Create `above` if needed, and yield a temporary folder in it that is removed at the end.
 
     Raises OSError if it cannot be created.
     """

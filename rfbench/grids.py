@@ -12,14 +12,14 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
-# Number of values of a range without a step. Chosen without a measurement: doubled, a run needs
-# twice as long.
+# Number of values of a range without a step. Chosen without a measurement: with twice as many, a
+# run needs twice the time.
 DEFAULT_POINTS = 20
-# Chosen without a measurement, so that a step with a wrong sign or power is an error and not a run
-# of weeks. Doubled, one more such mistake is run.
+# Maximum number of values. It makes a step with a wrong sign or power an error, not a run of weeks.
+# Chosen without a measurement. With twice the value, one more such mistake would be run.
 MAX_POINTS = 10_000
-# By definition of float64, whose largest number is 1.8e308: 20 steps between two of these are
-# finite.
+# By definition of float64, whose largest number is 1.8e308: 20 steps between two numbers within
+# this limit are finite.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 
@@ -66,7 +66,7 @@ def expand(text: str) -> list[Any]:
 
 
 def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
-    """Concatenate lists; raises ConfigError as soon as the result is too long."""
+    """Concatenate lists; raise ConfigError as soon as the result is too long."""
     values: list[Any] = []
     for part in lists:
         values += part

@@ -1,4 +1,4 @@
-"""Cache folder of this user, for files that can be computed again."""
+"""The cache folder of this user, for files that can be computed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _temporary: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def find_user_folder() -> Path:
-    """Return the folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or in ``~/.cache``.
+    """Return the cache folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or ``~/.cache``.
 
     Without a home it is a temporary folder, which the workers of this process share. Raises
     ConfigError if a variable contains a relative folder, because anyone may have put files into the
@@ -53,7 +53,7 @@ def check() -> None:
 
 
 def _usual() -> str:
-    """Return the user's folder for all caches; empty without a home."""
+    """Return the user's folder for all caches; empty if the user has no home folder."""
     if given := _absolute("XDG_CACHE_HOME"):
         return given
     _absolute("HOME")
@@ -62,7 +62,7 @@ def _usual() -> str:
 
 
 def _absolute(name: str) -> str:
-    """Return the absolute folder in a variable, or an empty string."""
+    """Return the folder in an environment variable if it is absolute, else an empty string."""
     given = os.environ.get(name, "")
     if given and not os.path.isabs(given):
         raise ConfigError(

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# The current folder is kept if the new interpreter has it anyway: from PYTHONPATH, or from an
-# editable installation.
+# The current folder is kept if it is on the path of the new interpreter for another reason:
+# PYTHONPATH or an editable installation.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"

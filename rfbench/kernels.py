@@ -90,7 +90,7 @@ def _is_dense(rows: Any) -> bool:
 
 
 def _products(X: Any, Y: Any) -> Any:
-    """Return X Y', of rows with themselves symmetric to the last bit."""
+    """Return X Y'; if both are the same rows, the result is symmetric to the last bit."""
     return multiply_by_transpose(X) if X is Y and _is_dense(X) else matmul(X, Y.T)
 
 
@@ -114,7 +114,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
     squares: NDArray[np.float64]
     if _is_dense(X) and _is_dense(Y):
-        # The formula of scikit-learn, with the BLAS library of all other products.
+        # This is the formula of scikit-learn, computed by the BLAS library of all other products.
         squares = _products(X, Y)
         squares *= -2.0
         squares += row_norms(X, squared=True)[:, None]

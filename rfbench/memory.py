@@ -1,4 +1,4 @@
-"""Limits of memory, and checks that work fits into it before it starts."""
+"""Memory limits, and checks before a computation that its arrays fit into memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rfbench.errors import MemoryLimit
 
 GIB = 2**30  # bytes, by definition
 # Features larger than this, or than MATRIX_SHARE of the free memory, are not stored: they are
-# computed again in blocks. Chosen without a measurement: with a quarter, the other arrays of a
-# solver still fit. Doubled, four workers at once may use all memory; halved, more fits compute
-# their features in every pass.
+# computed again in blocks. Chosen without a measurement: at a quarter of the free memory, the other
+# arrays of a solver still fit. With twice the values, four workers at once may use all memory. With
+# half the values, more fits compute their features in every pass.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 
@@ -20,7 +20,7 @@ _limit: float | None = None
 
 
 def limit_to(amount: float | None) -> None:
-    """Limit this process to `amount` bytes of its own, or to the free memory if it is None."""
+    """Limit the own memory of this process to `amount` bytes, or to the free memory for None."""
     global _limit
     _limit = amount
 

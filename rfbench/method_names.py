@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Printed names by name or label; other methods have none.
+# Printed names by name or label. Methods that are not listed have no printed name.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",
@@ -34,7 +34,7 @@ PRINTED = {
 
 
 def find_displayed_name(method: str) -> str:
-    """Return a method's name as in its paper; the suffix of a variant is kept.
+    """Return the name of a method as in its paper, with the suffix of a variant.
 
     >>> [find_displayed_name(name) for name in ("nystroem-kmeans", "lkrf-top, gamma=2", "mine")]
     ['k-means Nyström', 'LKRF-top, gamma=2', 'mine']
@@ -46,7 +46,7 @@ def find_displayed_name(method: str) -> str:
 
 
 def find_row_name(name: str) -> str:
-    """Return the name in rows of a method, given the name that its paper prints.
+    """Return the name of a method in rows, given the name in its paper.
 
     >>> find_row_name("SLS-RFF"), find_row_name("ls-rff"), find_row_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')

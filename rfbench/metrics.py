@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-# Smallest probability in the log-loss: the clip of scikit-learn up to version 1.2. Halved, a
-# certain and wrong prediction costs .7 more than 34.5.
+# Smallest probability in the log-loss: the limit of scikit-learn up to version 1.2. With half the
+# value, a wrong prediction with probability 1 costs .7 more than 34.5.
 SMALLEST = 1e-15
 
 

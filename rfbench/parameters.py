@@ -1,4 +1,4 @@
-"""Parameters of methods: declared in the class with their rules, and checked in one place."""
+"""Parameters of methods: classes declare them with rules, and this module checks them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest
 
-# largest 32-bit integer, by definition: BLAS and scikit-learn use 32-bit indices
+# Largest 32-bit integer, by definition: BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
@@ -24,7 +24,7 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule for a parameter: a description ("It must be ...") and a test.
+    """A rule for a parameter, with a description ("It must be ...") and a test.
 
     `choices` are the values among which a misspelled value is searched.
     """
@@ -34,7 +34,7 @@ class Rule:
     choices: tuple[str, ...] = ()
 
     def __or__(self, other: Rule) -> Rule:
-        """Return the rule that one of the two rules holds."""
+        """Return the rule that is satisfied if one of the two rules is satisfied."""
         return Rule(
             f"{self.words}, or {other.words}",
             lambda value: self.holds(value) or other.holds(value),
@@ -43,7 +43,7 @@ class Rule:
 
 
 def number(*, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> Rule:
-    """Return the rule of a finite number."""
+    """Return the rule for a finite number."""
 
     def holds(value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
@@ -59,7 +59,7 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float = 
 
 
 def whole(least: int) -> Rule:
-    """Return the rule of an integer."""
+    """Return the rule for an integer."""
 
     def holds(value: Any) -> bool:
         return (
@@ -84,7 +84,7 @@ RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return the rule of a few allowed values; 1 is not accepted for True."""
+    """Return the rule for a few allowed values; 1 is not accepted for True."""
     texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
@@ -116,7 +116,7 @@ def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[Class]) -> type[Class]:
-    """Make the annotated fields of a class parameters of its constructor, after its bases' fields.
+    """Turn annotated fields into parameters of the constructor, after the fields of base classes.
 
     The result is a dataclass with comparison and representation of scikit-learn's BaseEstimator.
     """
@@ -135,7 +135,7 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base of the estimators: checks the parameters against their rules."""
+    """Base class of the estimators; it checks the parameters by their rules."""
 
     def check_parameters(self) -> None:
         """Raise MethodError if the parameters are not supported; data are not needed."""
@@ -156,7 +156,7 @@ def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspe
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Call the constructor, and check its arguments; MethodError contains the wrong one.
+    """Call the constructor and check its arguments; a MethodError names the wrong argument.
 
     The constructor's parameters are the allowed names; `name` is the class name in messages.
     """

@@ -1,4 +1,4 @@
-"""Permissions of untrusted text: which classes it may import, and with which parameters.
+"""Permissions for untrusted text: the classes that it may import, and their parameters.
 
 A configuration, the manifest of a results folder and rows on disk may come from an untrusted
 source. They contain names of methods. The methods of `rfbench.registry` are always allowed, and so

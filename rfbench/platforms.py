@@ -1,4 +1,4 @@
-"""System calls that are not available everywhere, each with a fallback.
+"""System calls that are not available everywhere, with a fallback for each call.
 
 Linux has all of them. macOS has no descriptors of processes, no ``/proc``, no control groups and no
 enforced memory limit; a container may lack some of them, too.
@@ -22,11 +22,11 @@ from pathlib import Path, PurePosixPath
 DARWIN = platform.system() == "Darwin"
 OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 """Flag to open a folder in order to return to it. Without O_PATH the folder has to be readable."""
-# Polling interval if a system has no descriptors of processes. Chosen without a measurement;
-# doubled, the end of a child is noticed 20 ms later.
+# Polling interval for systems without file descriptors of processes. Chosen without a measurement.
+# With twice the value, the end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# More than other threads allocate in the microseconds of a probe. Nothing is written to it, so
-# doubled it needs no more memory.
+# More bytes than other threads allocate in the microseconds of a probe. Nothing is written to this
+# memory, so a probe of twice the size needs no more of it.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
@@ -49,7 +49,7 @@ def open_descriptor(process: int) -> int:
 
 
 def _tell_of_end(number: int, pipe: int) -> None:
-    """Write into a pipe once a process has ended; a fork of this process may keep the pipe open."""
+    """Write into a pipe when a process has ended; a fork of this process may keep the pipe open."""
     import psutil
 
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -79,7 +79,7 @@ def read(path: str | PurePosixPath) -> str:
 
 
 def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the folders of the control groups of this process for a controller, and their version.
+    """Yield the control-group folders of this process for a controller, with their version.
 
     The group itself comes first, then its parents: the smallest quota counts. In a container the
     path may be the host's, and only the top exists. A system without groups has no quota.
@@ -126,7 +126,7 @@ def read_peak_rss_mb() -> float:
 
 
 def limit_memory(amount: float | None) -> None:
-    """Limit this process to `amount` bytes of its own; larger allocations raise MemoryError.
+    """Limit the own memory of this process; allocations beyond `amount` bytes raise MemoryError.
 
     None removes the limit. Some systems ignore the limit, see `limits_memory`.
     """
@@ -137,7 +137,7 @@ def limit_memory(amount: float | None) -> None:
 
 @contextlib.contextmanager
 def limited_to_more(amount: float) -> Iterator[None]:
-    """Limit further allocations of this process to `amount` bytes, for a while.
+    """Limit further allocations of this process to `amount` bytes within a ``with`` block.
 
     If the system does not report the used memory, no limit is set.
     """
@@ -168,7 +168,7 @@ def own_memory() -> int:
 
 @functools.cache
 def limits_memory() -> bool:
-    """Return True if this system enforces the memory limit of a process, by a probe."""
+    """Return True if this system enforces the memory limit of a process; a probe tests this."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with limited_to_more(PROBE_BYTES / 2), contextlib.suppress(OSError):
         mmap.mmap(-1, PROBE_BYTES, flags=private).close()

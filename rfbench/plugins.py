@@ -1,4 +1,4 @@
-"""Imported methods: given by an import path, a file, or an object in Python.
+"""Methods of the user: given by an import path, a file, or an object in Python.
 
 Importing runs code, so `rfbench.permissions` checks the path first.
 """
@@ -29,7 +29,7 @@ FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class; for parameters and errors, see `load_object`."""
+    """Import a class. `load_object` describes the parameters and errors."""
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -92,7 +92,7 @@ def _line_of(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class GivenObject:
-    """Object given in Python, packed for the process that uses it.
+    """An object given in Python, pickled for the process that uses it.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def find_file(path: str, folder: Path | None) -> Path:
 
 
 def _module_of_file(file: Path) -> Any:
-    """Import a file under a name derived from its content, so that workers find the same module."""
+    """Import a file under a module name that depends on its content and is the same in workers."""
     name = "rfbench_file_" + hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, file)

@@ -23,7 +23,7 @@ NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 @functools.cache
 def _import(place: str) -> Any:
-    """Return the class at a place, which is looked up once: reports ask 60,000 times."""
+    """Return the class at an import path, with a cache, because reports call this 60,000 times."""
     return pkgutil.resolve_name(place)
 
 
@@ -61,7 +61,7 @@ class Registry(Mapping[str, Any]):
         self.aliases, self.imports = aliases, imports
 
     def classes(self) -> dict[str, str]:
-        """Return the module of each class by the class's name in Python, without importing it."""
+        """Return the module of each class, by the name of the class; nothing is imported."""
         found = {}
         for place in self.places.values():
             for each in [place] if isinstance(place, str) else place.values():
@@ -100,7 +100,7 @@ class Registry(Mapping[str, Any]):
         return len(self.places)
 
     def published(self, name: str) -> str:
-        """Return the published name of a name, an alias, or a name in papers (SLS-RFF)."""
+        """Return the published name for a name, an alias, or a name in papers (such as SLS-RFF)."""
         name = self.aliases.get(name, name)
         own = name if name in self.places else find_row_name(name)
         return own if own in self.places else name

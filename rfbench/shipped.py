@@ -20,11 +20,11 @@ def find_published() -> Path | None:
 
 
 def _inside_or_beside(inside: str, checkout: str) -> Path | None:
-    """Return a folder of the package, or else of the checkout that contains the package."""
+    """Return a folder in the package, or in the checkout that contains the package."""
     package = Path(__file__).resolve().parent
     if (package / inside).is_dir():
         return package / inside
-    # A folder with this name next to an installed package is not ours.
+    # A folder with this name next to an installed package is not part of rfbench.
     beside = package.parent / checkout
     return beside if (package.parent / "pyproject.toml").is_file() and beside.is_dir() else None
 

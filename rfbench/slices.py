@@ -35,7 +35,7 @@ SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
 def ask(question: str, *facts: Any) -> list[Any]:
-    """Return the result of a hook for each slice that has it, in the order of `SLICES`.
+    """Return the results of a hook of all slices that define the hook, in the order of `SLICES`.
 
     `question` is the name of a function of `slice.py`, which is called with the `facts`.
     """

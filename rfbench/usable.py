@@ -16,7 +16,7 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Variables in which the user or the batch system sets the number of cores.
+# Variables that the user or the batch system sets to the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
@@ -69,7 +69,7 @@ def _number_in(variable: str) -> int:
 
 
 def _cpu_quotas() -> Iterator[float]:
-    """Yield the quota of each group that has one, in cores."""
+    """Yield the CPU quota, in cores, of each control group that has a quota."""
     for folder, version in platforms.control_groups(CPU):
         if version == platforms.VERSION_2:
             words = platforms.read(folder / "cpu.max").split()
@@ -84,7 +84,7 @@ def _cpu_quotas() -> Iterator[float]:
 
 
 def _memory_limits() -> Iterator[tuple[int, int]]:
-    """Yield the limit and the use of each group that has a limit, in bytes.
+    """Yield the memory limit and use, in bytes, of each control group that has a limit.
 
     Cached files, which the system drops when it needs the memory, do not count as used.
     """

@@ -17,12 +17,13 @@ import yaml
 from rfbench.errors import ConfigError, suggest_nearest
 
 # Limits on the file, and on its content after aliases are expanded. Chosen without a measurement,
-# against files that are meant to block a reader. With MAX_NODES and MAX_CHARACTERS doubled, such a
-# file needs twice as long; MAX_DEPTH is far below 1,000, the recursion limit of Python.
+# as a protection from files that are meant to block a reader. With MAX_NODES and MAX_CHARACTERS
+# doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the recursion limit of
+# Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# libyaml, if PyYAML was built with it, is 14 times as fast.
+# If PyYAML was built with libyaml, its loader is 14 times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")

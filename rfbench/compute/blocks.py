@@ -11,17 +11,18 @@ from scipy import sparse
 
 from rfbench.memory import count_free_bytes
 
-# Measured by `python -m scripts.bench.doubled`, in CPU time of a ridge fit: _BLOCK_BYTES halved
-# 1.20, doubled 1.07 (M = 100); _SMALL_ROWS .99 and .98 (M = 400); _LARGE_ROWS 1.05 and 1.08
-# (float32); _L3_BYTES, the limit between the two, 1.01 and 1.01 (M = 1,200 and 1,700).
-# `choose_block_rows` describes the trade-offs.
+# Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit relative to the time
+# with this value. _BLOCK_BYTES: 1.20 with half the value, 1.07 with twice the value (M = 100).
+# _SMALL_ROWS: .99 and .98 (M = 400). _LARGE_ROWS: 1.05 and 1.08 (float32). _L3_BYTES, the limit
+# between these two: 1.01 and 1.01 (M = 1,200 and 1,700). `choose_block_rows` describes the
+# trade-offs.
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
-# Chosen without a measurement, for machines with little free memory: each of several workers holds
-# a block and its products. Doubled, eight workers could request all free memory. Below _LEAST_ROWS
-# (16), products become matrix-vector products.
+# Chosen without a measurement, for machines with little free memory: each of several workers needs
+# memory for a block and its products. With twice the share, eight workers could request all free
+# memory. With fewer than _LEAST_ROWS (16) rows, products become matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 

@@ -67,8 +67,8 @@ def accumulate_groups(
         Precision of the features. Sums are float64. In float32 the product of every block is
         computed in float32 and added to a float64 total.
     clock : Clock, optional
-        Measures the reading of rows and the features, and the training. None: the caller measures
-        the time, for example as part of a sampler's fit.
+        It measures the time of reading rows and computing features, and of training. None: the
+        caller measures the time, for example as part of a sampler's fit.
     center : bool
         Subtract the mean row of the first block from the features, for fits with an intercept. It
         may differ from the mean of all rows, because the equations correct for the difference.
@@ -107,8 +107,9 @@ def accumulate_groups(
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     shift: FloatArray | None = None
-    # Stores the float32 product of a block before it is added to a float64 total. A float32 total
-    # would round every block to its own spacing, which grows with the total.
+    # This array stores the float32 product of a block before the product is added to a float64
+    # total. A float32 total would round every block to the spacing of the total, which grows with
+    # its size.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     # Each block belongs to one group, so that the sums of groups can be combined as needed.
     for group, picked in iterate_blocks(n, codes, rows):
@@ -133,7 +134,7 @@ def accumulate_groups(
 
 
 class _Sums:
-    """Running totals of one group; only the upper triangle of the Gram matrix, in Fortran order."""
+    """Totals of one group; the Gram matrix has only its upper triangle, in Fortran order."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
@@ -191,7 +192,7 @@ def compute_mean_row(features: FloatArray) -> FloatArray:
     # Compute the mean of differences from the first row. For a constant column they are exactly 0.
     # A mean of n equal numbers has a rounding error, and the column would not count as constant.
     first = features[0]
-    # non-finite values raise an error when the equations are solved
+    # Values that are not finite raise an error when the equations are solved.
     with np.errstate(invalid="ignore", over="ignore"):
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
@@ -228,5 +229,5 @@ def _add_moments(features: Any, sides: Any, out: Any) -> None:
 
 @functools.cache
 def _compile_moments() -> Callable[..., None]:
-    # compiled at the first call, because importing numba is slow
+    # The function is compiled at the first call, because importing numba is slow.
     return compile_function(_add_moments)

@@ -12,8 +12,9 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size of a strip of columns that stays in the L2 cache through all stages. Measured by `python -m
-# scripts.bench.doubled`: halved .96, doubled .95 of the CPU time, so it has little effect.
+# Size of a strip of columns that stays in the L2 cache through all stages. The value has little
+# effect, measured by `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time,
+# twice the value .95.
 _STRIP_BYTES = 2**18
 
 

@@ -1,4 +1,4 @@
-r"""Ridge regression from one eigendecomposition of the columns, and the error of rows left out.
+r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
 For fewer columns than rows, what `rfbench.compute.row_side.RowSpectrum` is for more. With the
 normal equations :math:`G = V \Lambda V^\top` of the centered features, the fitted value of a row
@@ -19,7 +19,7 @@ from rfbench.compute.row_side import combine, invert_shifted
 
 
 class ColumnSpectrum:
-    """The eigendecomposition of normal equations, from which every penalty follows.
+    """The eigendecomposition of normal equations; it gives the fits for all penalties.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ColumnSpectrum:
         return RidgePath(coef, offset, notes)
 
     def left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
-        """Return the decision of each row by the fit without it, shape (a, n, t).
+        """Return the decision of each row by the fit without this row, shape (a, n, t).
 
         Not finite for a row on which such a fit has no hold.
 
@@ -80,7 +80,7 @@ class ColumnSpectrum:
         fitted = combine(turned, inverse, self.sides) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
-        # Of the order of rounding where the row alone decides its fit.
+        # If a row alone decides its fit, this value is of the order of the rounding error.
         left = np.where(left > self.noise, left, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(targets - (targets - fitted) / left.T[:, :, None])

@@ -1,4 +1,4 @@
-"""Products of matrices by one BLAS library, that of scipy.
+"""Products of matrices, all computed by the BLAS library of scipy.
 
 The wheels of numpy and of scipy each bring a library with threads of its own. Between two calls the
 threads of a library wait without sleeping, for some milliseconds: a loop that calls both in turn
@@ -18,7 +18,7 @@ _PREFIXES = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 
 
 def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
-    """Return a @ b, of matrices of one type, float64 or float32, without a copy of either.
+    """Return a @ b for matrices of one type, float64 or float32, without copying a matrix.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
     elif len(a) == 1:
         result[0] = _multiply_vector(prefix, b.T, a[0])
     else:
-        # (ab)' = b'a': the transposes of C-contiguous arrays are the Fortran-contiguous ones that
-        # BLAS reads and writes as they are.
+        # (ab)' = b'a': transposes of C-contiguous arrays are Fortran-contiguous, so BLAS reads and
+        # writes them without a copy.
         (left, turn_left), (right, turn_right) = _in_fortran_order(b.T), _in_fortran_order(a.T)
         gemm = getattr(blas, f"{prefix}gemm")
         target = result.T if result.flags.c_contiguous else None
@@ -82,7 +82,7 @@ def multiply_row(row: Array, path: Array) -> Array:
 
 
 def mirror(square: FloatArray, step: int = 256) -> None:
-    """Copy the upper triangle onto the lower one, by tiles."""
+    """Copy the upper triangle onto the lower triangle, tile by tile."""
     for j in range(0, square.shape[0], step):
         end = j + step
         square[end:, j:end] = square[j:end, end:].T
@@ -99,7 +99,7 @@ def sum_squares(values: FloatArray) -> float:
 
 
 def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
-    """Return the first letter of the routines for the operands, None if they have none."""
+    """Return the first letter of the BLAS routines for the operands; None for other types."""
     operands = [a, b] if out is None else [a, b, out]
     if not all(isinstance(each, np.ndarray) and each.ndim == 2 for each in operands):
         return None
@@ -109,7 +109,7 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return an array that BLAS reads without a copy, and whether it has to transpose it."""
+    """Return an array that BLAS reads without a copy, and True if BLAS has to transpose it."""
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

@@ -25,24 +25,25 @@ from rfbench.compute.products import matmul, multiply_row
 from rfbench.compute.threads import one_thread
 from rfbench.errors import MethodError
 
-# Number of penalties, and of columns per target, from which on one decomposition for all penalties
-# is faster. Measured by `python -m scripts.bench.doubled`, relative CPU time: 11 penalties with the
-# limit doubled 2.28, 5 with it halved 1.04; COLUMNS_PER_SIDE with 450 equations doubled 1.48, with
-# 200 halved 1.19.
+# Smallest number of penalties, and of columns per target, for which one decomposition for all
+# penalties is faster. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with
+# twice the limit, 11 penalties take 2.28; with half of it, 5 penalties take 1.04. With twice
+# COLUMNS_PER_SIDE, 450 equations take 1.48; with half of it, 200 equations take 1.19.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# Equations up to which that decomposition is in float64, and TRIDIAGONAL_PER_SIDE, its equations
-# per target from which on. Measured, CPU ms of 11 penalties in float64, in float32 and by Cholesky:
-# .25, 1.0, .57 with 100 equations, 4.6, 6.6, 10 with 400, 54, 62, 131 with 1,000, but 198, 145, 393
-# with 1,500. Of ten targets float64 takes .88 of Cholesky's time with 30 equations, .70 with 100.
+# Largest number of equations for which that decomposition is in float64, and the smallest number of
+# equations per target (TRIDIAGONAL_PER_SIDE). Measured, CPU time in ms for 11 penalties in float64,
+# in float32 and by Cholesky: .25, 1.0 and .57 with 100 equations, 4.6, 6.6 and 10 with 400, 54, 62
+# and 131 with 1,000, but 198, 145 and 393 with 1,500. For ten targets, float64 takes 88 % of
+# Cholesky's time with 30 equations and 70 % with 100.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
-# Relative accuracy of solutions, the ratio of penalty and norm of K below which float32 cannot be
-# used as a preconditioner, and the maximum number of steps. Measured on RKS features (M = 1,000,
-# penalties 1e-3 to 1e4): with SINGLE as it is or halved, 14 of 15 penalties are solved, and doubled
-# 13. ACCURACY doubled or halved changes neither the time nor the error, 1e-11. All solutions need
-# at most 8 of the MOST_STEPS.
+# ACCURACY is the relative accuracy of solutions. SINGLE is a limit for the ratio of the penalty and
+# the norm of K; below it, float32 cannot be used as a preconditioner. MOST_STEPS is the maximum
+# number of steps. Measured on RKS features (M = 1,000, penalties 1e-3 to 1e4): 14 of 15 penalties
+# are solved with SINGLE or half of it, 13 with twice SINGLE. Twice or half the ACCURACY changes
+# neither the time nor the error of 1e-11. All solutions need at most 8 of the MOST_STEPS.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -130,7 +131,7 @@ class NormalEquations:
 
 @dataclass(frozen=True, eq=False)
 class RidgePath:
-    """Ridge solutions for a penalties.
+    """Ridge solutions for all penalties; `a` is their number.
 
     Attributes
     ----------
@@ -237,7 +238,8 @@ def solve_shifted(
     p, t = sides.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
-    # One p x p array for all penalties: K is loaded again for each, and the factor overwrites it.
+    # All penalties use one p x p array: K is loaded again for each penalty, and the factor
+    # overwrites it.
     work = np.empty((p, p), order="F")
     left = np.arange(penalties.size if p else 0)
     # With fewer penalties, or more sides, one Cholesky factor per penalty is faster.
@@ -249,7 +251,8 @@ def solve_shifted(
         load(work)
         # Cholesky would succeed for these penalties: its squared pivots are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        # Householder's reduction is of many short calls, between which two threads would wait.
+        # Householder's reduction consists of many short calls, between which two threads would
+        # wait.
         with one_thread(True):
             if small:
                 together = _solve_tridiagonal(work, sides, penalties[sure])
@@ -278,9 +281,9 @@ def solve_shifted(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum
-        # K is positive semidefinite, so negative eigenvalues are rounding. Directions in which
-        # eigenvalue + alpha is rounding are left out, too, which gives the solution of minimal
-        # norm.
+        # K is positive semidefinite, so negative eigenvalues are rounding errors. Directions in
+        # which eigenvalue + alpha is at rounding level are omitted, too, which gives the solution
+        # of minimal norm.
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]

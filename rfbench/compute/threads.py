@@ -1,4 +1,4 @@
-"""How many threads the BLAS libraries use for a piece of work."""
+"""The number of threads that the BLAS libraries use for a computation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 @functools.lru_cache(maxsize=1)
 def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the libraries with threads; to find them takes milliseconds.
+    """Return the libraries that use threads; the search takes milliseconds.
 
     So they are looked for again only once `modules` have become more: an import may have loaded
     another one.
@@ -21,7 +21,7 @@ def find_thread_pools(modules: int) -> ThreadpoolController:
 
 
 def one_thread(wanted: bool) -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread, if that is wanted."""
+    """Return a context in which BLAS uses one thread if `wanted` is True."""
     if not wanted:
         return nullcontext()
     pools = find_thread_pools(len(sys.modules))

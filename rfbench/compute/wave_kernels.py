@@ -1,4 +1,4 @@
-r"""The compiled loops of `rfbench.compute.waves`, and the computation of a cosine.
+r"""The compiled loops of `rfbench.compute.waves`, with the computation of cosines.
 
 A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
 
@@ -31,11 +31,12 @@ LARGEST_PHASE = 1e5
 """Phases of this absolute value and above use the slower C library.
 
 Up to 2^15 multiples of pi, k times the first part of pi, which has 38 bits, is exact in 53 bits (9
-bits times k in 24, in float32). Doubled, k may have 16 bits, and the reduction is no longer exact.
+bits times k in 24, in float32). With twice the limit, k may have 16 bits, and the reduction is no
+longer exact.
 """
 
-# Values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also holds the offsets. Chosen without
-# a separate measurement; doubled, it still fits.
+# Values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also contains the offsets. Chosen
+# without a separate measurement. A chunk of twice the size would still fit.
 _CHUNK = 1024
 
 
@@ -56,12 +57,13 @@ class _Numbers(NamedTuple):
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# By definition 1 / pi, and 1.5 2^52 (1.5 2^23 in float32), at which the spacing of floating-point
-# numbers is 1, so that adding it rounds to the nearest k. The first part of pi has 38 bits and the
-# second the rest (9, 9 and the rest in float32, as in Cody and Waite 1980). The coefficients are
-# computed by Remez exchange with 60 digits (see the module docstring): errors of 4e-18 (cosine) and
-# 1.1e-16 (sine), in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares with the C
-# library. Doubling any of these numbers makes the results wrong.
+# By definition, 1 / pi, and 1.5 2^52 (1.5 2^23 in float32). At 1.5 2^52 the spacing of
+# floating-point numbers is 1, so adding it rounds to the nearest k. The first part of pi has 38
+# bits and the second part has the rest (9, 9 and the rest in float32, as in Cody and Waite 1980).
+# The coefficients are computed by Remez exchange with 60 digits (see the module docstring). Their
+# errors are 4e-18 (cosine) and 1.1e-16 (sine), in float32 2.4e-10 and 4.6e-9.
+# `tests/compute/test_waves.py` compares the results with the C library. Doubling any of these
+# numbers makes the results wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,
@@ -89,7 +91,7 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
-# The same in float32, by definition and by Remez exchange.
+# The same numbers in float32, by definition and by Remez exchange.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
@@ -201,7 +203,7 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # rounded before the multiplication, as in the first loop
+                    # The cosine is rounded before the multiplication, as in the first loop.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 

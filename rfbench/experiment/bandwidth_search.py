@@ -12,24 +12,24 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
 from rfbench.samplers.base import Shared
 
-# End of a row's note, after their number, if a grid was widened.
+# End of a row's note if a grid was widened; the number of bandwidths precedes it.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses with a smaller difference are equal: sums of the folds have a rounding error of about
-# 1e-15, by definition of float64. Doubled or halved, a selection changes only if two losses differ
-# by that little.
+# Losses with a smaller difference count as equal: sums over the folds have a rounding error of
+# about 1e-15, by definition of float64. With twice or half the value, a selection changes only if
+# two losses differ by about that much.
 EQUAL_LOSSES = 1e-12
 
 
 @dataclass(frozen=True)
 class BandwidthChoice:
-    """The bandwidth of a trial.
+    """The selected bandwidth of a trial.
 
     Attributes
     ----------
     bandwidth : float or None
         None for a kernel without a bandwidth.
     at_edge : bool or None
-        Whether it is the smallest or the largest of the bandwidths tried; None without a selection.
+        True if it is the smallest or the largest bandwidth tried; None without a selection.
     notes : list of str
         The number of bandwidths tried, if it exceeds the configured grid.
     """
@@ -42,11 +42,12 @@ class BandwidthChoice:
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
     """Return the bandwidth with the smallest loss on the rows that select the penalty.
 
-    These are held-out rows of the training set; with `selection: test` they are the test set, as in
-    papers that report the best result. Each candidate is fitted like a trial with this bandwidth,
-    including the selection of the penalty. Among equal losses the largest bandwidth is selected.
-    The time of the search counts as training. A grid with `widen` is extended by factors of two as
-    long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule` selects.
+    The rows are held-out rows of the training set. With `selection: test` they are the test set, as
+    in papers that report the best result. Each candidate is fitted like a trial with this
+    bandwidth, including the selection of the penalty. Among equal losses the largest bandwidth is
+    selected. The time of the search counts as training. A grid with `widen` is extended by factors
+    of two as long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule`
+    selects.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth

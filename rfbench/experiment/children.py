@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# Time that a trial may exceed its limit, in which its child writes a traceback. Chosen without a
-# measurement. Halved, a busy machine may kill the child before the traceback is written; doubled, a
-# budget is exceeded by half a second.
+# Extra seconds after the time limit of a trial, in which its child process writes a traceback.
+# Chosen without a measurement. With half the value, a busy machine may kill the child before the
+# traceback is written. With twice the value, a budget may be exceeded by half a second.
 GRACE_SECONDS = 0.25
 
-# Maximum bytes of a trial's row, 256 MiB. Chosen without a measurement: a row has a few hundred
-# thousand bytes. Doubled, a trial that prints endlessly needs twice the memory before it fails.
+# Maximum size of a trial's row in bytes, 256 MiB. Chosen without a measurement: a row has at most a
+# few hundred thousand bytes. With twice the limit, a trial that prints endlessly needs twice the
+# memory before it fails.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 
@@ -55,14 +56,14 @@ class Died(Exception):
 class Child:
     """A process that runs trials one at a time.
 
-    It is monitored with a process descriptor, because a process that a trial left behind may keep
-    the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
+    The process is monitored with a process descriptor, because a process that a trial left behind
+    may keep the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
     importing, and `begin` waits for it.
     """
 
     def __init__(self, *, early: bool = False) -> None:
-        self.machine: dict[str, Any] | None = None  # what it says once it has begun
-        self.code = ""  # imported code that may have run in it
+        self.machine: dict[str, Any] | None = None  # facts from the child when it starts
+        self.code = ""  # imported code that may have run in the child
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_mark()
@@ -130,7 +131,7 @@ class Child:
         return result, error
 
     def is_sound(self) -> bool:
-        """Return True if it can run another trial."""
+        """Return True if the child can run another trial."""
         return not (self._spoiled or wait([self._death], 0))
 
     def kill(self) -> None:
@@ -157,7 +158,7 @@ class Child:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of its output."""
+        """Return the next line of the child's output."""
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -172,7 +173,7 @@ class Child:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> Died:
-        """End it and return the reason; if `why` is empty, describe how it ended by itself."""
+        """End the child and return the reason; if `why` is empty, describe how the child ended."""
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
         trace = self._trace.read().decode(errors="backslashreplace")
@@ -199,9 +200,9 @@ _idle: list[Child] = []
 
 @contextlib.contextmanager
 def start_early() -> Iterator[None]:
-    """Start a child, which imports what trials need while this process reads and plans.
+    """Start a child; it imports the modules of trials while this process reads and plans.
 
-    It is the first one that `acquire_child` returns; one that was not asked for ends.
+    This child is the first that `acquire_child` returns; if it is not requested, it ends.
     """
     early: list[Child] = []
     with contextlib.suppress(ExecutorError):  # the error is raised again when a child is needed
@@ -220,7 +221,7 @@ def start_early() -> Iterator[None]:
 
 
 def acquire_child(code: str) -> Child:
-    """Return an idle child that has run no other code than `code`, or a new one.
+    """Return an idle child that has imported no other code than `code`, or a new child.
 
     A child that has run user code runs nothing else afterwards. A new child replaces an idle one,
     so that there are never more children than are used at once.

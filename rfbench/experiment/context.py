@@ -23,10 +23,10 @@ SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "see
 
 
 class Context:
-    """Cache that exists for one job.
+    """A cache for the trials of one job.
 
-    It stores the last object of each kind, so that following trials can reuse it. The arrays are
-    read-only, so that a method cannot change the data of the next one.
+    The cache stores the last object of each kind, so that following trials can reuse it. The arrays
+    are read-only, so that a method cannot change the data of the next one.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the number that the rows are drawn with; 0 if all trials use the same rows."""
+    """Return the number of the draw of rows; 0 if all trials use the same rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number

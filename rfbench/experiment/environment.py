@@ -49,7 +49,7 @@ def list_blas() -> list[dict[str, Any]]:
 def threads_are_verified() -> bool:
     """Return True if `threadpoolctl` sets the number of BLAS threads of numpy and of scipy.
 
-    It does not support Apple's Accelerate, which one of them may use.
+    `threadpoolctl` does not support Apple's Accelerate, which numpy or scipy may use.
     """
     import numpy
     import scipy
@@ -62,7 +62,7 @@ def threads_are_verified() -> bool:
 def read_blas_variables() -> dict[str, str]:
     """Return the environment variables that control the BLAS.
 
-    A slow machine often has one of them, for example OPENBLAS_CORETYPE.
+    A slow machine often has set such a variable, for example OPENBLAS_CORETYPE.
     """
     return {
         name: value

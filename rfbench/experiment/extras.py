@@ -123,7 +123,7 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
 def time_refit(fitted: Fitted) -> dict[str, Any]:
     """Fit again with the selected settings, and return the time of this fit.
 
-    It draws the features, computes them and fits one penalty, without folds.
+    The fit draws and computes the features and fits one penalty, without folds.
     """
     resolved, clock = fitted.resolved, Clock()
     if not resolved.trial.experiment.refit_time or not fitted.model.predicts:

@@ -136,7 +136,7 @@ class FanOut:
         return not self.stopping and self.limits.seconds() != 0
 
     def record(self, row: Row) -> None:
-        """Pass a row on; after `kill` rows are dropped."""
+        """Pass a row on; after `kill`, rows are ignored."""
         with self._lock:
             if not self.killed:
                 self._record(row)

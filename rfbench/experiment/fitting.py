@@ -18,7 +18,7 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit
 
-# Options for the features of the row: no metric of the search is reused, so that the time is the
+# Options for the features of the row: no metric of the search is reused, so that the row has the
 # time of a single fit. Columns that scoring computes in this fit are stored for the solver.
 ALONE = Shared(keeps_columns=True)
 

@@ -11,33 +11,35 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-# Number of rows from which on Lanczos iterations are used. Measured by `python -m
-# scripts.bench.doubled`. Doubled, 600 rows take 8 times as long. Halved, 300 rows take .4 of the
-# time, but values of published rows would change by up to 1e-6, relatively.
+# Lanczos iterations are used from this number of rows. Measured by `python -m
+# scripts.bench.doubled`. With twice the value, 600 rows take 8 times as long. With half the value,
+# 300 rows take 40 % of the time, but values of published rows would change by up to 1e-6,
+# relatively.
 LANCZOS_FROM = 400
 # A restart costs about ten products with the matrix, and 25 restarts cost as much as the dense
 # solver at 700 rows (measured). Without a limit a cluster of eigenvalues needs 10 n restarts, which
 # take minutes.
 RESTARTS = 25
 # Relative tolerance: a thousandth of the differences of kernel errors shown in tables. Chosen
-# without a measurement; doubled, published values change in the sixth digit.
+# without a measurement. With twice the value, published values change in the sixth digit.
 LANCZOS_TOLERANCE = 1e-6
-# Relative to the norm of K: a few thousand times the rounding of its eigenvalues, so that K +
-# lambda I has a Cholesky factor. Chosen without a measurement; doubled, delta1 changes if a penalty
-# is smaller than that.
+# Smallest penalty, relative to the norm of K. It is a few thousand times the rounding error of the
+# eigenvalues, so that K + lambda I has a Cholesky factor. Chosen without a measurement. With twice
+# the value, delta1 changes for penalties below it.
 MIN_RELATIVE_PENALTY = 1e-10
-# A dense solver needs 0.4 s for an eigenvalue of 2,000 rows (measured), and 3 s for twice as many.
+# Number of rows for delta1. The dense solver needs 0.4 s for an eigenvalue of 2,000 rows
+# (measured), and 3 s for twice as many rows.
 DELTA_ROWS = 2000
 
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix on a set of rows, with which the features of many methods are compared."""
+    """The kernel matrix of a set of rows; the features of many methods are compared with it."""
 
     matrix: NDArray[np.float64]  # K
     norm: float  # the spectral norm of K
-    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, where it would take too
-    # long.
+    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, for which it would need
+    # too much time.
     factor: NDArray[np.float64] | None
 
     @classmethod
@@ -73,7 +75,7 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # Add the identity, so that a relative tolerance is an absolute one.
+        # The identity is added, so that a relative tolerance becomes an absolute tolerance.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
@@ -131,7 +133,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
 
 
 def _largest_dense(symmetric: NDArray[np.float64], which: Literal["LM", "LA"]) -> float:
-    """Return the same eigenvalue as `_largest` by a dense solver."""
+    """Return the eigenvalue of `_largest`, computed by a dense solver."""
     n = len(symmetric)
     if which == "LA" and n >= LANCZOS_FROM:
         last = (n - 1, n - 1)

@@ -14,12 +14,12 @@ import secrets
 # The name does not start with RFBENCH_, because a worker copies such variables from its parent and
 # removes others.
 MARK = "_RFBENCH_MARKS"
-# As many bytes as a random UUID has (RFC 4122, 2005), so that marks are unique.
+# The number of bytes of a random UUID (RFC 4122, 2005), so that marks are unique.
 BYTES = 16
-# Number of searches, because processes may start others during a search; each search finds the
-# processes that the one before missed. Chosen without a measurement. Halved, a program that
-# continuously starts others may leave one; a program that never stops is not caught by twice as
-# many, either.
+# Number of searches. Processes may start other processes during a search, and the next search finds
+# them. Chosen without a measurement. With half the value, a program that continuously starts
+# processes may leave one. With twice the value, a program that never stops starting processes would
+# still not be caught.
 ROUNDS = 5
 
 

@@ -29,20 +29,20 @@ from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
 # Keys with default values are not part of the identity, so that a new key does not invalidate old
-# results. A changed default, or a method that computes something different, needs a new version.
-# For a sampler or a solver that is its `revision`, which changes only the identities of its own
-# trials. The version is 1, by definition, until the first such change.
+# results. A changed default needs a new version, and so does a method that computes something
+# different. The version of a sampler or a solver is its `revision`, which changes only the
+# identities of its own trials. This version is 1, by definition, until the first such change.
 IDENTITY_VERSION = 1
-# Keys that describe an experiment without an effect on the measurement of a trial.
+# Keys that describe an experiment and have no effect on the measurement of a trial.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# A part of the identity only of trials that it affects.
+# Key that is part of the identity only for trials that it affects.
 IN_FOLDS = "features_in_folds"
-# Number of jobs per worker from which on trials that share rows stay together. Chosen without a
-# measurement: with three, the last worker is idle for at most a third of its time. Doubled, more
-# jobs prepare the same rows.
+# Trials that share rows stay together if there are at least this many jobs per worker. Chosen
+# without a measurement: with three jobs, the last worker is idle for at most a third of its time.
+# With twice the value, more jobs prepare the same rows.
 JOBS_A_WORKER = 3
 SPOILED = "spoiled"  # key of a row if the worker must not continue after its trial
 LISTED = ("dataset", "samplers", "M", "trials")
@@ -69,7 +69,7 @@ class Trial:
 
     @property
     def entry(self) -> datasets.Entry:
-        """What is known of the data set; data of one's own are found by their content."""
+        """The catalog entry of the data set; the user's own data are found by their content."""
         spec = self.dataset
         return datasets.find_entry(spec.name, spec.parameters, spec.folder, self.data_sha256)
 
@@ -83,7 +83,7 @@ class Trial:
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identify_sampler(self.sampler)
-        if given := self.settings:  # the same for all trials; their own settings are among these
+        if given := self.settings:  # the same for all trials, and include each trial's
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
             shared |= {"solver": solver_keys} if solver_keys else {}
@@ -132,7 +132,7 @@ class Trial:
         """Return the trial with a different number; its fold sets M, penalty and parameters."""
         if not self.settings:
             trial = replace(self, number=number)
-            # It is the same for all numbers, and asking the methods for it takes a millisecond.
+            # The setting is the same for all numbers, and computing it needs a millisecond.
             vars(trial)["setting"] = self.setting
             return trial
         parameters = dict(self.settings[number % len(self.settings)])
@@ -155,7 +155,7 @@ class Trial:
 
     @cached_property
     def features_in_folds(self) -> str | None:
-        """How features are fitted in the folds of the selection: 'nested' or 'once'.
+        """The way in which features are fitted in the folds of the selection: 'nested' or 'once'.
 
         None if no rows of the training set are held out, or the features do not use the target. The
         features also use the target if a sampler that uses it decides their number.
@@ -170,7 +170,7 @@ class Trial:
 
     @property
     def folds_of_groups(self) -> bool:
-        """Whether the folds of the selection consist of complete groups of rows."""
+        """True if the folds of the selection consist of complete groups of rows."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
@@ -179,12 +179,12 @@ class Trial:
 
     @property
     def uses_features(self) -> bool:
-        """Whether the solver uses the features; otherwise it uses the rows themselves."""
+        """True if the solver uses the features; False if it uses the rows themselves."""
         return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property
     def heeds_bandwidth(self) -> bool:
-        """Whether the bandwidth changes the measurement."""
+        """True if the bandwidth changes the measurement."""
         if not self.uses_features:
             return True
         return get_sampler_properties(self.experiment, self.sampler)["has_bandwidth"]
@@ -253,7 +253,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
         identity["code"] = known
         method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            # before, own parameters were parameters for bandwidth 1
+            # Before this key existed, own parameters were parameters for bandwidth 1.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
@@ -263,7 +263,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role, by definition; different numbers would change every published number.
+# The number of each role, by definition. Different numbers would change every published number.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -278,8 +278,8 @@ RANDOM_ROLES = {
 def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
     """Return the SeedSequence of a role in a trial.
 
-    It depends on the seed, the role and the trial number only. All samplers of a trial share it, so
-    that their differences can be paired; it differs between trials.
+    The seed sequence depends only on the seed, the role and the trial number. All samplers of a
+    trial share it, so that their differences can be paired; it differs between trials.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 

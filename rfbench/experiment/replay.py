@@ -20,9 +20,10 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import find_differences, read_whole_rows
 
-# Number of digits of a trial_id that identify a row; shorter decimal numbers are row numbers. In a
-# folder of 1,000 rows two share six hexadecimal digits with a probability of 3 %, by definition,
-# and such a name is rejected. Halved, most names would be.
+# Smallest number of digits of a trial_id that identify a row; shorter decimal numbers are row
+# numbers. In a folder of 1,000 rows, two rows share six hexadecimal digits with a probability of 3
+# %, by definition; then the digits are rejected. With half the digits, most of them would be
+# rejected.
 ID_DIGITS = 6
 CHANGED_METHOD = "rfbench now measures it differently: a method was revised, or a default changed."
 EARLIER = "The folder's configuration changed since it was measured."
@@ -100,7 +101,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether the trial finished with the same status and the same metrics."""
+        """True if the trial finished with the same status and the same metrics."""
         return not self.differences and self.row["status"] == self.again["status"]
 
 
@@ -169,7 +170,7 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return `find_trial` for a successful row with data on disk; raise ResultsError otherwise."""
+    """Return the trial of a successful row with data on disk; raise ResultsError otherwise."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]

@@ -17,9 +17,10 @@ from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import find_row_name
 from rfbench.results.manifest import make_data_key
 
-# Rows, features and candidates of a smoke run, which only shows that a configuration runs. Chosen
-# without a measurement: doubled, all shipped configurations take about twice as long, and with
-# SMOKE_SIZE and SMOKE_POOL four times if a Gram matrix dominates.
+# Limits on rows, features and candidates for a smoke run, which only shows that a configuration
+# runs. Chosen without a measurement. With twice the rows, all shipped configurations need about
+# twice the time. With SMOKE_SIZE and SMOKE_POOL also doubled, they need four times the time if a
+# Gram matrix dominates.
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
 SMOKE_POOL = 400

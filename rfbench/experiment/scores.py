@@ -13,8 +13,8 @@ from rfbench.datasets import Prepared
 from rfbench.solvers.fitted_model import FittedModel
 
 # A row counts as better than chance only if its error is at least this many standard errors below
-# chance; two of a hundred rows at chance are then not noted. Doubled, it is one of 30,000, and more
-# rows that learned a little are noted.
+# chance. Then two of a hundred rows that only guess are not noted. With twice the value, one of
+# 30,000 is not noted, but more rows that learned a little are.
 CHANCE_ERRORS = 2
 
 

@@ -15,11 +15,12 @@ from rfbench.yamlfile import Document
 
 
 def find_settings(results: Results) -> frozenset[str] | None:
-    """Return the current settings of the shipped configuration of results.
+    """Return the current settings of the shipped configuration that produced these results.
 
-    It is the configuration with the same name. A setting is the identity of the measurement,
-    without M and the trial number (the column ``setting``). The data are identified by the rows, so
-    they need not be on this machine. Return None if no shipped configuration has the name.
+    This is the shipped configuration with the same name. A setting is the identity of the
+    measurement, without M and the trial number (the column ``setting``). The data are identified by
+    the rows, so they need not be on this machine. Return None if no shipped configuration has the
+    name.
     """
     name = results.name
     files = (path for path in _list_configurations() if name.startswith(path.stem))

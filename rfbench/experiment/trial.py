@@ -34,8 +34,9 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
-# Maximum number of characters in a row: a screen for a message, and a cell of the csv module
-# (131,072) for a traceback. Doubled, the store truncates the traceback (`rfbench.results.store`).
+# Maximum number of characters in a row: a message fits on a screen, and a traceback fits into a
+# cell of the csv module (131,072 characters). With twice LONGEST_TRACEBACK, the store truncates the
+# traceback (`rfbench.results.store`).
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
@@ -107,7 +108,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def read_message(error: BaseException) -> str:
-    """Return an error's message, or a text if the message cannot be read."""
+    """Return the message of an error, or a replacement if the message cannot be read."""
     try:
         return str(error)[:LONGEST_MESSAGE]
     except BaseException:

@@ -1,7 +1,7 @@
 """The code of a worker process: its limits, and its trials and calls, one at a time.
 
-`rfbench.experiment.children` starts it. It reads pickles from its parent and writes lines of JSON.
-Whatever the code of a trial does to the process, the parent never executes its output.
+`rfbench.experiment.children` starts this process. It reads pickles from its parent and writes lines
+of JSON. Whatever the code of a trial does to the process, the parent never executes its output.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
-# Memory for Python and its libraries, which need .3 GB (measured). Halved, no trial can start.
+# Memory for Python and its libraries, which need 0.3 GB (measured). With half of it, no trial can
+# start.
 LEAST_MEMORY = 400 * 2**20
-# Chosen without a measurement: doubled, a child outlives a killed parent by .4 s instead of .2 s.
+# Chosen without a measurement. With twice the value, a child process runs on for up to 0.4 s
+# instead of 0.2 s after its parent was killed.
 PARENT_CHECK_SECONDS = 0.2
 # Functions that a worker can call in addition to trials, by name. They belong to higher layers, so
 # this module imports them on demand.
@@ -40,8 +42,8 @@ class Limits:
 
     memory: int | None = None  # bytes of its own memory; a larger allocation raises MemoryError
     timeout: float | None = None  # seconds for one trial; its worker is killed afterwards
-    # Time at which all trials end, in seconds of `time.monotonic` on this machine; no trial starts
-    # later.
+    # Time at which all trials end, in seconds of `time.monotonic` on this machine. No trial starts
+    # after this time.
     deadline: float | None = None
 
     def seconds(self) -> float | None:

@@ -108,7 +108,7 @@ def draw_results(
     formats: Sequence[str],
     width: float | None,
 ) -> tuple[list[Path], list[str]]:
-    """Draw the figures of a folder, see `plot`; return files, and what is not drawn and why."""
+    """Draw figures like `plot`; return the files, and the omitted figures with reasons."""
     folder, written = folder or results.folder, []
     captions = []
     with apply_style(style, article=width is not None):
@@ -135,7 +135,7 @@ def draw_results(
 
 
 def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
-    """Draw the figures of a results folder, and return the names as `draw_results` does."""
+    """Draw the figures of a results folder; return the names of files as in `draw_results`."""
     results = reader.read(folder)
     results = results if all_trials else drop_added_trials(results)
     paths, not_drawn = draw_results(results, *args)
@@ -143,12 +143,12 @@ def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], 
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a digest of the input of figures: rows, code, matplotlib and its settings."""
+    """Return a hash of the input of the figures: rows, code, matplotlib and its settings."""
     import pandas as pd
 
     matplotlib = import_matplotlib()
 
-    # A copy does not load a backend, which needs half a second and changes no file.
+    # Copying does not load a backend. Loading one needs half a second and does not change any file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper(results)
     parts = (
@@ -161,7 +161,7 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
 
 def _there(folder: Path, drawn_from: str) -> tuple[list[Path], list[str]] | None:
-    """Return what `draw_results` returned for this input, if the figures are unchanged."""
+    """Return the earlier result of `draw_results` for this input, if the figures are unchanged."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
@@ -178,7 +178,7 @@ def _digest(file: Path, folder: Path) -> str:
 def iterate_figures(
     results: Results, width: float | None = None, measured: Measured | None = None
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield the name of each figure's file, without its suffix, and the figure."""
+    """Yield the figures with their file names, without suffix."""
     measured = measured or measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
@@ -207,7 +207,7 @@ def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
         if dpi != "figure":
             figure.set_dpi(dpi)
         engine.execute(figure)
-        figure.set_layout_engine(None)  # "none" leaves an engine, and matplotlib draws twice
+        figure.set_layout_engine(None)  # with "none", an engine remains, and matplotlib draws twice
     if small and form == "png":
         from PIL import Image
 

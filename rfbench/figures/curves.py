@@ -20,12 +20,13 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest number of settings below an axis, and largest number of letters of a setting or of a
-# method in a legend. With more, names leave no space for the panel. Doubled, MAX_LABEL_LENGTH is
-# half of the width of a page.
+# Largest number of settings below an axis, and largest number of characters of a setting or of a
+# method in a legend. Longer names leave no space for the panel: with MAX_LABEL_LENGTH doubled, a
+# name is half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Data sets with a panel each: three rows of four. Doubled, the figure is longer than a page.
+# Maximum number of data sets with their own panel: three rows of four. With twice as many, the
+# figure is longer than a page.
 MOST_DATASETS = 12
 # The parts of a trial that each sum of times in `rfbench.analysis.frame.SUMS` contains.
 TIMES = {
@@ -34,8 +35,9 @@ TIMES = {
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# Lines closer than this share of the height of a panel look equal: the width of a line in a panel
-# of 2 inches, 1.1 points of 144. Doubled, lines that look different would not be drawn.
+# Lines that are closer than this share of the height of a panel look equal. It is the width of a
+# line in a panel of 2 inches, 1.1 points of 144. With twice the share, lines that look different
+# would not be drawn.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
@@ -69,7 +71,7 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time over the varied setting; the time is the paper's own if it has one."""
+    """Draw the time over the varied setting; a paper may define its own time."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from line_figure(
@@ -94,7 +96,7 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the CPU-time column for a wall-time column, or the latter if CPU time is missing."""
+    """Return the CPU-time column for a wall-time column, or the latter without CPU times."""
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -103,7 +105,7 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
 def line_figure(
     stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield a figure of two columns of a summary, unless no line has both.
+    """Yield a figure of two columns of a summary, unless no line has values in both columns.
 
     The caption contains the number of trials, failures and omitted methods. `cost` describes x as a
     cost and adds the frontier. For more than `MOST_DATASETS` data sets, the median over them
@@ -156,7 +158,7 @@ def line_figure(
 
 
 def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
-    """Say why a figure of two columns of a summary shows nothing; empty if it shows something.
+    """Return the reason why a figure of two columns would be empty; "" if it would not be empty.
 
     It compares methods, or the settings of one method. Lines that lie on one another in every
     panel compare nothing.
@@ -169,7 +171,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     if methods == 1 or x != "x":
         return ""
     values = table[y].astype("float64")
-    if 0 < 10 * values.min() < values.max():  # of such values an axis is logarithmic
+    if 0 < 10 * values.min() < values.max():  # the axis of such values is logarithmic
         values = values.map(math.log)
     place = [table["dataset"], table["x"]]
     apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
@@ -178,7 +180,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
 
 
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return a line per method and x: the median over data sets, relative to the baseline.
+    """Return the median over data sets, relative to the baseline, for each method and x.
 
     Only data sets with a positive value on each of these lines count, so that lines differ by their
     methods and not by their data sets; their number is the column `datasets`. There is no standard
@@ -198,7 +200,7 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
-    """Return a caption: the number of trials behind the points, and what may be misleading.
+    """Return the caption: the number of trials per point, and warnings about misleading points.
 
     `n_shared` is the number of data sets of a median.
     """
@@ -253,7 +255,7 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
 
 
 def _on_columns(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each method with more columns than the baseline at the same place."""
+    """Return a sentence for each method that has more columns than the baseline at the same x."""
     sizes = table.set_index(["dataset", "x"])
     base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
     base = base[~base.index.duplicated()].rename("base")

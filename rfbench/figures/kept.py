@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # With 34 bins from -pi/2 to 3 pi/2, 0 and pi are in the middle of a bin, 8.5 and 25.5 bins from the
-# edge. Doubled, they are between two bins.
+# edge. With twice as many bins, they are on the border of two bins.
 BINS = 34
-# Area in square points. Chosen by eye: doubled, the dots near a corner hide each other.
+# Area of the largest dot in square points. Chosen by eye: with twice the area, dots near a corner
+# hide each other.
 LARGEST_MARKER = 60.0
 
 
 def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the features that samplers keep at the largest M; nothing without a `kept.csv`.
+    """Draw the features that samplers keep at the largest M; without `kept.csv`, draw nothing.
 
     Frequencies at d = 2 are drawn in the plane, with their offsets (Sinha and Duchi 2016, Figure
     1a). For coordinates, the weights are drawn (its Figure 2).
@@ -93,7 +94,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw the weight of each coordinate: every trial, and the mean over the trials."""
+    """Draw the weight of each coordinate, for every trial and as the mean over the trials."""
     figure = new_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()

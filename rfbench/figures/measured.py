@@ -27,7 +27,7 @@ class Measured:
     not_drawn: list[str] = field(default_factory=list)  # omitted figures with the reasons
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: the configuration's, or its subject and its protocols.
+        """Return the title of the configuration, or a title from the subject and the protocols.
 
         Smoke runs have a mark. In an article, the caption has this information, and only smoke runs
         have a title.
@@ -41,7 +41,7 @@ class Measured:
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
-    """Return the protocols of papers; the user's own runs have none."""
+    """Return the protocols of papers; the user's own runs do not have protocols."""
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
@@ -57,6 +57,6 @@ def measure(results: Results, width: float | None = None) -> Measured:
 
 
 def find_paper(results: Results) -> Paper | None:
-    """Return the paper of results, if it is known."""
+    """Return the paper that the results belong to; None if it is not known."""
     name = str(results.config.get("paper") or "")
     return papers.find_paper(name) if name in papers.read_library() else None

@@ -18,7 +18,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-# largest number of sizes with a tick each; doubled, their numbers overlap in an article
+# Each size has its own tick up to this number of sizes. With twice as many, their numbers overlap
+# in an article.
 MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "{} for drawing and features",
@@ -27,24 +28,26 @@ TIMED_PARTS = {
     "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# Chosen by eye. A reader does not follow more than nine lines in a panel, or more than six with the
-# baseline; doubled, lines are never drawn in separate panels. ROOM is the number of letters below a
-# panel; doubled, horizontal names overlap.
+# Chosen by eye. Readers cannot follow more than nine lines in a panel, or more than six lines and
+# the baseline. With these limits doubled, lines are never drawn in separate panels. ROOM is the
+# number of characters that fit below a panel. With twice as many, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# Inches. No figure is wider than a page of an article, so it is printed at its own size. ACROSS is
-# the number of panels in a row; doubled, the numbers below an axis overlap.
+# Inches. No figure is wider than a page of an article, so it is printed without scaling. ACROSS is
+# the number of panels in a row. With twice as many, the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
-# Inches of a panel in an article: three share a page of 7 inches, and one is a little wider than a
-# column. Twice as wide, each has its own row. ARTICLE_LETTER is the mean width of a letter at 8 pt;
-# doubled, titles break in the middle.
+# Size limits of a panel in an article, in inches: three panels share a page of 7 inches, and one
+# panel is a little wider than a column. If panels were twice as wide, each would have its own row.
+# ARTICLE_LETTER is the mean width of a character at 8 pt. With twice the value, titles break in the
+# middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
-# The same at 10 pt; letters of a caption per inch, at 7.5 pt; and of a name that shares a line of
-# 2.2 inches with another one. Doubled, titles break in the middle, captions and names are cut.
+# The mean width of a character at 10 pt; the number of characters of a caption per inch, at 7.5 pt;
+# and the length of a name that shares a line of 2.2 inches with another name. With twice these
+# values, titles break in the middle, and captions and names are cut.
 TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
-# Ticks of a linear axis, whatever its length: the layout needs one pass only if it does not change
-# them. Doubled, numbers below an axis overlap.
+# Ticks of a linear axis of any length. The layout needs only one pass because it does not change
+# the ticks. With twice as many, the numbers below an axis overlap.
 LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """Data of one figure: panels for each data set, a line for each method."""
+    """Data of one figure, which has panels for each data set and a line for each method."""
 
     table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`, only lines with a value
     x: str  # a column: x, a time, or one of trials.csv
@@ -80,7 +83,7 @@ class Curves:
 
     @property
     def side_by_side(self) -> bool:
-        """True if nothing is varied, so that methods are next to each other on the axis."""
+        """True if no setting is varied, so that methods are next to each other on the axis."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
@@ -90,7 +93,7 @@ class Curves:
 
     @property
     def has_frontier(self) -> bool:
-        """True if it shows the error at a cost for several methods."""
+        """True if the figure shows the error over a cost for several methods."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
@@ -174,7 +177,7 @@ def _abreast(width: float, methods: Sequence[str]) -> int:
 
 
 def _broken(title: str, room: float) -> str:
-    """Break the title of an axis over lines of `room` inches."""
+    """Break the title of an axis into lines of `room` inches."""
     return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
 
 
@@ -198,7 +201,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure; it is drawn below the figure unless it has a width."""
+    """Set the caption of a figure; without `width`, it is drawn below the figure."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -307,7 +310,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with these ticks where it has them."""
+    """Make an axis logarithmic, with those of the ticks that are in its range."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})
@@ -320,7 +323,7 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
 def frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points that no other point beats in cost and value, the cheapest first.
+    """Return the points for which no other point is better in cost and value, cheapest first.
 
     Parameters
     ----------

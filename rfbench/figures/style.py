@@ -21,8 +21,9 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Defaults if the user has no setting, chosen by eye next to the defaults of matplotlib. Font sizes
-# are relative to font.size. Doubled, lines and markers of nine methods hide each other.
+# Defaults for settings that the user has not made, chosen by eye to go with the defaults of
+# matplotlib. Font sizes are relative to font.size. With twice the sizes, lines and markers of nine
+# methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -40,9 +41,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Always set, whatever the user's settings: TrueType fonts (conferences reject Type 3), no TeX (it
-# fails on underscores in names), reproducible ids in SVG. Type 42 is TrueType in PostScript, a
-# value of matplotlib. Figures set their own layout.
+# These settings are always applied, even if the user has other settings: TrueType fonts
+# (conferences reject Type 3), no TeX (it fails on underscores in names), and reproducible ids in
+# SVG. Type 42 is TrueType in PostScript, a value of matplotlib. Figures set their own layout.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -54,8 +55,8 @@ FIXED_STYLE: dict[str, Any] = {
 }
 
 # At the width of a column or a page of an article, all text has the size of footnotes,
-# \footnotesize in LaTeX at 10 points. ARTICLE has lines in proportion; doubled, they fill a panel
-# of 2.2 inches.
+# \footnotesize in LaTeX at 10 points. In ARTICLE, line widths are in proportion. With twice the
+# widths, lines fill a panel of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,
@@ -69,25 +70,29 @@ ARTICLE: dict[str, Any] = {
     "savefig.dpi": 300,
 }  # fmt: skip
 
-# The smallest text of a figure at its printed width, in points; halved, it cannot be read on paper.
+# The smallest text of a figure at its printed width, in points. Text of half this size cannot be
+# read on paper.
 SMALLEST_POINTS = 7
 BLACK, GREEN = "#000000", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# Colors with a contrast of 3 : 1 to white that differ most from the five, also for people with a
-# color deficiency (measured CIELAB distance 31; the five have a distance of 17).
+# The two colors with a contrast of 3 : 1 to white that differ most from the five other colors, also
+# for people with a color vision deficiency. Their measured CIELAB distance is 31; the distance
+# among the five is 17.
 BROWN, VIOLET = "#663300", "#8422E6"
 GREY = "#8A8A8A"
 COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
 Marker = str | tuple[int, int, int]  # marker name, or corners, 1 for a star, degrees
 Dash = str | tuple[int, tuple[float, ...]]
-# The last four are long dashes, two dots between dashes, wide-spaced dots, long and short dashes.
-# Lengths are in line widths, as in matplotlib; doubled, a short line of a legend shows one dash.
+# The last four are long dashes, two dots between dashes, widely spaced dots, and alternating long
+# and short dashes. Lengths are in line widths, as in matplotlib. With twice the lengths, a short
+# line of a legend shows one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Markers, with True if they are filled; thin ones are not for methods that are shown often. Tuples
-# are corners, kind and angle, as matplotlib defines them. Pentagons, hexagons and octagons are not
-# used: at 5 points they look like circles.
+# Pairs of a marker and True if the marker is filled. Thin markers such as + are late in the list,
+# so that methods that are shown often do not get them. Tuples are corners, kind and angle, as
+# matplotlib defines them. Pentagons, hexagons and octagons are not used: at 5 points they look like
+# circles.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
@@ -112,19 +117,20 @@ class Style(NamedTuple):
 
 
 def get_style(position: int) -> Style:
-    """Return the style for a position in `METHODS`, or beyond it."""
+    """Return the style for a position in `METHODS`, or for a larger position."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLOURS) % len(DASHES)]
     return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
 
 
-# In the order of the registry: registering a further sampler last keeps all styles.
+# Styles in the order of the registry. If a new sampler is registered last, all other samplers keep
+# their styles.
 METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 
 @contextmanager
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
-    """Draw and write figures under the user's settings, completed by ours.
+    """Draw and save figures with the user's settings; our defaults replace missing settings.
 
     For an `article`, text has `FONT_POINTS`, whatever the user's settings.
 
@@ -161,7 +167,7 @@ def get_text_color() -> str:
 
 
 def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Return the style of each method of a figure, given the samplers by displayed names.
+    """Return the styles of the methods of a figure; the keys of `samplers` are displayed names.
 
     A method has a sampler's style if it has the sampler's name, or is the only method with this
     sampler. Other methods get a marker that the figure does not have yet, and the least used color.

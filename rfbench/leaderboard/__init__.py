@@ -1,1 +1,1 @@
-"""The leaderboard: a comparison of methods, numbers of features and costs over many data sets."""
+"""The leaderboard: methods, numbers of features and costs, compared on many data sets."""

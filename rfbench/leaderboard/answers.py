@@ -1,4 +1,4 @@
-"""Answers to questions of public threads, computed from rows; the template has the text."""
+"""Answers to questions from public discussions, computed from rows; a template has the text."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
 OWN = "answers_"  # prefix of the names of its own configurations
-# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. Doubled,
-# no rows exist.
+# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. There are
+# no rows with twice as many features.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
 @dataclass(frozen=True)
 class Side:
-    """Rows to compare: method, number of features and preparation."""
+    """One side of a comparison: method, number of features and preparation of its rows."""
 
     method: str
     M: int = LARGEST_M
@@ -52,7 +52,7 @@ class Side:
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        base, _, way = self.method.partition("rks-")  # labels of answers.yaml have this form
+        base, _, way = self.method.partition("rks-")  # labels in answers.yaml are rks-WAY
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
@@ -63,14 +63,14 @@ Pair = tuple[Side, Side]
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of two sides over data sets: ratio of errors, and p-value of no difference."""
+    """Comparison of two sides over data sets: ratio of errors, and p-value of equal errors."""
 
     ratio: Ratio
-    p: float = math.nan  # Wilcoxon's p-value, adjusted over the page; NaN if nothing is tested
+    p: float = math.nan  # Wilcoxon's p-value, adjusted for the page; NaN without a test
 
     @property
     def verdict(self) -> str:
-        """`LOWER` or `HIGHER` if the first side's error is significantly so, else `OPEN`."""
+        """`LOWER` or `HIGHER` if the first side's error differs significantly, else `OPEN`."""
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -84,7 +84,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if any option is lower, `HIGHER` if all options are higher, else `OPEN`."""
+        """`LOWER` if the error of any option is lower, `HIGHER` if all are higher, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
@@ -96,7 +96,7 @@ class Answer:
 
     @property
     def best(self) -> Compared:
-        """Comparison of that option."""
+        """Comparison of the option with the name `name`."""
         return self.compared[self.name]
 
 
@@ -105,8 +105,8 @@ def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     return [(Side(name), Side(baseline)) for name in methods]
 
 
-# Comparisons per question. The template has the text. LARGEST_M / 2 pairs have as many columns as
-# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with halved features.
+# Comparisons per question; the template has the text. LARGEST_M / 2 pairs have as many columns as
+# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with half of the features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
@@ -128,7 +128,7 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-# The same questions in the figure.
+# Titles of the questions in the figure.
 ASKED = {
     "landmarks": "Chosen landmarks, or uniform ones?",
     "orthogonal": "Orthogonal or quasi-random frequencies?",
@@ -148,9 +148,9 @@ ASKED = {
 def gather(collection: Collection) -> dict[str, Answer]:
     """Return the answer to each question that the rows support.
 
-    Each comparison divides the first side's error by the second side's. All comparisons of a
-    question use the data sets that all of them have. Their p-values are adjusted, see
-    `adjust_p_values`.
+    Each comparison divides the error of the first side by the error of the second side. All
+    comparisons of a question use the data sets that all of them have. `adjust_p_values` adjusts
+    their p-values.
     """
     rows, _ = select_counted(collection, OWN)
     made: dict[str, dict[str, Compared]] = {}
@@ -195,7 +195,7 @@ def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dic
 def compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Return the ratio of the kernel's Frobenius errors of orthogonal and independent frequencies.
 
-    Only runs without a solver count, with orthogonal frequencies by their definition and on the
+    Only runs without a solver are used, with orthogonal frequencies by their definition and on the
     same rows. Several runs on one data set, with different rows or bandwidths, count once.
     """
     rows = collection.counted
@@ -215,7 +215,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_files(collection: Collection) -> dict[str, Any]:
-    """Return page and figure by file name; None if the rows support no answer."""
+    """Return the page and the figure by file name; None if the rows do not support any answer."""
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
@@ -227,6 +227,6 @@ def render_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_page(found: Mapping[str, Answer]) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

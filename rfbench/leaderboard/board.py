@@ -23,14 +23,15 @@ from rfbench.leaderboard.rule import find_differing
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
-# Share of the data sets on which a method needs a value. A data set on which a method has no value
-# is dropped for all methods. Chosen without a measurement: with twice as many missing values (0.8),
-# a method that fails often may remove a fifth of the data sets.
+# A method needs a value on at least this share of the data sets. A data set on which a ranked
+# method has no value is then omitted for all methods. Chosen without a measurement: if twice as
+# many values could be missing (0.8), a method that often fails could remove a fifth of the data
+# sets.
 MIN_SHARE_OF_METHODS = 0.9
 
 
 def gather(collection: Collection) -> Leaderboard | None:
-    """Collect the facts; None if no comparison with the baseline was measured.
+    """Collect the facts of all sizes; return None if no method can be compared with the baseline.
 
     `rfbench.leaderboard.rows.select_counted` selects the rows. The role of a method is in the
     configuration: all errors are divided by the errors of the method with the role ``baseline``. A
@@ -89,7 +90,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
 
 
 def compare_held_out(collection: Collection, best: str) -> Ratio | None:
-    """Return the ratio of a method on the held-out tables, at the largest M there, or None."""
+    """Return the ratio of a method on the held-out tables, at the largest M measured, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = read_trials(collection, apart)

@@ -10,14 +10,14 @@ from rfbench.escaping import to_json_value
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
-# Number of digits in JSON. Versions of pandas add in different orders, which changes about the last
-# two of 17 digits.
+# Number of significant digits in JSON. Versions of pandas add numbers in different orders, which
+# changes about the last two of 17 digits.
 DIGITS = 10
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratio of errors over data sets.
+    """Ratio of errors to the baseline, summarized over data sets.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Line:
-    """Error and cost of a method at one number of features.
+    """Errors and costs of one method at one number of features.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Size:
-    """Leaderboard at one number of features.
+    """The leaderboard at one number of features.
 
     Attributes
     ----------
@@ -104,12 +104,12 @@ class Size:
 
     @property
     def best(self) -> str:
-        """Method with features that has the smallest median ratio."""
+        """The random-feature method with the smallest median ratio of errors."""
         return self.methods[0].method
 
     @property
     def leader(self) -> str:
-        """Best method, if it is significantly better than all other methods with features.
+        """The best method, if it is significantly better than all other random-feature methods.
 
         Otherwise, and if there are not enough data sets, it is an empty string.
         """
@@ -157,12 +157,12 @@ class Leaderboard:
 
     @property
     def largest(self) -> Size:
-        """Size at which a best method is named."""
+        """The size at which the page names a best method."""
         return self.sizes[-1]
 
 
 def collect_facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the facts for JSON: ten digits per number, None for a number that is not finite."""
+    """Return the facts for JSON: numbers with ten digits, None for numbers that are not finite."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))
     return dict(json.loads(text, parse_float=lambda digits: float(f"{float(digits):.{DIGITS}g}")))

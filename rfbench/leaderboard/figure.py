@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches: a column of an article, the height of a row of the figure of ratios with text of 7.5
-# points, and the space above and below the rows. With LINE_HEIGHT halved names overlap.
+# Inches: the width of a column of an article, the height of a row in the figure of ratios with text
+# of 7.5 points, and the space above and below the rows. With half the LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Ticks in the range of the published ratios and times. With twice as many their numbers overlap.
-# FINE is for panels whose ratios span less than WIDE. Small panels use every second one of
-# TIME_TICKS.
+# Ticks in the range of the published ratios and times. With twice as many ticks, their numbers
+# overlap. FINE has the ticks of panels whose ratios span less than WIDE. Small panels use every
+# second tick of TIME_TICKS.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-# Methods by what they are, each family with a color; a method that is in none is drawn like those
+# Families of methods, each with its own color. A method without a family is drawn like the methods
 # with random frequencies.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random frequencies": (BLUE, ("orf", "qmc", "sorf", "fastfood", "comp")),
@@ -54,18 +54,19 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference models": (BLACK, ()),
 }
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
-# One per method of a family, that differ at 5 points.
+# Markers for the methods of a family; they can be distinguished at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
-# A mark has its name next to it if no other is nearer, in shares of a panel; halved, names overlap.
+# A marker has its name next to it if no other marker is nearer than this share of the panel. With
+# the value halved, names overlap.
 FREE_AROUND = 0.09
-# Points from a mark to its name, and where the name lies from there (DIRECTIONS); doubled, a name
-# is nearer to another mark.
+# Distances in points from a marker to its name; DIRECTIONS are the directions. With twice the
+# distances, a name is nearer to another marker.
 REACHES = (4, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 
 
 def find_family(line: Line) -> str:
-    """Return the family of a method: one of `FAMILIES`, or an empty text for the baseline."""
+    """Return the family of a method: one of `FAMILIES`, or an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
     return next(
@@ -79,7 +80,7 @@ def find_family(line: Line) -> str:
 
 
 def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]]:
-    """Return family and look of each method: the color of the family, and a marker within it."""
+    """Return the family, its color, and a marker for each method."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
@@ -92,13 +93,13 @@ def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]
 
 
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
-    """Draw each method's error against its search time, both divided by the baseline's.
+    """Draw the error of each method against its search time, as ratios to the baseline.
 
-    There is a panel per number of features; for more than two numbers, the first and the last have
-    one. Points are medians over data sets, bars their intervals. The line joins the methods that no
-    other method beats in both error and time. These methods, and methods far from all others, are
-    labeled. Reference models have open markers. The method `own` is a star, or a horizontal line
-    with its interval if its time is not known.
+    There is a panel per number of features; for more than two numbers, only the first and the last
+    number have a panel. Points are medians over data sets, bars their intervals. The line joins the
+    methods that no other method beats in both error and time. These methods, and methods far from
+    all others, are labeled. Reference models have open markers. The method `own` is a star, or a
+    horizontal line with its interval if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
@@ -142,7 +143,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
 
 
 def _limit(panel: Axes, lines: Sequence[Line]) -> None:
-    """Limit the error axis; bars and medians beyond the limit become arrows.
+    """Limit the range of the error axis; draw bars and medians beyond the limit as arrows.
 
     Without the limit, methods that differ by a few percent would overlap.
     """
@@ -163,7 +164,7 @@ def _limit(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
-    """Write names at the marks of the frontier, and at those without a neighbor, if there is room.
+    """Label the markers on the frontier; if there is room, also label markers without a neighbor.
 
     The layout has been computed.
     """
@@ -202,7 +203,7 @@ def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns: int) -> None:
-    """Name the methods by their families, a column each if there is room."""
+    """Add a legend of the methods; each family has its own column if there is room."""
     from matplotlib.lines import Line2D
 
     found = {label: handle for panel in figure.axes
@@ -238,7 +239,7 @@ def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> byt
 
 
 def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
-    """Draw the medians of each question with their intervals.
+    """Draw the median ratios for each question with their intervals.
 
     The questions `apart` have a separate panel. A ratio is gray if its interval
     contains 1, and hollow if it has no interval.

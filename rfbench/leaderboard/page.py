@@ -1,4 +1,4 @@
-"""The page for practitioners: methods, numbers of features and costs."""
+"""The leaderboard page for practitioners: methods, numbers of features and costs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _by_mean(size: Size) -> Line | None:
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
-    """Return page, facts as JSON and picture by file name; None for a missing one."""
+    """Return the page, the facts as JSON and the figure by file name; None for a missing file."""
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
         written[FACTS] = (
@@ -63,7 +63,7 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 
 
 def _winners(sizes: Sequence[Size]) -> Grid:
-    """Return a line per number of features: the method with the smallest error, and the rule."""
+    """Return, per number of features, the method with the smallest error and the verdict."""
     rows = []
     for size in (size for size in sizes if size.enough):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
@@ -95,7 +95,7 @@ def _list_methods(sizes: Sequence[Size]) -> list[str]:
 
 
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
-    """Return a line per method: its errors at each size, and its times at the largest."""
+    """Return a line per method: its errors at each size, and its times at the largest size."""
     cells = {
         (size.M, line.method): format_ratio(line.ratio)
         + VERDICT_MARKS[size.verdict(line.method, baseline)]
@@ -126,6 +126,6 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
 
 
 def format_ratio(ratio: Ratio) -> str:
-    """Return a median with its interval, if it has one, as text."""
+    """Return a median as text, with its interval if it has an interval."""
     known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
     return number(ratio.median, 2) + known

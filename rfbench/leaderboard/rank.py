@@ -1,4 +1,4 @@
-"""Comparison of one method with the published rows, on the leaderboard's tables."""
+"""Comparison of one method with the published rows, on the tables of the leaderboard."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ SOLVER_KEYS = (
     "alpha_convention",
     "selection",
     "intercept",
-)  # parameters that all solvers share
+)  # parameters that all solvers have
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Method that is ranked.
+    """The method to rank.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Ranked:
 
     @cached_property
     def bandwidth(self) -> str:
-        """Treatment of its bandwidth: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
+        """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
 
         A map has no bandwidth if rows divided by 4 leave the products of its features unchanged.
         """
@@ -100,7 +100,7 @@ class Ranked:
         return SEARCHED if searched else NOT_SEARCHED
 
     def fits(self, document: Mapping[str, Any]) -> bool:
-        """Return True if it can be run with a configuration; a solver may support one task only."""
+        """Return True if the method supports the task of a configuration."""
         other = ClassifierMixin if "metric" in document else RegressorMixin
         return self.kind != "solver" or not issubclass(self.thing, other)
 
@@ -218,7 +218,7 @@ def make_experiments(
 
 @dataclass(frozen=True)
 class Standing:
-    """Place of a method on the leaderboard.
+    """The place of a method on the leaderboard.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Standing:
     unknown_scales: tuple[str, ...] = ()
 
     def those(self, verdict: str) -> list[str]:
-        """Return the methods with a verdict: better than them, worse than them, or open."""
+        """Return the methods compared with which the verdict on the ranked method is `verdict`."""
         others = [line.method for line in self.size.lines if line is not self.own]
         return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
 
@@ -273,7 +273,7 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
     notes = measured["message"].str.extract(rf"(?:^|; )({UNKNOWN_SCALE}.*)")[0].dropna()
-    # Times from different machines cannot be compared, except their ratio to the baseline.
+    # Times from different machines cannot be compared; only their ratios to the baseline can.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)

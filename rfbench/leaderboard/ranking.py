@@ -41,9 +41,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Numbers of trials after which the forecast is updated; the first trials wait for loops to be
-# compiled. Chosen without a measurement: with twice as many each, a wrong first forecast is shown
-# twice as long.
+# Numbers of trials after which the forecast is updated. The first trials are slower because loops
+# are compiled. Chosen without a measurement: with these numbers doubled, a wrong first forecast is
+# shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
@@ -217,7 +217,7 @@ def find_target(
 
 
 def _variants() -> dict[str, dict[str, Any]]:
-    """Return name and parameters of each leaderboard method that has its own label."""
+    """Return names and parameters of the leaderboard methods that have their own label."""
     found = {}
     for document in config.read_documents(shipped.locate(NAME)).values():
         for entry in document.value["samplers"]:
@@ -250,7 +250,7 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast(self, share: float) -> str:
-        """Return the forecast for a share of all trials, from the published times."""
+        """Return the forecast of the time for a share of all trials, from the published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (
@@ -259,7 +259,7 @@ class Pace:
         )
 
     def renew(self, row: Mapping[str, Any], asked: list[tuple[str, int]]) -> None:
-        """Update the forecast for the trials `asked`, once enough trials have finished."""
+        """Update the forecast for the trials `asked` when enough trials have finished."""
         table = str(row["dataset"]).partition("[")[0]
         if row["status"] != "ok" or row["label"] == self._baseline:
             return

@@ -1,4 +1,4 @@
-"""Rows that count in the leaderboard, and their quotients to the baseline's errors."""
+"""Rows that are used in the leaderboard, and ratios of their errors to the baseline."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
 NAME = "leaderboard"  # prefix of the names of its configurations
 HELD_OUT = "leaderboard_held_out"  # prefix of the configurations on held-out tables
-# Keys that a configuration with a different name must share with a leaderboard configuration for
-# its rows to count.
+# Keys that a configuration with a different name must share with a leaderboard configuration;
+# otherwise its rows are not used.
 PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
@@ -42,12 +42,12 @@ NUMBERS = (
 
 
 def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the trials that count, and the data sets on which no method is better than chance.
+    """Return the trials that are used, and the data sets on which no method is better than chance.
 
-    Trials of the leaderboard's configurations count, and of configurations whose names start with
-    one of `names`. Trials of other configurations with the same protocol count for methods that the
-    former do not have. Data sets on which no method learns, and data sets that the catalog sets
-    aside, do not count.
+    Trials of the leaderboard's configurations are used, and trials of configurations whose names
+    start with one of `names`. Trials of other configurations with the same protocol are used for
+    methods that these configurations do not have. Data sets on which no method learns, and data
+    sets that the catalog sets aside, are not used.
     """
     own, guests = _folders(collection.experiments, names)
     rows = read_trials(collection, own | guests)
@@ -59,10 +59,11 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
 
 
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """Return two sets of folders: with the leaderboard's names, and with its protocol.
+    """Return the folders with a name of the leaderboard, and the folders with its protocol.
 
-    The second ones differ in the methods, M, the data sets and the number of trials alone. They may
-    also differ in the bandwidth if the method is imported, because it may have none.
+    Configurations with the same protocol may differ only in the methods, M, the data sets and the
+    number of trials. If the method is imported, they may also differ in the bandwidth, because an
+    imported method may have no bandwidth.
     """
     every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]
@@ -97,7 +98,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # The error is at least half a wrong row, because log(0) is not finite.
+    # Count at least half a wrong row as the error, because log(0) is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(
@@ -116,13 +117,13 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
 
 
 def find_baseline(rows: pd.DataFrame) -> str | None:
-    """Return the only method whose role is ``baseline``; None if there are none or several."""
+    """Return the method with the role ``baseline``; None if there is not exactly one."""
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
 
 def find_unlearnable(rows: pd.DataFrame) -> list[str]:
-    """Return the data sets on which every row is at chance, or no mean R^2 reaches 0.05."""
+    """Return the data sets on which every row is at chance, or every mean R^2 is below 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
     none = (best < LEARNT) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNT))

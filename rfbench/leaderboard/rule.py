@@ -16,30 +16,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-# Smallest level of the intervals; the verdicts have the level 1 - 2 ALPHA. With the share outside
-# halved, intervals are about a fifth wider.
+# Smallest level of the intervals; the verdicts have the level 1 - 2 ALPHA. With the probability
+# outside halved, intervals are about a fifth wider.
 MEDIAN_LEVEL = 0.9
-# Smallest number of data sets for an interval. For 12, its ends are the third smallest and the
-# third largest value (binomial); halved, the interval is the range.
+# Smallest number of data sets for an interval. With 12 data sets, the ends of the interval are the
+# third smallest and the third largest value (binomial distribution). With the number halved, the
+# interval is the range.
 MIN_RATIOS = 12
 # Number of extreme data sets that the trimmed geometric mean excludes. Chosen without a
-# measurement. Doubled, it is a mean of half of 12 data sets.
+# measurement. With twice the value, it is the mean of half of 12 data sets.
 EXTREME = 3
-# Number of random signs. A p-value of .05 has a standard error of .0015 by definition; doubled, of
-# .0011.
+# Number of random signs. A p-value of .05 has a standard error of .0015 by definition, and of .0011
+# with twice as many signs.
 SIGNS = 20_000
 # Differences of logarithms below EQUAL are rounding errors: logarithms of doubles have errors of
 # about 1e-16. Any value up to 1e-6 gives the same verdicts unless errors agree to that many digits,
-# so doubled it changes nothing.
+# so a value twice as large changes nothing.
 EQUAL = 1e-12
 SEED = 0  # seed of the random signs; for another seed, or twice as many signs, see SIGNS
-# Smallest number of data sets for naming a best method; with fewer, it would be luck. Among 19 to
-# 22 methods the rule then detects a difference as large as its standard deviation over data sets
-# with power .8. The largest |t| of all pairs nearly follows Tukey's studentized range q with n - 1
-# degrees of freedom, divided by the root of 2. n is the smallest one with q / sqrt(2) + z <=
-# sqrt(n), where z is the normal quantile of the power, times pi / 3 for signed ranks. Two methods
-# need 11 data sets, 30 methods need 28. Half and twice the value follow from the same formula,
-# by definition.
+# Smallest number of data sets for naming a best method; with fewer data sets, it would be luck.
+# Among 19 to 22 methods, the rule then detects a difference as large as its standard deviation over
+# data sets with power .8. The largest |t| of all pairs approximately follows Tukey's studentized
+# range q with n - 1 degrees of freedom, divided by the square root of 2. n is the smallest number
+# with q / sqrt(2) + z <= sqrt(n), where z is the normal quantile of the power, times pi / 3 for
+# signed ranks. Two methods need 11 data sets, and 30 methods need 28. The power with half or twice
+# as many data sets follows from the same formula, by definition.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
 Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
@@ -71,7 +72,8 @@ def find_differing(
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
-    # The observed signs count as one of the draws, so the level holds for any number of draws.
+    # The observed signs are used as one of the draws. Then the level is valid for any number of
+    # draws.
     own = z.sum(axis=0)
     share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
     apart[left, right] = (share <= alpha) & (own * D.mean(axis=0) > 0)

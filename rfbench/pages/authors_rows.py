@@ -1,4 +1,4 @@
-"""How many of the authors' own runs agree with ours, paper by paper: the facts of a template."""
+"""Facts for a template: for each paper, how many of the authors' own runs agree with our runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rfbench.pages.paper_numbers import SAME_ROWS, find_kind
 
 
 def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
-    """Return the facts of each paper's rows, from `rfbench.analysis.authors_rows.compare`.
+    """Return the facts about each paper's runs, from `rfbench.analysis.authors_rows.compare`.
 
-    ``paper``; ``folds`` on the same rows with one draw of ours each, of which ``equal`` agree to
-    four digits and ``near`` more lie within two test rows.
+    ``paper``; ``folds`` on the same rows with one of our draws per fold, of which ``equal`` agree
+    to four digits and ``near`` more differ by at most two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in every}):

@@ -1,4 +1,4 @@
-"""The text of `rfbench verify --cell`: one published number beside what was measured."""
+"""The text of `rfbench verify --cell`: one published number and our measurements of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render_cell(
     left: Mapping[str, int],
     again: str,
 ) -> str:
-    """Write what the paper prints, and for each protocol the verdict and what it rests on.
+    """Return the published number and, for each protocol, the verdict with its measurements.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def render_cell(
         gaps=[name for name in papers.list_gaps(first.paper) if name in open_choices],
     )
     width = shutil.get_terminal_size().columns
-    # A command is one line, so that it can be copied.
+    # A command is not wrapped, so that it can be copied.
     lines_of_text = (
         each if each[:4] == 4 * " " else wrap_line(each, width) for each in text.splitlines()
     )
@@ -72,7 +72,7 @@ def _format(entry: Published) -> str:
 
 
 def _gather(line: Line) -> dict[str, Any]:
-    """Return the line of a number with the 90 % interval of the mean that was measured."""
+    """Return the line of a number, with the 90 % interval of the measured mean."""
     from scipy.stats import t
 
     n, error = int(line["trials"]), line["standard_error"]

@@ -1,4 +1,4 @@
-"""Claims of the papers, each with the comparisons behind its verdicts."""
+"""The claims of the papers with their verdicts and the comparisons that decide the verdicts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing, number
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of printed comparisons of a claim under one protocol; all of them are in the CSV.
-# Doubled, pages are longer.
+# Largest number of comparisons that the page lists per claim and protocol; the CSV file has all
+# comparisons. With twice as many, pages are longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which git first has a claim's form.
+# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which the form of a claim was
+# committed to git.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",
@@ -37,7 +38,7 @@ OURS = " (our own statement)"
 
 
 def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
-    """Return every claim with an outcome per protocol; empty if nothing was run."""
+    """Return the outcomes of each claim, one per protocol; empty if nothing was run."""
     claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
         _, every = claims.setdefault(outcome.claim.key, (outcome.claim, []))
@@ -47,7 +48,7 @@ def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcom
 
 
 def find_unit(part: Part, joint: str = "") -> str:
-    """Return the unit of a comparison's effect; empty for a bare number."""
+    """Return the unit of a comparison's effect; empty for a number without a unit."""
     if part.scale == "ratio":
         return "times"
     if part.metric in PERCENT_METRICS:
@@ -62,7 +63,7 @@ def find_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return a comparison of a claim and its effect, as text."""
+    """Return one comparison of a claim, with its effect, as text."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -107,7 +108,7 @@ def _missed(outcome: Outcome) -> str:
 
 
 def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
-    """Lay out the claims of a paper, a line each, a column per protocol that is judged."""
+    """Return a table of the claims of a paper: a line per claim, a column per judged protocol."""
     judged = [o for o in outcomes if o.protocol and o.verdict not in UNJUDGED]
     protocols = list(dict.fromkeys(outcome.protocol for outcome in judged))
     rows = [
@@ -128,7 +129,7 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Write the verdict under a protocol, and on which side of the bounds the comparisons lie."""
+    """Return the verdict under a protocol, and how many comparisons are inside the bounds."""
     outcome = next((each for each in every if each.protocol == protocol), None)
     if not claim.judged:
         return "not judged (run times)" if claim.of_times else "not judged"
@@ -145,7 +146,7 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 
 
 def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
-    """Write the least favorable comparison of the first outcome that has one; no time.
+    """Return the least favorable comparison of the first outcome that has one, except times.
 
     The settings are named if the table has several.
     """
@@ -164,7 +165,7 @@ def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
 
 
 def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
-    """Name the data sets on which our numbers differ from those that a judged claim compares."""
+    """Return the data sets on which our numbers differ from the numbers of a judged claim."""
     largest: dict[tuple[str, str], float] = {}
     for outcome in outcomes:
         if outcome.claim.judged and outcome.verdict not in UNJUDGED:
@@ -174,7 +175,7 @@ def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
-    """Count the verdicts on judged claims: by whose they are and the class of settings."""
+    """Count the verdicts on judged claims by the author of the claim and the class of settings."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in ledger.count_claims(outcomes):
         whose, _, settings = each.of
@@ -186,7 +187,7 @@ def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str
 
 
 def write_comparisons(outcomes: Iterable[Outcome]) -> str | None:
-    """Return every comparison of the claims of a paper as CSV; None if there are none."""
+    """Return all comparisons of a paper's claims as CSV; None if there are no comparisons."""
     table = pd.DataFrame(
         [
             _describe(outcome, comparison)
@@ -225,7 +226,7 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim's form and rows; None if they are not known."""
+    """Return the commits of a claim's form and of its rows; None if they are not known."""
     return committed.find_entry_order(claim.paper, "claim", claim.id)
 
 

@@ -22,7 +22,7 @@ class Statement:
     finding: Finding
     sentence: str
     axis: str  # meaning of its values
-    # key of the finding that it follows; empty if it comes before the core's findings
+    # key of the preceding finding; empty if the finding comes before the findings of the core
     follows: str = ""
 
     @property
@@ -52,7 +52,7 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
 
 
 def render_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
-    """Return one of the findings with its values, for a terminal.
+    """Return the finding with this key and its values, as text for a terminal.
 
     Raises ResultsError if the key is unknown.
     """

@@ -1,4 +1,4 @@
-"""The front page of results: a row per paper, findings, links, how to repeat it."""
+"""The front page of results: a row per paper, findings, links, and commands to repeat them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rfbench.pages.words import DASH, count, link, listing
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# Columns of the front page with their classes of settings, prefixes of the classes that need one,
-# and columns of claims by the order of their form.
+# Columns of the front page with their classes of settings, prefixes of the classes that need a
+# prefix, and columns of claims by the time at which their form was committed.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "readings", "corrected"),
@@ -53,7 +53,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reasons why numbers left a total, by the groups of the ledger.
+# Reasons why numbers were removed from a total, by the groups of the ledger.
 WHY_LEFT = {
     ledger.OTHER_DATA: "the data are called a substitute since",
     ledger.TUNED_ALIKE: "settings of ours are not judged",
@@ -62,7 +62,7 @@ WHY_LEFT = {
 
 
 def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
-    """Return the table of numbers that left a total after results were known, a line per class."""
+    """Return the table of numbers removed from a total after results were known, by class."""
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
         [
@@ -127,7 +127,7 @@ def gather_totals(
 
 
 def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
-    """Lay out how many numbers of each paper are near and how many claims hold, a row per paper.
+    """Return the table of papers: how many numbers are near the paper's and how many claims hold.
 
     A cell has a count per class of provenance; classes are never added. The last rows have the
     totals: of numbers by their source, and of claims.
@@ -178,7 +178,7 @@ Holding = Mapping[tuple[str, ...], Sequence[str]]  # names of claims, by order a
 
 
 def _list_holding(verification: Verification) -> dict[str, Holding]:
-    """Return the claims that hold by paper, and by the order of their form and the settings."""
+    """Return the claims that hold: by paper, time of the form's commit and class of settings."""
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         claim = outcome.claim
@@ -197,7 +197,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 
 
 def _count_near(counts: Iterable[Count], column: str) -> str:
-    """Write how many compared numbers are near, and how many differ, class by class."""
+    """Write the numbers of compared entries that are near and that differ, by class of settings."""
     cells = [
         f"{PREFIXES.get(each.of[1], '')}{each.near} of {each.compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
@@ -208,13 +208,13 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
-    """Write how many single runs of a paper's authors agree, in the column of their code."""
+    """Add the number of the authors' own runs that agree to the column of the authors' code."""
     said = f"{runs['equal']} of {runs['folds']} single runs agree to four digits"
     return said if column == CODE else cell
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Write how many of the tested claims hold, with their names, class by class."""
+    """Write how many of the tested claims hold, with their names, for each class of settings."""
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:

@@ -11,18 +11,18 @@ from typing import TypeVar
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# In letters. Names of rows are broken down to NARROW if a table is wider than the screen; doubled,
-# 80 letters leave space for two columns of numbers. ENDLESS is more than any table has: doubled,
-# nothing changes.
+# Numbers of characters. If a table is wider than the screen, names of rows are broken at NARROW
+# characters. With twice this value, 80 characters leave space for two columns of numbers. ENDLESS
+# is more than any table has, so twice this value changes nothing.
 NARROW, ENDLESS = 24, 10_000
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts."""
+    """A table whose cells are strings."""
 
     head: Sequence[str]  # one name per column; the first column has the names of the rows
-    rows: Sequence[Sequence[str]]  # each as long as the head
+    rows: Sequence[Sequence[str]]  # each row is as long as the head
     # cells, as (row, column), that are bold in LaTeX
     best: frozenset[tuple[int, int]] = frozenset()
     over: Sequence[str] = ()  # a head above each head; equal neighbors are merged
@@ -30,7 +30,7 @@ class Grid:
 
 
 def render_markdown(grid: Grid) -> Markdown:
-    """Return a Markdown table: texts are aligned left, numbers right. Empty without rows."""
+    """Return a Markdown table, with text aligned left and numbers right; empty without rows."""
     if not grid.rows:
         return Markdown("")
     columns: list[list[str]] = []
@@ -46,7 +46,7 @@ def render_markdown(grid: Grid) -> Markdown:
 
 
 def render_text(grid: Grid, width: int) -> str:
-    """Return a table for a terminal of `width` characters, without colors.
+    """Return the table as text for a terminal of `width` characters, without colors.
 
     Columns that do not fit go into a further block that repeats the first column. Heads and names
     may be broken over two lines, numbers are not. Without rows, the result is empty.
@@ -70,7 +70,7 @@ def render_text(grid: Grid, width: int) -> str:
 def pack_columns(
     columns: Sequence[Column], widths: Sequence[float], limit: float
 ) -> list[list[Column]]:
-    """Return the columns of a table as blocks of neighbors, each within the limit if possible."""
+    """Split columns into blocks of neighbors; each block is within the limit if possible."""
     blocks: list[list[Column]] = [[]]
     room = limit
     for column, width in zip(columns, widths, strict=True):
@@ -83,7 +83,7 @@ def pack_columns(
 
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:
-    """Break the head of a column over lines if the numbers below are shorter."""
+    """Break the head of a column into lines if the cells below are shorter."""
     longest = max(map(len, head.split()), default=1)
     return textwrap.fill(head, max(*map(len, cells), 12, min(longest, 20)))
 

@@ -32,13 +32,13 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Number of characters: a longer cell of a table may break over lines. Doubled, tables need a wider
-# window.
+# Table cells with more characters may be broken over several lines. With twice the value, tables
+# need a wider window.
 LONG = 30
 
 
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
-    """Write one page with the tables and figures of all results folders found in `folders`.
+    """Write one HTML page with the tables and figures of all results folders in `folders`.
 
     Raises ResultsError if there are no results or they cannot be read; WriteError if the file
     cannot be written.
@@ -60,7 +60,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the facts about a results folder for a page; add its figures to `pictures`."""
+    """Return the facts of a results folder for a page; add the figures to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -151,7 +151,7 @@ def write_pages(
 
 
 def _earlier(out: Path) -> set[Path]:
-    """Return the pages of an earlier call; raises ResultsError if there are other files."""
+    """Return the pages of an earlier call; raise ResultsError if there are other files."""
     start = (package.files(__package__) / "templates" / "page.html.j2").read_bytes().splitlines()[0]
     there = {file for file in out.rglob("*") if file.is_symlink() or not file.is_dir()}
     there |= {out} if out.exists() and not out.is_dir() else set()
@@ -170,7 +170,7 @@ def _elsewhere(href: str) -> bool:
 
 
 def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
-    """Return a complete page. The links of its bar are address, name, and True for this page."""
+    """Return a complete page. Links of its bar are (address, name, True for this page)."""
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}

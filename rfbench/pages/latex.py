@@ -1,4 +1,4 @@
-"""Tables for an article by pandas: booktabs and siunitx, as wide as a column or a page."""
+"""LaTeX tables for an article, with booktabs and siunitx, as wide as a column or a page."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# In points, one and both columns of a two-column article (the class `article` of LaTeX; most
-# classes are wider).
+# Widths in points of one column and of both columns of a two-column article (the class `article` of
+# LaTeX; most classes are wider).
 COLUMN, PAGE = 229.0, 469.0
-# At \footnotesize of LaTeX, 8 points: the width of a letter, and the space between two columns,
-# twice \tabcolsep of 3 points.
+# Width of a character at \footnotesize of LaTeX, 8 points, and the space between two columns, twice
+# \tabcolsep of 3 points.
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-# Below a caption, where the class `article` leaves none; halved, the rule touches the letters.
+# Space below a caption, where the class `article` has no space. With half of it, the rule touches
+# the text.
 CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
 def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
-    """Return a float: ``table``, or ``table*`` if one column of an article is too narrow.
+    """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
 
     Numbers are aligned at their points, and ``0.398 ± 0.009`` is written as ``0.398(9)``. A table
     wider than a page continues below, with the names of the rows repeated. Cells in `Grid.best` are
@@ -71,7 +72,7 @@ def make_label(text: str) -> str:
 
 
 class _Column:
-    """A column: numbers aligned at their points, or texts."""
+    """A column of numbers that are aligned at the decimal point, or of strings."""
 
     def __init__(self, grid: Grid, position: int, rows: Sequence[int]) -> None:
         self.heads = [
@@ -96,7 +97,7 @@ class _Column:
 
 
 def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
-    """Return a tabular of the given columns, with the names of the rows and their headings."""
+    """Return a LaTeX tabular of the given columns, with the names of the rows and the headings."""
     import pandas as pd
 
     heads = [*zip(*(column.heads for column in columns), strict=True)]

@@ -1,4 +1,4 @@
-"""The page of a paper: its result, and its numbers, settings and claims with ours."""
+"""The page of a paper: its result, numbers, settings and claims, compared with our results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our interpretation")
-# Names of keys that the page lists of each protocol; the history file has all. Doubled, the longest
-# list has 14 names.
+# Largest number of key names that the page lists per protocol; the history file has all names. With
+# twice the value, the longest list has 14 names.
 MAX_KEYS = 7
-# How a sentence names a class of settings.
+# Phrases for a class of settings within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "corrected": "with corrected settings",
@@ -73,7 +73,7 @@ def render_csv_files(verification: Verification, name: str) -> dict[str, str | N
 
 
 def list_files(name: str) -> tuple[str, str]:
-    """Name the CSV files of `render_csv_files`."""
+    """Return the names of the CSV files of `render_csv_files`."""
     return NUMBERS_FILE.format(name), CLAIMS_FILE.format(name)
 
 
@@ -87,7 +87,7 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def gather_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Return the facts of the page of a paper; `own` has only the results of this paper."""
+    """Return the facts for the page of a paper; `own` has only the results of this paper."""
     collection = own.selection.collection
     paper = papers.find_paper(name)
     compared = paper_numbers.select_compared(own)
@@ -140,9 +140,9 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
 
 
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
-    """Write how many numbers agree or are close, a clause per class of settings.
+    """Write how many numbers agree or are close, with a clause per class of settings.
 
-    `compared` is that word, with a link to the glossary.
+    `compared` is the word "compared", with a link to the glossary.
     """
     restored = ledger.count_with_left_out(own)
     clauses: list[str] = []
@@ -165,14 +165,14 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
 
 def _write_others(each: ledger.Count) -> str:
-    """Write how many numbers are undecided and how many differ."""
+    """Write how many numbers are undecided, and how many differ."""
     return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
         each["differs"], "differs", "differ"
     )
 
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
-    """Name the data sets on which no comparison of the paper's claims is made."""
+    """Return the names of the data sets on which no claim of the paper is compared."""
     judged = [each for each in outcomes if each.claim.judged and each.protocol]
     missing = dict.fromkeys(name for each in judged for name in each.missing)
     compared = {one.target for each in judged for one in each.comparisons}
@@ -180,7 +180,7 @@ def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 class _Filled(dict[str, str]):
-    """What the braces of `Paper.result` stand for: a claim's id, or the id and ``mean``."""
+    """Values for the braces in `Paper.result`, which have a claim's id, or the id and ``mean``."""
 
     def __init__(self, own: Verification) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class _Filled(dict[str, str]):
 
 
 def _average(outcome: Outcome) -> str:
-    """Write the mean effect of the first part of a claim at each of its sizes, smallest first."""
+    """Write the mean effect of the first part of a claim at each size, in increasing order."""
     part = outcome.claim.parts[0]
     by_data: dict[tuple[str, str], list[Any]] = {}
     for one in outcome.comparisons:
@@ -217,7 +217,7 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """List by protocol how many keys of the settings were committed before, with and after rows."""
+    """List for each protocol how many keys were committed before, with and after the rows."""
     lines = []
     for each in committed.list_settings_order(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
@@ -235,13 +235,13 @@ def _list_order(name: str) -> list[str]:
 
 
 def _list_configurations(name: str) -> list[str]:
-    """Name the configurations of a paper that come with rfbench."""
+    """Return the names of a paper's configurations that are shipped with rfbench."""
     names = [file.name.removesuffix(".yaml") for file in shipped.list_configurations()]
     return [each for each in names if each.startswith(f"{name}_")]
 
 
 def _group_added(own: Verification, name: str) -> list[str]:
-    """Name the trials that were added after results were seen, a text per run and size."""
+    """List the trials that were added after results were seen, with one text per run and size."""
     groups: dict[tuple[str, Any, int], list[str]] = {}
     for line in ledger.list_added_trials(own.selection.collection):
         if line["paper"] == name:

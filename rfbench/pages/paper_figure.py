@@ -1,7 +1,8 @@
-"""Figure of a paper's page: its published numbers, and the differences of ours.
+"""Figure of a paper's page: the published numbers, and the differences of our numbers.
 
-Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, a symbol per settings.
-More numbers have a panel per data set, or the curves of the paper if these are too many panels.
+Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, and a symbol per class of
+settings. More numbers have a panel per data set, or the curves of the paper if these are too many
+panels.
 """
 
 from __future__ import annotations
@@ -44,24 +45,26 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-# Rows of a forest plot that fill a page, and its panels side by side. With twice as many panels,
-# names leave no space for the intervals.
+# FOREST_ROWS of a forest plot fill a page; MOST_PANELS panels are side by side. With twice as many
+# panels, names leave no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# Inches of a row and of a panel of curves; rows are as high as text of 7.5 points with its space.
-# Halved, names overlap.
+# Heights in inches of a row and of a panel of curves. A row is as high as text of 7.5 points with
+# its line spacing. With the height halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# The rows of two settings of one number are apart by this share of a row; doubled, they touch the
-# next number.
+# Two settings of one number are drawn at a distance of this share of a row. With twice the
+# distance, they touch the next number.
 APART = 0.25
-# Bands from zero to where a number that is not compared is drawn at the edge; doubled, the others
-# are a third of the panel.
+# A number that is not compared is drawn at the edge, at this number of bands from zero. With twice
+# the value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
-# Share of a panel at whose edge such numbers are written; halved, they lie on others.
+# Share of the panel next to its edge in which such numbers are written. With the share halved, they
+# cover other numbers.
 EDGE = 0.2
-# Sizes in points: chosen by eye. Doubled, neighbors overlap.
+# Sizes in points, chosen by eye. With twice the sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks: powers of ten with their thirds (DECADES), and quotients (QUOTIENTS). With twice as many
-# ticks the numbers overlap. With twice as many columns LEGEND is cut.
+# Ticks: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). With twice as many ticks,
+# their numbers overlap. LEGEND is the number of columns of the legend; with twice as many, the
+# legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -92,7 +95,7 @@ def select_pictured(own: Verification) -> pd.DataFrame:
 
 
 def count_not_pictured(own: Verification) -> int:
-    """Count the measured numbers that the figure omits, without times and repeated ones."""
+    """Count the measured numbers that the figure omits, except times and repeated numbers."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     return len(every) - len(select_pictured(own))
@@ -104,7 +107,7 @@ def has_curves(own: Verification) -> bool:
 
 
 def draw_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw the numbers of one paper: a forest plot, or curves if there are too many."""
+    """Draw the numbers of one paper as a forest plot, or as curves if there are too many."""
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))
     if len(parts) > MOST_PANELS:
@@ -128,7 +131,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
 
 
 def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield what a panel holds: one unit, and one data set if there are many numbers."""
+    """Yield the numbers of each panel: one unit, and one data set if there are many numbers."""
     by = ["unit"] if numbers["number"].nunique() <= FOREST_ROWS else ["unit", "item", "dataset"]
     for _, part in numbers.groupby(by, sort=False):
         yield part
@@ -147,14 +150,15 @@ def _format_item(item: str) -> str:
 
 
 def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
-    """Return which numbers can be compared: not at chance, and not too noisy in the paper."""
+    """Return True for numbers that are not at chance and not too noisy in the paper."""
     return numbers["decidable"].astype(bool) & ~numbers["at_chance"].astype(bool)
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return how much larger our errors are, and half the widths of the intervals.
+    """Return by how much our errors are larger, and half the widths of the intervals.
 
-    In points, where an accuracy is turned into an error; of numbers without a unit the quotient.
+    Percentages are compared in points, with an accuracy converted to an error. Numbers without a
+    unit are compared by their quotient.
     """
     half = numbers["half_width"].astype(float).fillna(0.0)
     if (numbers["unit"] == PERCENT).all():
@@ -165,7 +169,7 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw a row per published number, with the difference under each of our settings."""
+    """Draw a row per published number, with our difference for each class of settings."""
     points = (numbers["unit"] == PERCENT).all()
     places: dict[Any, int] = {}
     labels: list[str] = []
@@ -187,7 +191,8 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
     panel.axvline(zero, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
-    # What is compared is seen whole. The rest is drawn at the edge if it lies far beyond the band.
+    # Numbers that are compared are completely visible. Other numbers are drawn at the edge if they
+    # are far beyond the band.
     wide = close**OFF_AXIS if not points else OFF_AXIS * close
     near = value.between(1 / wide, wide) if not points else value.abs() <= wide
     ends = [value - half, value + half]
@@ -239,7 +244,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
 
 
 def _draw_curves(numbers: pd.DataFrame) -> Figure:
-    """Draw published errors over M as lines and ours as marks, a panel per table and data set."""
+    """Draw published errors over M as lines and our errors as markers, by table and data set."""
     from matplotlib.lines import Line2D
 
     items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
@@ -288,7 +293,7 @@ def _dash(style: Style) -> dict[str, Any]:
 
 
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """Return the marks of the settings, and others by their names, as a legend takes them."""
+    """Return handles and names for a legend: the markers of the settings, and others by name."""
     from matplotlib.lines import Line2D
 
     handles = dict(more)

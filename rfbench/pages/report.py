@@ -18,8 +18,8 @@ from rfbench.pages.templates import render
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# First lines of the front page: the current one, the earlier one, and the line of a folder without
-# a report.
+# First lines of a front page: the current title, an earlier title, and the title of a folder
+# without a report.
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 

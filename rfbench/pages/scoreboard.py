@@ -1,4 +1,4 @@
-"""Tables of published numbers with their measured values, for each data set."""
+"""Tables of published numbers and our measured values, for each data set."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# Decimals, as most papers print them. MAX_VALUES is for numbers without a unit; any number up to
-# the 15 digits of float64 would do, by definition.
+# Numbers of decimals, as most papers print them. MAX_VALUES is for numbers without a unit. Any
+# value up to the 15 digits of float64 would do, by definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
 SUBSTITUTE = "substitute"  # mark of a table that was measured only on other data than the paper's
@@ -56,7 +56,7 @@ class TablePart:
 
 
 def arrange_parts(verification: Verification) -> list[TablePart]:
-    """Return all measured data sets, each before its substitutes."""
+    """Return the parts of all measured tables; a data set precedes its substitutes."""
     columns: list[AddedColumn] = slices.ask("numbers", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -158,7 +158,7 @@ def format_published(value: float, error: float, unit: str = PERCENT) -> str:
 
 
 def numbers_grid(verification: Verification) -> Grid:
-    """Lay out the results of each table and data set, a column per protocol.
+    """Return tables of the results of each published table and data set, a column per protocol.
 
     A cell counts the verdicts and gives the mean size of the differences, in points or in percent
     of the published numbers.

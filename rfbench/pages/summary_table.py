@@ -1,4 +1,4 @@
-"""Tables of a results folder: for a terminal, Markdown, LaTeX, CSV."""
+"""Tables of a results folder for a terminal or as Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
-# Data sets that a caption names; doubled, it is longer than a small table.
+# Maximum number of data sets that a caption names. With twice as many, the caption is longer than a
+# small table.
 NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
@@ -94,7 +95,7 @@ def render(
 
 
 def write_sentences(collection: Collection, results: Results) -> list[str]:
-    """Return a sentence for each data set: the best method, or that the two best are alike."""
+    """Return a sentence for each data set: the best method, or that the best two do not differ."""
     if results.smoke:
         return []
     facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
@@ -250,7 +251,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
 
 
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
-    """Return number of columns, times and penalty at one place, by name, a cell per method.
+    """Return the number of columns, times and the penalty at one setting, with a cell per method.
 
     Rows without any value are omitted.
     """
@@ -301,7 +302,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": format_dataset_name(table),
         "ranges": ranges,
         "follows": follows_other_size(results),
-        # A protocol is a paper's: rows with changed settings have none.
+        # A protocol belongs to a paper. Rows with changed settings do not have a protocol.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
         | ({"protocol": {}} if results.changed else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
@@ -312,7 +313,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting, each with its methods unless all methods have all values."""
+    """Return the values of a setting, with their methods unless all methods have all values."""
     texts = table[column].map(format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}

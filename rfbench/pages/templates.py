@@ -30,7 +30,7 @@ def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) 
 
 
 def wrap_line(line: str, width: int) -> str:
-    """Break a line that is too wide; further lines are indented like its text."""
+    """Wrap a line that is too wide; continuation lines are indented like its text."""
     if len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip("- ")))
@@ -38,7 +38,7 @@ def wrap_line(line: str, width: int) -> str:
 
 
 def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
-    """Return the lines of a macro's text, without empty lines."""
+    """Return the lines of the text of a macro, without empty lines."""
     text = getattr(make_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
@@ -55,7 +55,7 @@ def make_environment(escaped: bool = False) -> Environment:
     With `escaped`, every text that a template writes is escaped as Markdown, unless it is already
     Markdown (`rfbench.escaping.Markdown`), such as a link, a table, or the result of a macro.
     """
-    # Jinja's own escaping is for HTML. It is not applied, because all texts are Markdown by then.
+    # Jinja's own escaping is for HTML. It is not used, because all texts are Markdown here.
     finalize = _escaped if escaped else None
     made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.render_markdown

@@ -17,7 +17,7 @@ TOTALS = "totals.md"
 
 
 def render_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Write the page; `configured` has the configurations that come with rfbench."""
+    """Return the page; `configured` has the configurations that are shipped with rfbench."""
     claims = ledger.list_judged_claims(verification.outcomes)
     numbers = ledger.list_numbers(verification)
     collection = verification.selection.collection
@@ -36,14 +36,14 @@ def render_page(verification: Verification, configured: Configurations | None = 
 
 
 def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
-    """Lay out the counts of each paper as `lay` does those of all, with a column of the papers."""
+    """Return the table of `lay` for the counts of each paper, with a column for the paper."""
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
 
 
 def contents_grid(every: Sequence[Coverage]) -> Grid:
-    """Lay out how much of each table and figure of the papers is measured."""
+    """Return a table of the measured share of each table and figure of the papers."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",

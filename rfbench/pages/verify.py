@@ -63,7 +63,7 @@ def _gather(verification: Verification, width: int) -> dict[str, Any]:
 
 
 def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
-    """Return each verdict on one claim with its decisive comparison, for a terminal."""
+    """Return the verdicts on one claim with their decisive comparisons, for a terminal."""
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]
     return render("claim.j2", width=width, claim=outcomes[0].claim, every=every, **claims.WORDS)

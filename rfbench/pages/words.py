@@ -36,7 +36,7 @@ def absent(value: Any) -> bool:
 
 
 def significant(value: Any, digits: int = 2) -> str:
-    """Write a number with so many significant digits and no exponent.
+    """Return a number with `digits` significant digits and without an exponent.
 
     >>> significant(66.15), significant(1.974), significant(0.0087), significant(315.2)
     ('66', '2.0', '0.0087', '320')
@@ -61,7 +61,7 @@ def signed(value: Any, decimals: int = 2) -> str:
 
 
 def spread(mean: Any, error: Any, most: int = 4) -> str:
-    """Return ``17.37 ± 0.12``: two digits of the standard error, and at most `most` decimals.
+    """Return text like ``17.37 ± 0.12``: two digits of the error, and at most `most` decimals.
 
     An unknown standard error (one trial) is a dash. If all decimals would be zeros, both numbers
     have an exponent.

@@ -1,4 +1,4 @@
-"""The papers: published numbers, claims and open choices, one folder each.
+"""The papers: their published numbers, claims and open choices, with a folder per paper.
 
 Each folder next to this file with a paper.yaml is a paper. README.md explains how to add one.
 `include` adds papers of other folders.
@@ -48,7 +48,7 @@ def read_library() -> Mapping[str, Folder]:
 
 @contextmanager
 def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[list[str]]:
-    """Make papers outside of rfbench known for the time of a ``with``.
+    """Make papers outside of rfbench available within a ``with`` statement.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
         Folders of papers, or folders that contain such folders. The folders of the entry points
         ``rfbench.papers`` are added.
     allow_imports : bool
-        Whether their claims.py may be run.
+        True if the claims.py of these papers may be run.
 
     Yields
     ------
@@ -84,12 +84,12 @@ def list_papers() -> list[str]:
 
 
 def list_outside() -> list[str]:
-    """Return the short names of the papers that are not part of rfbench, see `include`."""
+    """Return the short names of the papers that `include` has added to the papers of rfbench."""
     return [name for name, folder in read_library().items() if folder.outside]
 
 
 def check_paper(name: str) -> str:
-    """Return the name of a paper; an unknown name raises ResultsError with the nearest one."""
+    """Return the name of a paper; raise ResultsError with the nearest name if it is unknown."""
     if name not in read_library():
         todo = "A paper of your own: name its folder with --papers."
         raise make_unknown_error("paper", name, read_library(), ResultsError, todo)
@@ -97,12 +97,12 @@ def check_paper(name: str) -> str:
 
 
 def find_folder(name: str) -> Folder:
-    """Return the content of all files of a paper; raises the error of `check_paper`."""
+    """Return the content of all files of a paper; raise ResultsError for an unknown paper."""
     return read_library()[check_paper(name)]
 
 
 def find_paper(name: str) -> Paper:
-    """Return the content of a paper's paper.yaml; raises ResultsError for an unknown paper."""
+    """Return the content of paper.yaml of a paper; raise ResultsError for an unknown paper."""
     return find_folder(name).paper
 
 
@@ -120,7 +120,7 @@ def list_claims() -> tuple[Claim, ...]:
 
 
 def find_settings_class(name: str, protocol: str) -> str:
-    """Return the source of the settings of a protocol, see `rfbench.papers.models.Provenance`.
+    """Return the class of the settings of a protocol. See `rfbench.papers.models.Provenance`.
 
     A protocol that is not in the paper's folder is its own class.
     """
@@ -153,7 +153,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
-    """Return the settings of the authors' own runs, one per fold: M, alpha, parameters.
+    """Return the settings of the authors' own runs for each fold: M, alpha and parameters.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
 
 
 def list_sources() -> dict[str, dict[str, Source]]:
-    """Return the data sets of each paper, by the paper's names of them."""
+    """Return the data sets of each paper, by the names in the paper."""
     return {name: paper_folder.paper.datasets for name, paper_folder in read_library().items()}
 
 
 def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
-    """Return the choices that fill a gap of the paper's text; all other choices contradict it.
+    """Return the choices that fill gaps in the paper's text; all other choices contradict the text.
 
     With `apart`, return only the choices that an audit varies with ``--gaps`` alone.
     """

@@ -1,4 +1,4 @@
-"""One published number, named as its paper prints it: paper, table, data set, method, size."""
+"""One published number, found by the printed names of its table, data set, method and size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfbench.method_names import find_displayed_name
 from rfbench.papers.models import Folder, Published
 
 CELL_GRAMMAR = "'PAPER, TABLE, DATA SET, METHOD, M', such as 'PAPER, Table 3, EEG, ORF, 224'"
-NOT_STATED = "not stated"  # the size of a number that has none
+NOT_STATED = "not stated"  # size of a number if the paper states no size
 
 
 def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
@@ -19,8 +19,8 @@ def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
     Parameters
     ----------
     text : str
-        Five names with commas between them, see `CELL_GRAMMAR`. Capital letters and spaces are
-        alike. The size may be left out if the number has none.
+        The five parts as printed in the paper, with commas between them (see `CELL_GRAMMAR`). Case
+        and spaces do not matter. The size may be omitted if the number has no size.
     library : mapping
         The papers by their short names.
 
@@ -51,13 +51,13 @@ CELL_PARTS = ("paper with numbers", "table or figure", "data set", "method", "si
 
 
 def format_item(item: str) -> str:
-    """Return an item as papers print it: ``Table 3`` for ``table3``."""
+    """Return the name of an item as in papers: ``Table 3`` for ``table3``."""
     name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", item)
     return name[:1].upper() + name[1:]
 
 
 def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
-    """Return the names of each part of the number's place, the one to show first."""
+    """Return the accepted names of each part of a number's place; the displayed name is first."""
     methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
     return (
         (number.paper,),

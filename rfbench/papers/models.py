@@ -1,4 +1,4 @@
-"""Data of a paper, as models of pydantic that check them."""
+"""The data of a paper, as pydantic models that check the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 def _of_paper(name: str, info: ValidationInfo) -> str:
-    """Return the name of the paper that is read; its files may omit it."""
+    """Return the name of the paper that is being read; its files may omit the name."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"the paper is {name} instead of {paper}; remove this key")
@@ -103,7 +103,7 @@ class Published(_PaperSection):
 
     @property
     def half_digit(self) -> float:
-        """Half a unit of the last printed digit, or of the second decimal for '%' and 's'."""
+        """Half a unit of the last printed digit; for '%' and 's', of the second decimal."""
         if self.unit != PLAIN:
             return 0.005
         printed = [text for text in _numerals(self.cell) if float(text) == self.value]
@@ -112,7 +112,7 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of the paper's trials, if it is stated."""
+        """Number of trials in the paper, if the paper states the number."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
@@ -159,7 +159,7 @@ class AuthorsRow(_PaperSection):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of a trial: M, alpha and parameters, without unknown ones."""
+        """Settings of a trial: M, alpha and parameters, without unknown settings."""
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
 
@@ -174,7 +174,7 @@ class ShownBeside(_PaperSection):
 
 
 class Source(_PaperSection):
-    """Data set of a paper, with its entry in the catalog and its substitutes."""
+    """A data set of a paper, with its entry in the catalog and its substitutes."""
 
     dataset: str  # name in the catalog
     # training rows of the paper; data with other numbers are a substitute
@@ -186,8 +186,9 @@ class Source(_PaperSection):
     ] = {}  # number of training rows that an item sampled; the key is the item or `all`
     stand_ins: list[str] = []  # names of subsets and substitutes in the catalog
     larger_class: dict[str, float] = {}  # share of the majority class, by name in the catalog
-    reason: str = ""  # reason for this entry of the catalog, if the names differ
-    # reason why a fold of rows.csv has other rows than ours; empty if they are the same
+    reason: str = ""  # why this catalog entry is used, if its name differs
+    # Reason why the folds of rows.csv have other rows than our folds; empty if the rows are the
+    # same.
     other_rows: str = ""
 
 
@@ -195,8 +196,8 @@ class Content(_PaperSection):
     """A table or figure of the paper."""
 
     item: str
-    of: str = ""  # item from which its rows are, if it has none of its own
-    datasets: list[str] = []  # data sets that it shows, if its runs have further ones
+    of: str = ""  # the item whose rows are used, if this item has no rows
+    datasets: list[str] = []  # data sets in the item, if its runs have more data sets
     nothing: str = ""  # content of an item without measurements
 
 
@@ -215,7 +216,7 @@ class SizeName(_PaperSection):
 
 
 class Added(_PaperSection):
-    """Measurements for a paper that are not in the paper, each with a description."""
+    """Our additional measurements for a paper, with a description of each measurement."""
 
     items: dict[str, str] = {}
     methods: dict[str, str] = {}  # the keys are labels of methods
@@ -232,9 +233,9 @@ class Provenance(_PaperSection):
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
-    - ``readings``: our readings of the text if it is incomplete.
-    - ``corrected``: readings that were changed after rows were seen, because they contradicted the
-      text.
+    - ``readings``: our interpretation of the text if the text is incomplete.
+    - ``corrected``: interpretations that were changed after rows were seen, because they
+      contradicted the text.
     - ``matched``: settings that are matched to the paper's numbers.
     - ``rematched``: settings that were matched and then corrected.
     - ``ours``: settings that measure something else than the paper.
@@ -255,7 +256,7 @@ class Provenance(_PaperSection):
     # Number of trials of each point of the curves of a results folder, if further trials were added
     # to a few points after a look at them. The added trials are shown, but not used in verdicts.
     trials: dict[str, int] = {}
-    # True if all of the paper's trials share one draw of rows, and ours do not
+    # True if all trials of the paper share one draw of rows, but our trials do not.
     one_draw_of_rows: bool = False
     contradicts: dict[
         str, str
@@ -267,7 +268,7 @@ class Provenance(_PaperSection):
 
     @property
     def earlier(self) -> str:
-        """Protocol that `corrected` corrects: its rows are an earlier reading."""
+        """The protocol that `corrected` corrects; its rows follow an earlier interpretation."""
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
     @field_validator("settings")
@@ -279,7 +280,7 @@ class Provenance(_PaperSection):
 
 
 class SourceOfRows(_PaperSection):
-    """Source of the authors' own runs: of `rows.csv`, or of numbers in `published.csv`."""
+    """Source of the authors' own runs in `rows.csv`, or of numbers in `published.csv`."""
 
     repository: str  # owner/name
     commit: str = Field(pattern="^[0-9a-f]{40}$")
@@ -305,22 +306,22 @@ class Paper(_PaperSection):
     )  # the keys are the paper's names of the data sets
     methods: dict[str, str] = {}  # from our label to the name that the paper prints
     sizes: SizeName = SizeName()
-    # From a metric of published.csv to our metric that measures the same: t_pp (drawing, scoring,
-    # selecting), t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
+    # Maps a metric of published.csv to our equivalent metric: t_pp (drawing, scoring, selecting),
+    # t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
-    time_axis: str = "t_total"  # time in figures over the size
+    time_axis: str = "t_total"  # column of times that figures show over the size
     gains: dict[str, list[tuple[str, str]]] = {}  # for each item: (method, other)
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []
     contents: list[Content] = []  # all tables and figures of the paper
-    # Sentences after the counts: which settings matter, and what the text does not state.
-    # {E1} stands for how many comparisons of a claim are inside its bounds, {E1 mean} for the mean
-    # effect of its first part at each size.
+    # Sentences after the counts: which settings matter, and what the text does not state. {E1} is
+    # replaced by the number of comparisons of claim E1 that are inside its bounds, and {E1 mean} by
+    # the mean effect of its first part at each size.
     result: str = ""
-    readings: dict[str, str] = {}  # our reading of each setting that the paper does not state
+    readings: dict[str, str] = {}  # our choice for each setting that the paper does not state
     text_at_hand: bool = True  # True if the settings were checked against the paper's text
-    doubts: list[Doubt] = []  # each with an item and a text
+    doubts: list[Doubt] = []  # inconsistencies of the published numbers
     rows_source: SourceOfRows | None = None  # source of numbers from the authors' own runs
 
     @property
@@ -350,7 +351,7 @@ class Part(_PaperSection):
     """
 
     says: str  # description of the comparison
-    items: list[str]  # items whose experiments count
+    items: list[str]  # items whose experiments are used
     datasets: list[str]
     protocols: list[str] = []  # empty for all protocols
     metric: str
@@ -407,7 +408,7 @@ class Claim(_PaperSection):
 
     @property
     def of_times(self) -> bool:
-        """True if the claim depends on times, and so on a program and a machine."""
+        """True if the claim depends on times, and therefore on the software and the machine."""
         return any(part.of_times for part in self.parts)
 
     @property
@@ -426,7 +427,7 @@ class Claim(_PaperSection):
 
 
 class Committed(_PaperSection):
-    """Commits of a form and of the first rows that it decides about.
+    """The commits of a form and of the first rows that this form decides about.
 
     It is a line of history.csv, which `python -m scripts.history` writes from git. A form decides a
     result: metric, methods, settings, data, sizes, scale and bounds, but not wording. A form that
@@ -438,9 +439,10 @@ class Committed(_PaperSection):
     keys: str = ""  # for settings: the keys with this history
     form: str  # first commit of the present form; empty if it is not committed yet
     form_date: str
-    rows: str  # commit of the first rows; empty if there are none
+    rows: str  # commit of the first rows; empty without rows
     rows_date: str
-    # The form was committed before the first rows, or after; unknown if on branches.
+    # Order of the two commits. The form was committed before or after the first rows; the order is
+    # unknown if the commits are on branches.
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
@@ -452,7 +454,7 @@ class Recorded(_PaperSection):
 
 
 class Change(_PaperSection):
-    """A claim whose first form or verdict differs from the present one: an entry of changes.yaml.
+    """An entry of changes.yaml: a claim whose first form or verdict is not the current one.
 
     `why` is the kind of change: the ``definition`` of the claim (comparison, data, bounds), a
     ``rule`` of the verdicts, a statistical ``test``, or ``rows`` that were added or measured again.
@@ -462,7 +464,7 @@ class Change(_PaperSection):
     first_form: str  # text of the first form
     first_verdicts: dict[str, str] = Field(min_length=1)  # by protocol
     recorded: Recorded  # file and commit of the first verdicts
-    changed_by: list[str] = Field(min_length=1)  # commits that changed it
+    changed_by: list[str] = Field(min_length=1)  # commits that changed the claim
     why: list[Literal["definition", "rule", "test", "rows"]] = Field(min_length=1)
     withdrawn: bool = False  # True if the claim was removed
     reason: str
@@ -476,7 +478,7 @@ class Folder(_PaperSection):
     rows: tuple[AuthorsRow, ...] = ()  # the authors' own runs
     claims: tuple[Claim, ...] = ()
     open_choices: dict[str, Choices] = {}  # for `all`, for ITEM, or for ITEM/DATASET
-    # choices that the text does not mention; all other choices contradict the text
+    # Choices that the text does not mention; all other choices contradict the text.
     gaps: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # choices of this kind that only `rfbench audit --gaps` varies
     history: tuple[Committed, ...] = ()

@@ -1,4 +1,4 @@
-"""Papers whose folders are outside of rfbench: by path, or by the entry point of a distribution."""
+"""Papers with folders outside of rfbench, found by a path or by an entry point of a package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfbench.errors import ConfigError, ResultsError, RfbenchError
 from rfbench.papers.models import Folder
 from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read
 
-GROUP = "rfbench.papers"  # of entry points
+GROUP = "rfbench.papers"  # group of the entry points
 PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -38,11 +38,11 @@ def find_folders(path: Path) -> list[Path]:
 
 
 def list_installed() -> Iterator[Path]:
-    """Yield the folders that entry points name, as `package.folder`; no package is imported."""
+    """Yield the folders that entry points name as `package.folder`, without importing a package."""
     for point in metadata.entry_points(group=GROUP):
         package, *inner = re.split("[.:]", point.value)
         try:
-            spec = importlib.util.find_spec(package)  # of a top-level name it imports nothing
+            spec = importlib.util.find_spec(package)  # a top-level name imports nothing
         except (ImportError, ValueError):
             spec = None
         places = list(spec.submodule_search_locations or ()) if spec else []
@@ -59,7 +59,7 @@ def list_configurations(folder: Path) -> list[Path]:
 def read_outside(
     folders: Iterable[Path], shipped: Mapping[str, Folder], allow_imports: bool
 ) -> tuple[dict[str, Folder], list[str]]:
-    """Read papers' folders, and return the papers by name with one message per broken folder.
+    """Read folders of papers; return the papers by name, and a message for each broken folder.
 
     A folder without `allow_imports` has no code: its claims.py is not run.
     """

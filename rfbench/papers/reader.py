@@ -32,7 +32,7 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 
 
 def read(folder: Traversable) -> Folder:
-    """Read the folder of one paper; raises ConfigError if a file is broken."""
+    """Read the folder of one paper; raise ConfigError if a file is broken."""
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
@@ -107,7 +107,7 @@ def _place(number: Published) -> tuple[str, str, str, str]:
 
 
 def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield contradictions between the files of a paper: the file, and the problem."""
+    """Yield the contradictions between the files of a paper, as pairs of a file and a problem."""
     paper, numbers = folder.paper, folder.published
     for number in numbers:
         if number.dataset not in paper.datasets:

@@ -20,8 +20,8 @@ from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_ce
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
-# Chosen without a measurement: figures of kept features have d = 2. Doubled, kept.csv has ten more
-# columns, and files of earlier versions lack them.
+# Chosen without a measurement: figures of kept features have d = 2. With twice the value, kept.csv
+# has ten more columns, and files of earlier versions lack them.
 MOST_DIMENSIONS = 10
 KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))
@@ -62,7 +62,7 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines with their types; an empty table if the file is missing or broken.
+    """Return the lines as a table with types; an empty table if the file is missing or broken.
 
     Problems with the file are appended to the notes.
     """
@@ -92,7 +92,7 @@ def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Replace the lines of a trial; the file is replaced as a unit.
+    """Replace the lines of a trial; the whole file is replaced at once.
 
     Raise WriteError if the folder cannot be written; the old file is then unchanged.
     """

@@ -17,7 +17,7 @@ from rfbench.results.store import Store, check_columns
 
 
 def read_whole_rows(folder: Path) -> list[dict[str, str]]:
-    """Return the valid rows of a results folder as strings, the last one of each trial.
+    """Return the valid rows of a results folder as strings, with only the last row of each trial.
 
     Raise ResultsError if there are none, or the file has unknown columns.
     """
@@ -36,13 +36,13 @@ class Merged:
 
     added: int = 0
     both: int = 0  # trials that succeeded in both folders
-    differ: list[str] = field(default_factory=list)  # one line for each of them that differs
+    differ: list[str] = field(default_factory=list)  # one line for each trial whose rows differ
     refused: Counter[str] = field(default_factory=Counter)  # counts of rejected rows by reason
     machines: int = 0  # number of machines that measured the rows of the target
 
 
 def merge(target: Path, others: Sequence[Path]) -> Merged:
-    """Add rows of other folders that the target does not have, with their kept features.
+    """Add the rows of other folders that the target lacks, with their kept features.
 
     Each of the other folders is a results folder or contains results folders. If it contains
     several experiments, only the experiments of the target are used. A target without a manifest
@@ -112,7 +112,7 @@ def _add(
     rows: dict[str, dict[str, str]],
     result: Merged,
 ) -> None:
-    """Add the rows of one folder to `rows`, the target's rows; compare rows in both folders."""
+    """Add the rows of one folder to the target's `rows`; compare rows that both folders have."""
     lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")

@@ -27,7 +27,7 @@ BLAS = ("library", "version", "core")
 
 
 class _Part(BaseModel):
-    """A part of a manifest; an earlier version may lack some keys, or have additional ones."""
+    """A part of a manifest; the manifests of earlier versions may have fewer or more keys."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -158,7 +158,7 @@ def hash_machine(facts: Mapping[str, Any]) -> str:
 
 
 def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the machines of a manifest by identity; older manifests have one, without it."""
+    """Return the machines of a manifest by identity; older manifests have one without identity."""
     only = content.get(MACHINE)
     if isinstance(only, dict) and only:
         return {hash_machine(only): only}
@@ -174,7 +174,7 @@ def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
 
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
-    """Add machines to the manifest of a folder, if it does not have them."""
+    """Add machines to the manifest of a folder if the manifest does not have them."""
     content = read_if_sound(folder, [])
     if content and not more.keys() <= list_machines(content).keys():
         every = list_machines(content) | dict(more)
@@ -182,7 +182,7 @@ def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
 
 
 def make_data_key(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return the key of a data set in ``manifest["data"]``: its name, and parameters if any."""
+    """Return the key of a data set in ``manifest["data"]``: its name, with any parameters."""
     return f"{name} {json.dumps(parameters, sort_keys=True)}" if parameters else name
 
 

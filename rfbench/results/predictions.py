@@ -25,7 +25,7 @@ PREDICTIONS_KEY = "predictions"
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return arrays as text, which a row transports to the process that writes them."""
+    """Encode arrays as text, so that a row can carry them to the process that writes them."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return base64.b64encode(stream.getvalue()).decode()
@@ -65,7 +65,7 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
 
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
-    """Copy the arrays of a trial from a different folder, if it has any."""
+    """Copy the arrays of a trial from a different folder, if that folder has them."""
     file = find_file(source, trial_id)
     if file.exists():
         files.replace(find_file(folder, trial_id), files.read(file, source), folder)

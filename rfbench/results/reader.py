@@ -22,16 +22,18 @@ from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA,
 
 TRIALS = "trials.csv"
 KEPT = ("trial_id", "status")  # columns that `parse` keeps with their types
-NAMED_LINES = 5  # lines listed in a message; doubled, a message fills half a screen
-# Bytes read at once; most folders are smaller. Chosen without a measurement; doubled, a reader of a
-# large file needs 8 MiB.
+NAMED_LINES = 5  # lines in a message; with twice as many it fills half a screen
+# Number of bytes read at once; most folders are smaller. Chosen without a measurement. With twice
+# the value, reading a large file needs 8 MiB.
 PIECE = 1 << 22
-# In bytes. A row of rfbench has a few hundred thousand at most (`MAX_MESSAGE_LENGTH` of the store).
-# Doubled, a file without line ends needs twice the memory before it is rejected.
+# Maximum size of a line in bytes. A row of rfbench has a few hundred thousand bytes at most
+# (`MAX_MESSAGE_LENGTH` of the store). With twice the limit, a file without line ends needs twice
+# the memory before it is rejected.
 LONGEST_LINE = 1 << 24
 # Looked up once, because a look-up by name takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
-# Lower case; does not match the data set banana. It begins with the word, which is fast to find.
+# Matches nan in lower case, but not in the data set name banana. The expression begins with the
+# literal word, which makes the search fast.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
 CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
 
@@ -54,7 +56,7 @@ class Results:
     manifest : dict
         ``manifest.json``, or an empty dictionary.
     notes : list of str
-        Rows left out while reading, with reasons; to be shown below tables of the rows.
+        Messages about rows omitted while reading, with reasons; they are shown below tables.
     """
 
     folder: Path
@@ -92,17 +94,17 @@ class Results:
 
     @property
     def smoke(self) -> bool:
-        """Whether this was a smoke run, with meaningless numbers."""
+        """True if this was a smoke run, which has meaningless numbers."""
         return bool(self.manifest.get("smoke"))
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """A part or all of the rows of one ``trials.csv``."""
+    """Some or all of the rows of one ``trials.csv``."""
 
     header: list[str]
     lines: list[bytes]  # valid rows as written
-    values: dict[str, Any]  # their cells, as an array per column
+    values: dict[str, Any]  # the cells of these rows, as an array per column
     # Content of each invalid line and the reason, by line number in the file.
     broken: dict[int, tuple[bytes, str]]
 
@@ -112,7 +114,7 @@ class TrialRows:
 
 
 def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
-    """Return descriptions of the lines left out, with reasons."""
+    """Return descriptions of the omitted invalid lines, with reasons."""
     lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
     return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
@@ -160,8 +162,8 @@ def read(folder: str | Path) -> Results:
     """Read one results folder, with the rows of the manifest's configuration.
 
     A row that is truncated, does not match its checksum or has a cell of the wrong type is left out
-    with a note. If several rows have the same ``trial_id``, the last one counts. Raise ResultsError
-    if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
+    with a note. If several rows have the same ``trial_id``, the last row is used. Raise
+    ResultsError if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
     """
     folder = Path(folder)
     broken: dict[int, tuple[bytes, str]] = {}
@@ -173,7 +175,7 @@ def read(folder: str | Path) -> Results:
 
 
 def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
-    """Yield what `read` returns or raises for each folder, in their order.
+    """Yield the result or the error of `read` for each folder, in the order of the folders.
 
     Small files with the same columns are parsed together: alone, each of 80 columns takes a call of
     pandas for some rows.
@@ -198,7 +200,7 @@ def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
 
 
 def read_all(folders: Iterable[Path]) -> list[Results]:
-    """Return what `read` returns for each folder; the first ResultsError is raised."""
+    """Return the results of `read` for all folders; raise the first ResultsError."""
     results = []
     for each in read_each(folders):
         if isinstance(each, ResultsError):
@@ -209,7 +211,7 @@ def read_all(folders: Iterable[Path]) -> list[Results]:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a file that is read with others."""
+    """The lines of a file that is read together with other files."""
 
     folder: Path
     header: list[str]
@@ -219,7 +221,7 @@ class _Lines:
 
 
 def _read_small(file: Path) -> _Lines | None:
-    """Return the lines of a file; None if it is larger than `PIECE`."""
+    """Return the lines of a file; None if the file is larger than `PIECE`."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     header: list[str] = []
@@ -258,7 +260,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder from all rows of its file; see `read`."""
+    """Return the results of a folder, given all rows of its file, as `read` does."""
     notes = describe_broken(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_sound(folder, notes)
@@ -315,7 +317,7 @@ def parse(file: Path) -> TrialRows:
 
 
 def iterate_pieces(file: Path) -> Iterator[TrialRows]:
-    """Yield the rows of a ``trials.csv`` in pieces, at least one, with invalid rows separate.
+    """Yield the rows of a ``trials.csv`` in one or more pieces, with invalid rows separate.
 
     A row is one line that ends with a line feed; bytes after the last line feed are a truncated
     row. Raise ResultsError if the file cannot be read or is empty, or has unknown columns.
@@ -370,7 +372,7 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
 def _split_sound(
     lines: list[bytes], first: int, complete: bool
 ) -> tuple[dict[int, bytes], dict[int, tuple[bytes, str]]]:
-    """Return the lines that match their checksums, and the others, by line number."""
+    """Return the lines that match their checksums, and the other lines by line number."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, first):
@@ -389,7 +391,7 @@ def _split_sound(
 def _values(
     header: list[str], lines: list[bytes], *, looked_at: bool = False
 ) -> dict[str, Any] | None:
-    """Return the columns with their types; None if parsing is not safe.
+    """Return the columns with their types; None if the lines cannot be parsed safely.
 
     Missing columns are empty. pandas is lenient: it fills short lines, drops extra cells, joins
     lines within an open quote, and interprets NaN. If any of this may have happened, the result is

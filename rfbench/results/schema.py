@@ -20,7 +20,7 @@ BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
 # String type in a table: "str" of pandas 3, whose name in pandas 2.3 is object.
 STRING = pd.StringDtype(na_value=np.nan)
-# also used as a file name, so other characters are not allowed
+# Identities of trials are also used as file names, so other characters are not allowed.
 TRIAL_ID = re.compile("[0-9a-f]{16}")
 DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -33,7 +33,7 @@ class Column:
     kind: str  # ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``)
     meaning: str
     unit: str = ""
-    required: bool = False  # a file without it is rejected
+    required: bool = False  # True if a file without this column is rejected
     pattern: re.Pattern[str] | None = None  # pattern that a string has to match
 
     @property
@@ -53,7 +53,7 @@ class Column:
         return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:
-        """Return strings, or for numbers float64 with NaN, as an array of the column's type.
+        """Convert strings, or numbers in float64 with NaN, to an array of the column's type.
 
         Raise ValueError if a value has a different type.
         """
@@ -73,7 +73,8 @@ class Column:
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Some integers from 2^53 on are not floating-point numbers, which means are computed from.
+        # Some integers from 2^53 on are not floating-point numbers, but means are computed from
+        # floating-point numbers.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
             raise ValueError("This is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
@@ -98,8 +99,9 @@ class Column:
         return number.is_integer() and abs(number) < 2**53
 
 
-# Roles of a sampler in a comparison. A model has no features, and is the same at every M. The test
-# rows of a trial with role validation are used for a selection, so they are not held out.
+# Roles of a sampler in a comparison. A model has no features, and its results are the same at every
+# M. The test rows of a trial with role validation are used for a selection, so they are not
+# held-out rows.
 ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
@@ -217,9 +219,9 @@ ROW_TIMES = tuple(column.name for column in _TIMES)
 assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 
-# Tolerance of metrics, relative to 1 or to their size if that is larger, by the type of the
-# features. Measured on two different cores of the BLAS: 50 rows in float32 differed by up to 3e-6,
-# and 30 in float64 by up to 2e-13.
+# Tolerance of metrics by the type of the features. It is relative to the metric, or to 1 if the
+# metric is smaller than 1. Measured on two different cores of the BLAS: 50 rows in float32 differed
+# by up to 3e-6, and 30 rows in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 

@@ -18,7 +18,7 @@ from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, pars
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-LOG = "rfbench.log"  # events of the runs in the folder, one dated line each
+LOG = "rfbench.log"  # events of the runs in the folder, as dated lines
 BEGUN = ".begun"  # identities of trials that have started but not finished
 MAX_MESSAGE_LENGTH = 100_000  # characters of a cell; the csv module reads 131,072
 
@@ -77,18 +77,18 @@ class Store:
     def begun(self) -> set[str]:
         """Return the trials that had started when a run was interrupted; requires the lock.
 
-        One of them may have caused it, for example by exhausting the memory. They therefore run
-        last and alone.
+        One of these trials may have caused the interruption, for example by exhausting the memory.
+        Therefore they are run last and alone.
         """
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
 
     def begin(self, trial_id: str) -> None:
-        """Record the start of a trial. It is not forced to disk: the line survives the process."""
+        """Record the start of a trial. The line is not forced to disk, but survives the process."""
         files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
     def keep_begun(self, left: Collection[str]) -> None:
-        """End the run: only these trials stay recorded as started."""
+        """End the run; only the trials `left` stay recorded as started."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
@@ -133,7 +133,7 @@ class Store:
         files.append(self.folder / TORN, torn)
 
     def rows(self) -> list[dict[str, str]]:
-        """Return the valid rows as strings, the last one of each trial; invalid ones are skipped.
+        """Return the last valid row of each trial as strings; invalid rows are skipped.
 
         Raise ResultsError if the file has unknown columns.
         """
@@ -148,7 +148,7 @@ class Store:
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return rows in which rows from before the machine column have a machine."""
+        """Return the rows; a row that is older than the machine column gets its machine."""
         older = manifests.find_machine_of_older_rows(manifests.read_if_sound(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
@@ -191,7 +191,7 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell: empty for None and NaN, numbers with all their digits, text on one line."""
+    """Return a cell: empty for None and NaN, a number with all digits, or text on one line."""
     if value is None or value != value:
         return ""
     if isinstance(value, bool):

@@ -98,7 +98,7 @@ NOTHING_SHARED = Shared()
 
 
 class FittedFeatures(ABC):
-    """Base of everything that provides features to a solver: samplers, transformers, no features.
+    """Base class of everything with features for a solver: samplers, transformers, `NoFeatures`.
 
     Attributes
     ----------
@@ -108,9 +108,10 @@ class FittedFeatures(ABC):
         The kernel that is approximated, if there is one.
     """
 
-    # True if z(x)'z(y) estimates k(x, y) for every supported kernel, not only for the Gaussian one.
+    # True if z(x)'z(y) estimates k(x, y) for every supported kernel, not only for the Gaussian
+    # kernel.
     approximates_kernel: ClassVar[bool] = False
-    # True: a subset of the drawn candidates is kept, and `kept_` is set
+    # True if the method keeps a subset of the drawn candidates and sets `kept_`.
     keeps_some: ClassVar[bool] = False
 
     notes_: list[str]
@@ -140,7 +141,7 @@ class FittedFeatures(ABC):
         """Return the features of the rows X, shape (n, n_columns)."""
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the kept candidates: their numbers, features and weights, largest weight first."""
+        """Return indices, features and weights of the kept candidates, largest weight first."""
         raise MethodError(f"{type(self).__name__} keeps all the candidates that it draws.")
 
 
@@ -169,7 +170,7 @@ class RandomFeatures(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base of all samplers. It is an `estimator`; parameters of subclasses follow these.
+    """Base class of all samplers. It is an `estimator`; subclasses add their parameters at the end.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ class RandomFeatures(
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
-        """Fit as `fit` does, using the results that a trial shares between its fits."""
+        """Fit like `fit`, and use the results that a trial shares between its fits."""
         # A subclass with its own `fit` does not use shared results.
         if type(self).fit is not RandomFeatures.fit:
             return self.fit(X, y)

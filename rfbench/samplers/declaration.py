@@ -22,9 +22,10 @@ ANY = tuple(KERNELS)
 
 
 class Form(NamedTuple):
-    """Parameters with which the checks run, small enough for 60 rows.
+    """Parameters of a sampler for the checks, small enough for 60 rows.
 
-    `contract` contains attributes of the checks' `MapSubject` that differ for this form only.
+    `contract` contains attributes of the checks' `MapSubject` that differ only for these
+    parameters.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
@@ -44,11 +45,11 @@ class Declaration(NamedTuple):
     about : str
         Description in one line, for the page that compares methods.
     labels : mapping of str to str
-        Descriptions of forms that have their own label in a shipped comparison.
+        Descriptions of variants that have their own label in a shipped comparison.
     contract : mapping
         Attributes of the checks' `MapSubject` that differ for this sampler.
     forms : sequence of Form
-        Forms on which the checks run; by default the class without options.
+        Parameter sets for the checks; by default the class without options.
     """
 
     name: str

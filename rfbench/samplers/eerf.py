@@ -116,7 +116,7 @@ class EERF(PooledFeatures):
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
-    """Order the candidates: the best of class 0, of class 1, ..., then the second best of each."""
+    """Order the candidates: first the best candidate of each class, then the second best, ..."""
     orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)

@@ -26,20 +26,20 @@ from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Stream
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
-# The usual names of the parameters for the number of features and for the seed; the first name that
-# the method accepts is used.
+# Usual names of the parameters for the number of features and for the seed. The first name that the
+# method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# Two keys state that the bandwidth is a parameter of the method: its name, and its value at a
-# bandwidth s. Two values are accepted instead of the name: the rows are not changed, or divided by
-# s.
+# Two keys state that the bandwidth is a parameter of the method: the name of this parameter, and
+# its value at a bandwidth s. In place of a name, two values are accepted: the rows are not changed,
+# or the rows are divided by s.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# The note of a row if the length scale of its method could not be measured.
+# The note of a row if the length scale of the method could not be measured.
 UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -119,18 +119,18 @@ class Method:
 
     @property
     def is_sampler(self) -> bool:
-        """Whether `thing` is a class with `_draw` that uses the kernel's bandwidth."""
+        """True if `thing` is a class with `_draw` that uses the kernel's bandwidth."""
         own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
         return own and PARAMETER not in self.parameters
 
     @property
     def is_transformer(self) -> bool:
-        """Whether `thing` has scikit-learn's interface."""
+        """True if `thing` has scikit-learn's interface."""
         return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
 
     @property
     def is_function(self) -> bool:
-        """Whether `thing` is called with rows, a number of features and a seed."""
+        """True if `thing` is called with rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None
@@ -147,13 +147,13 @@ class Method:
 
     @property
     def takes_size(self) -> bool:
-        """Whether the number of features can be set, as far as parameter names show it."""
+        """True if the parameter names show that the number of features can be set."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
         return self.is_function or named or any(name in SIZES for name in self.taken)
 
     @property
     def has_bandwidth(self) -> bool:
-        """Whether a bandwidth changes the features, as far as this is known without running it.
+        """True if a bandwidth may change the features; the method is not run to find out.
 
         A method without a parameter for the number of features (a scaler, a selection of columns)
         gets the rows unchanged.
@@ -198,7 +198,7 @@ class Method:
 
     @property
     def taken(self) -> list[str]:
-        """Names of the parameters that it accepts."""
+        """Names of the parameters that the method accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
             return [name for name in list_taken_parameters(cls.__init__) if name != "self"]
@@ -214,7 +214,7 @@ class Method:
         return self.thing.get_params(deep=False).get(name)
 
     def make(self, M: int, seed: Any, /, **own: Any) -> Any:
-        """Return a new object with fit and transform, as its author wrote it.
+        """Return a new object of the author's class, with `fit` and `transform`.
 
         Parameters in `own` override parameters of the method. A wrong parameter raises a
         MethodError with its name.
@@ -309,21 +309,21 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def has_bandwidth(self) -> bool:  # type: ignore[override]
-        """Whether the bandwidth changes the rows or the stated parameter."""
+        """True if the bandwidth changes the rows or the stated parameter."""
         return bool(self.method.has_bandwidth)
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """Whether the method declares that it estimates a kernel, its `kernel_`."""
+        """True if the method declares that it estimates a kernel, its `kernel_`."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """Whether the method declares that it uses the target."""
+        """True if the method declares that it uses the target."""
         return uses_target(self.unfitted())
 
     def unfitted(self, **own: Any) -> Any:
-        """Return the method's own object, a new one for each fit."""
+        """Return a new object of the method; each fit uses its own object."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
@@ -332,7 +332,7 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows; it gets the original target if it uses the target."""
+        """Fit the method on the rows, and on the original target if the method uses the target."""
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
         self.notes_ += [note] if note else []
@@ -340,7 +340,8 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
-        # Rows on disk are passed on: methods that need all rows at once raise an error with advice.
+        # Rows on disk are passed on without a change. Methods that need all rows at once raise an
+        # error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
         if self.approximates_kernel:  # the method also provides its kernel
@@ -383,7 +384,7 @@ class ForeignMap(FittedMap):
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
-        """Return the map itself; its dtypes are its author's choice."""
+        """Return the map itself; the author of the method chooses its dtypes."""
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -438,25 +439,27 @@ class adapted:
         return np.asarray(call(X))
 
 
-# Measurements of a method: does a bandwidth change its features, and how does a parameter scale
-# with it?
+# Measurements of a method: does a bandwidth change its features, and how does a parameter depend on
+# the bandwidth?
 
-# Chosen without a measurement. Twice the SEED_COUNT takes twice the time and distinguishes powers
-# whose means differ by .7 of the difference needed now. With half of it several powers may fit.
+# Chosen without a measurement. With twice the SEED_COUNT, the check needs twice the time and can
+# distinguish powers whose means differ by 70 % of the difference needed now. With half of it,
+# several powers may agree with the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
-# POWERS are the usual ones of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and their
-# roots and inverses. PROBE_PARAMETERS are fixed, so that doubled rows get the same draws.
+# POWERS are the usual formulas of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and
+# their roots and inverses. PROBE_PARAMETERS are fixed, so that rows with doubled values get the
+# same random numbers.
 PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Relative to the largest product: 100 times the rounding of float32, 2^-23 by definition.
+# Relative to the largest product: 100 times the rounding error of float32, 2^-23 by definition.
 UNCHANGED = 1e-5
-# Standard errors by which a mean may differ; 1 of 16,000 pairs exceeds them. Halved, a correct
-# power is rejected for one pair of 20.
+# Number of standard errors by which a mean may differ; 1 of 16,000 pairs exceeds it by chance. With
+# the value halved, a correct power is rejected for one pair of 20.
 ERRORS = 4.0
 
 
@@ -512,7 +515,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # Rows at distances at which the kernel is about half of its value at 0.
+    # Rows at such distances that the kernel is about half of its value at 0.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))

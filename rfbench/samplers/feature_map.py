@@ -179,7 +179,7 @@ class FeatureMap(FittedMap):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Floating-point type of its arrays."""
+        """Floating-point type of the map's arrays."""
         own = self.frequencies.dtype
         return own if own.kind == "f" else np.dtype(self.number_type)
 
@@ -220,7 +220,7 @@ class FeatureMap(FittedMap):
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
     def columns_apart(self) -> FeatureMap:
-        """Return a paired map as an offset map with the same columns: sin t = cos(t - pi/2)."""
+        """Convert a paired map to an offset map with the same columns: sin t = cos(t - pi/2)."""
         if self.layout != PAIRED:
             return self
         return replace(
@@ -233,7 +233,7 @@ class FeatureMap(FittedMap):
     def with_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return the columns of an offset map and their derivatives with respect to the phases.
 
-        Both have shape (n, n_columns). The rows are projected once.
+        Columns and derivatives have shape (n, n_columns). The rows are projected once.
         """
         from rfbench.compute import waves
 
@@ -277,9 +277,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
-            # First the phases W'x, then the wave in place. The phases are written into `out` if it
-            # has as many columns as there are phases. Cosines and sines fill both halves of `out`,
-            # so their phases need a separate array.
+            # The phases W'x are computed first, and then the wave in place. The phases are written
+            # into `out` if it has as many columns as there are phases. Cosines and sines fill both
+            # halves of `out`, so their phases need a separate array.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -332,7 +332,7 @@ class FeatureMap(FittedMap):
 
 
 def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
-    """Return features as a torch module, multiplied by `matrix`, shape (n_columns, l), if given."""
+    """Return a torch module of the features times `matrix`, shape (n_columns, l), if it is set."""
     try:
         from rfbench.samplers.torch_map import TorchMap
     except ImportError:

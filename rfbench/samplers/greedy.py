@@ -113,7 +113,7 @@ class Greedy(PooledFeatures):
 
 
 class Pursuit:
-    r"""Correlations of all columns with the residual, while columns enter the fit one at a time.
+    r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
 
     Let q_1, q_2, ... be the selected columns after orthonormalisation. Then :math:`w_k = Z^\top
     q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =
@@ -129,9 +129,10 @@ class Pursuit:
         Maximum number of columns that enter.
     """
 
-    # Relative to a column's squared norm: the residual of a column in the span of earlier columns
-    # is rounding, about 1e-16 times their number. Chosen without a measurement: doubled or halved,
-    # only columns with an angle of about 1e-5 to the span are treated differently.
+    # Relative to the squared norm of a column. The residual of a column in the span of earlier
+    # columns is a rounding error, about 1e-16 times their number. Chosen without a measurement:
+    # with twice or half the value, only columns with an angle of about 1e-5 to the span are treated
+    # differently.
     SPANNED = 1e-10
 
     def __init__(self, gram: Array, moment: Array, most: int) -> None:

@@ -16,25 +16,26 @@ from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
 # Number of rows whose kernel matrix is computed to get its diagonal. Measured by `python -m
-# scripts.bench.doubled`: halved 1.58, doubled .91 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.58 of the CPU time, twice the value .91.
 DIAGONAL_ROWS = 128
-# Chosen without a measurement: the cost of k-means is rows times landmarks times rounds. Doubling
-# either one doubles the time of drawing, and the landmarks of published rows change.
+# Chosen without a measurement: the cost of k-means is proportional to rows times landmarks times
+# rounds. If KMEANS_ROWS or KMEANS_ROUNDS is doubled, drawing needs twice the time, and the
+# landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
 # Relative to the trace. A sum of eigenvalues has rounding errors of about 1e-16 of the trace times
-# their number, and a smaller mean would be noise or negative. Doubled, only kernels with a loss of
-# nearly full rank get a larger penalty.
+# their number, so a smaller mean would be noise or negative. With twice the value, only kernels
+# with a loss of nearly full rank get a larger penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Relative to the trace: a smaller residual is rounding. Doubled, at most one landmark fewer is
-# drawn if the residual is that small.
+# Relative to the trace; a smaller residual is a rounding error. With twice the value, at most one
+# landmark fewer is drawn if the residual is that small.
 LEAST_RESIDUAL = 1e-13
-# Memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement; doubled,
-# pivots are chosen among twice as many rows, which takes twice the time.
+# Maximum memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement. With
+# twice the memory, pivots are chosen among twice as many rows, which needs twice the time.
 FACTOR_BYTES = 2**31
 
 
 def compute_diagonal(kernel: Kernel, X: Rows) -> Array:
-    """Return k(x, x) of the rows, shape (n,)."""
+    """Return k(x, x) for each row x, shape (n,)."""
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
     return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
@@ -56,7 +57,7 @@ def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -
 def recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:
-    """Return m < n rows drawn by recursive ridge leverage, and the scores of all n, at most 1.
+    """Return m < n rows drawn by recursive ridge leverage, and the scores, at most 1, of all rows.
 
     This is algorithm 3 of Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017,
     as in the authors' code. It processes nested halves of the rows, from the smallest to all rows.
@@ -124,10 +125,10 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # raised if fewer than m rows differ
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer than m different rows
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    # return rows, because scikit-learn's centroids may differ from them by rounding
+    # Return rows, because scikit-learn's centroids may differ from them by rounding errors.
     if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
@@ -185,7 +186,7 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # it was rejected if its residual was only rounding
+        residual[proposed[0]] = 0.0  # it was rejected if its residual was a rounding error
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 

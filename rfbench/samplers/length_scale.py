@@ -21,26 +21,27 @@ from rfbench.errors import MethodError
 from rfbench.kernels import to_dense
 
 # The map gets as many features as there are rows: with all rows as landmarks, the products of
-# Nystroem features are the kernel. Chosen without a measurement; doubled, each fit has twice the
-# rows and features.
+# Nystroem features are equal to the kernel. Chosen without a measurement. With twice the value,
+# each fit has twice the rows and features.
 PAIRS = 64
 # The value of the Gaussian kernel at a distance of one bandwidth, by definition.
 FALLEN = math.exp(-0.5)
 # The result is rounded to a power of 2^(1/8), which changes it by at most 4.4 %, by definition. The
-# error of the measurement is smaller. Therefore a map with such a length scale, for example 1, gets
-# exactly this value. Doubled, the steps would be smaller than the error.
+# error of the measurement is smaller. Therefore a map whose length scale is such a power, for
+# example 1, gets exactly this value. With twice as many parts, the steps would be smaller than the
+# error.
 PARTS_PER_OCTAVE = 8
-# Limit of two standard errors: 2 %, by definition. Doubled, maps of length scale 1 may get a power
-# next to 1.
+# Limit of two standard errors: 2 %, by definition. With twice the limit, maps of length scale 1 may
+# get a neighboring power.
 LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
-# Number of seeds at each distance of the search, and of the last measurement. Chosen without a
-# measurement; doubled, they take twice the time.
+# Number of seeds at each distance of the search, and number of seeds of the last measurement.
+# Chosen without a measurement. With twice as many seeds, both need twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# Step of the search, two octaves, and its limit, 20 octaves. Chosen without a measurement; doubled,
-# a step may skip the complete decrease of a kernel.
+# Step of the search, two octaves, and limit of the search, 20 octaves. Chosen without a
+# measurement. With twice the step, a search may miss the complete decrease of a kernel.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
 # The rows are shifted by this number to detect a kernel that depends on the position. Chosen
-# without a measurement; halved, weaker dependences are not detected.
+# without a measurement. With the shift halved, weak dependences are not detected.
 SHIFT = 3.0
 
 
@@ -58,7 +59,7 @@ def seed_globals(seed: int) -> Iterator[None]:
 
 
 def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
-    """Fit on rows; return feature products of pairs of rows, and of each row with itself.
+    """Fit on rows; return the feature products of pairs of rows, and of rows with themselves.
 
     Row i of the first half and row i of the second half form a pair. The shapes are (n / 2,) and
     (n,).
@@ -112,7 +113,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return products minus `FALLEN` squares, relative to the squares; NaN for failed seeds."""
+        """Return (products - `FALLEN` squares) / squares for each seed; NaN for failed seeds."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]

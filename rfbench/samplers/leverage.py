@@ -23,7 +23,7 @@ INVERSE = "inverse"
 
 @estimator
 class WeightedPool(ScoredFeatures):
-    r"""Base of the samplers that draw from a pool with probabilities q and re-weight.
+    r"""Base class of the samplers that draw from a pool with probabilities q, and re-weight.
 
     The pool has l frequencies with unnormalized columns :math:`z_i` (the paired map has a cos and a
     sin column per frequency). s frequencies are drawn from :math:`q_i = p_i / \sum_j p_j`. The
@@ -122,7 +122,7 @@ class WeightedPool(ScoredFeatures):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        """Return p for every column of the unnormalized pool; store its features in `formed`."""
+        """Return the scores p of the columns of the unnormalized pool; fill `formed`."""
 
 
 @sampler(

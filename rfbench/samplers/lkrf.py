@@ -26,9 +26,9 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# The grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to 1e5), and RIDGE_ALPHAS for
-# the ridge fits that evaluate the penalties. Chosen without a measurement of other ranges; with
-# half of the powers, the best value at an end would be missed.
+# DIVERGENCE_PENALTIES is the grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to
+# 1e5). RIDGE_ALPHAS is for the ridge fits that evaluate these penalties. Chosen without a
+# measurement of other ranges; with half of the powers, the best value at an end would be missed.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -74,15 +74,15 @@ class LKRF(PooledFeatures):
         Radius of the ball. At least N_w / (1 + rho) features are kept.
     penalty : float or 'validation', optional, default=None
         lambda, above 0; it replaces rho. The scores are first divided by their maximum, so that
-        lambda has the same meaning on every data set (our choice).
-        ``validation`` selects the value among 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et al.
-        2018) that predicts best; the largest value wins ties. Each value is scored on four fifths
-        of the scoring rows. Its features are fitted to them by ridge regression, with an intercept
-        and the best penalty of 1e-6, ..., 1 times the number of rows. The squared error on the
-        held-out fifth decides. All values draw with the same random numbers. The selected value is
-        then used with the scores of all scoring rows, and noted. For values above about 1 the
-        weights are nearly uniform and the draws similar to random kitchen sinks, so that the choice
-        has little effect. The papers do not describe this selection; it is ours.
+        lambda has the same meaning on every data set (our choice). ``validation`` selects the value
+        among 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et al. 2018) that predicts best; the
+        largest value wins ties. Each value is scored on four fifths of the scoring rows. Its
+        features are fitted to them by ridge regression, with an intercept and the best penalty of
+        1e-6, ..., 1 times the number of rows. The squared error on the held-out fifth decides. All
+        values draw with the same random numbers. The selected value is then used with the scores of
+        all scoring rows, and noted. For values above about 1 the weights are nearly uniform and the
+        draws similar to random kitchen sinks, so that the choice has little effect. The papers do
+        not describe this selection; it is our choice.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
         ``draw``: M draws with replacement from q (estimator 5).
         ``top``: the M most probable candidates (as in the comparison of Shahrampour et al.), in the
@@ -137,7 +137,7 @@ class LKRF(PooledFeatures):
 
     @property
     def selects(self) -> bool:
-        """Whether M different candidates are selected."""
+        """True if M different candidates are selected."""
         return self.estimator == "top"
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:

@@ -16,7 +16,7 @@ from rfbench.samplers.declaration import WAVES, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 # Number of rows whose random numbers are computed at once. Measured by `python -m
-# scripts.bench.doubled`: halved 1.01, doubled 1.02 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.01 of the CPU time, twice the value 1.02.
 _KEY_ROWS = 1024
 
 
@@ -64,7 +64,7 @@ def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
-    """Return a number per row, shape (n,), from the bits of its values; 0 and -0 give the same."""
+    """Return a hash of each row, shape (n,), from the bits of its values; 0 and -0 are equal."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
     places = split_mix(np.arange(rows.shape[1], dtype=np.uint64))
     return split_mix(split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
@@ -74,12 +74,12 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     "low-precision",
     kernels=WAVES,
     about="the features of rks, rounded to a few bits without bias",
-    # One step of 8 bits, because rows in float32 get different random numbers.
+    # The tolerance is one step of 8 bits, because rows in float32 get different random numbers.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(Form({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
-    r"""Random kitchen sinks, each column rounded without bias to b bits.
+    r"""Random kitchen sinks whose columns are rounded to b bits without bias.
 
     Let c be the largest value of a feature, :math:`\sqrt{2/M}` or, in the paired map,
     :math:`\sqrt{1/M}`, :math:`h = 2c / (2^b - 1)` the step and u uniform on [0, 1). Then z becomes

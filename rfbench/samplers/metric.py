@@ -36,34 +36,38 @@ from rfbench.samplers.projected import iterate_row_blocks
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
 # The share of rows held out to choose the round. With fewer than FEWEST rows, all rows are used for
-# training and for the choice, because the loss of one row is random. Measured on six draws of sin(2
-# x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric), squared error on new rows:
-# .173; with HELD_OUT halved .169, doubled .175.
+# training and for the choice, because the loss of one row is random. The squared error on new rows
+# is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full
+# metric). With half of HELD_OUT it is .169, with twice HELD_OUT .175.
 HELD_OUT, FEWEST = 0.2, 10
-# The number of rounds that always run; after them, the learning stops if the ratio of the loss to
-# the previous loss is above LEAST_GAIN. On pumadyn32nm three rounds find no relevant column and
-# five do. With LEAST_GAIN nearer to 1 there are more rounds with almost no gain. With twice the
-# FULL_ROUNDS, `choose`, which allows six rounds, would never stop early.
+# FULL_ROUNDS is the number of rounds that always run. After them, the learning stops if the ratio
+# of the loss to the previous loss is above LEAST_GAIN. On pumadyn32nm, three rounds find no
+# relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are more rounds with
+# almost no gain. With twice the FULL_ROUNDS, `choose`, which allows six rounds, would never stop
+# early.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Maximum number of rows in an outer product. Measured as HELD_OUT: .173 as it is, halved .178,
-# doubled .174.
+# Maximum number of rows in an outer product. The squared error, measured as for HELD_OUT, is .173;
+# with half the rows it is .178, with twice the rows .174.
 OUTER_ROWS = 1000
-# Up to this number of landmarks one thread is faster than two, because the thread pools of numpy,
-# scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s with
-# two threads, 1.4 s with one.
+# Up to this number of landmarks, one thread is faster than two threads, because the thread pools of
+# numpy, scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s
+# with two threads, and 1.4 s with one thread.
 ONE_THREAD = 600
-# Bandwidths and penalties that each round chooses from: multiples of the median distance, and
-# factors of n. Measured as HELD_OUT (.173): with SMOOTH_BANDWIDTHS doubled .173, halved .209; with
-# every second of the ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries,
-# chosen without a measurement here.
+# Each round chooses from these bandwidths, in multiples of the median distance, and from these
+# penalties, in multiples of n. The squared error, measured as for HELD_OUT, is .173. With
+# SMOOTH_BANDWIDTHS doubled it is .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
+# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries, chosen
+# without a measurement here.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# Columns that vary by less than this, relative to their largest entry, are constant up to rounding
-# (about 1e-16). Doubling or halving the value changes only targets that vary in the twelfth digit.
+# Columns that vary by less than this value, relative to their largest entry, are constant up to
+# rounding (about 1e-16). With twice or half the value, only targets that vary in the twelfth digit
+# are treated differently.
 CONSTANT_SPREAD = 1e-12
 
 # Limit of the memory for learned metrics, 64 MiB; the last metric may exceed it. Chosen without a
-# measurement: halved, full metrics of more than 2,000 columns are learned again for each bandwidth.
+# measurement. With the memory halved, full metrics of more than 2,000 columns are learned again for
+# each bandwidth.
 METRIC_BYTES = 2**26
 
 
@@ -122,9 +126,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows and the
-    defaults of all sizes are ours. In our trials the power 1/2 of a full metric never diverged and
-    the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m landmarks per
-    bandwidth and round, and O(d^3) for a full metric.
+    defaults of all sizes are our choices. In our trials the power 1/2 of a full metric never
+    diverged and the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m
+    landmarks per bandwidth and round, and O(d^3) for a full metric.
 
     References
     ----------
@@ -211,9 +215,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
-            # The loss is measured on held-out rows; on the training rows every round would gain. If
-            # losses are equal the later round is selected, because its metric has used the target
-            # more.
+            # The loss is measured on held-out rows; on the training rows it would decrease in every
+            # round. If losses are equal the later round is selected, because its metric has used
+            # the target more.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
@@ -228,7 +232,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             # bandwidth. The rounds do not depend on the scale: their bandwidths are multiples of
             # the median distance.
             following = compute_metric(outer, rows)
-            # If f is constant, all gradients are 0 and the current metric is the last one.
+            # If f is constant, all gradients are 0, and the current metric stays the final metric.
             if following is None:
                 break
             metric, root = following
@@ -238,7 +242,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 
 def _stalls(losses: list[float]) -> bool:
-    """Return True if the last rounds gain too little to continue."""
+    """Return True if the last rounds have reduced the loss by too little to continue."""
     # After round FULL_ROUNDS one small gain stops the rounds, if there was a gain overall. Before
     # that, or without any gain so far, two rounds without a gain are required: if only a few of
     # many columns are relevant, the first gradients are mostly noise and the gains come late.
@@ -269,7 +273,7 @@ def has_variation(targets: Array) -> bool:
 def fit_best(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
-    """Fit kernel ridge regressions with the first m rows as landmarks; return the best one.
+    """Fit kernel ridge regressions with the first m rows as landmarks; return the best fit.
 
     Returns
     -------
@@ -300,7 +304,7 @@ def fit_best(
 
 
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
-    """Return the metric that follows from an outer product, and its root.
+    """Return the next metric, computed from an outer product, and the root of this metric.
 
     The metric is the diagonal itself if `outer` has shape (d,), and the root of the matrix if
     `outer` has shape (d, d). It is scaled so that the mean squared distance of the rows does not
@@ -309,7 +313,8 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     if not np.isfinite(outer).all():
         return None
     # A = diag(G), or A = G^(1/2) for the full matrix, and the root A^(1/2) that rows are multiplied
-    # by. The power 1 of a full G diverged: each round multiplies the metric of the last one.
+    # by. The power 1 of a full G diverged, because each round multiplies the metric of the previous
+    # round.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:

@@ -27,9 +27,10 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
-# Relative to the largest eigenvalue of K_SS: smaller eigenvalues are rounding, about 1e-16 times
-# the number of landmarks, and their inverse root would amplify noise by a million. Chosen without a
-# measurement; doubled, features occasionally lose a direction, and published rows change.
+# Relative to the largest eigenvalue of K_SS. Smaller eigenvalues are rounding errors, about 1e-16
+# times the number of landmarks, and the inverse of their root would amplify noise by a million.
+# Chosen without a measurement. With twice the value, features occasionally lose a direction, and
+# published rows change.
 FLOOR = 1e-12
 
 
@@ -48,7 +49,7 @@ class KernelColumns(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns, m."""
+        """Number of real columns, equal to the number m of landmarks."""
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:

@@ -20,14 +20,15 @@ from rfbench.samplers.feature_map import FeatureMap
     about="random frequencies that are orthogonal to one another within a block",
 )
 class ORF(RandomFeatures):
-    r"""Gaussian frequencies that are orthogonal to one another within a block.
+    r"""Gaussian frequencies that are orthogonal to each other within a block.
 
     Each block is :math:`W = \sigma S Q` with Q Haar-distributed orthogonal (d x d), S diagonal with
     independent :math:`\chi_d` entries and :math:`\sigma` the standard deviation of a coordinate,
     1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so the kernel
     estimate is unbiased. Independent blocks are stacked and the last one is truncated, so that
     there are exactly M frequencies. The cost is O(M d min(M, d)). Supported kernels have an
-    isotropic Gaussian measure: the Gaussian ones, and arc-cosine (not in the paper, our choice).
+    isotropic Gaussian measure: the Gaussian kernels, and arc-cosine kernels (not in the paper, our
+    choice).
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ class ORF(RandomFeatures):
         p = padded_length(d) if self.padded else d
         counts = [min(p, m - start) for start in range(0, m, p)]
         blocks = [self._directions(random.frequencies, p, count)[:, :d] for count in counts]
-        # Lengths have a separate generator, so that a truncated block does not shift them.
+        # Lengths have a separate generator, so that a truncated block does not change later
+        # lengths.
         lengths = np.sqrt(random.selection.chisquare(p, size=m)) * self.kernel_.spread
         unit = self.unit_map(np.concatenate(blocks) * lengths[:, None], random)
         return unit.times(m**-0.5)

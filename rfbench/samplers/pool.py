@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates, score them on the data and select; and a control."""
+"""Samplers that draw a pool of candidates and select by scores on the data, and a control."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`: BLOCK_ROWS halved 1.06, doubled
-# .99 of the CPU time; BLOCK_FREQUENCIES halved 1.01, doubled 1.04.
+# Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with half of
+# BLOCK_ROWS 1.06, with twice BLOCK_ROWS .99; with half of BLOCK_FREQUENCIES 1.01, with twice
+# BLOCK_FREQUENCIES 1.04.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTRING = one_of("auto", True, False)
@@ -63,19 +64,19 @@ def target_moments(
 
 
 def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
-    """Add the values of the cos and sin columns of each frequency; shape (n_columns,) to (M,)."""
+    """Sum the values of the cos and sin column of each frequency: shape (n_columns,) to (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
 
 
 def centers_target(choice: bool | str, targets: Array) -> bool:
-    """Return True if the target is centered, with 'auto' if it has several columns."""
+    """Return True if the target is centered; 'auto' centers a target with several columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the order of decreasing scores; scores that differ only by rounding are tied.
+    """Return the order of decreasing scores; scores that differ only by rounding count as equal.
 
     Tied scores are ordered by their index.
 
@@ -176,7 +177,7 @@ class PoolScores:
         return self.moments - np.outer(self.sums, self.target_means)
 
     def less(self, part: PoolScores) -> PoolScores:
-        """Return the scores on the rows that are not in `part`."""
+        """Return the scores for the rows that are not in `part`."""
         n = self.n - part.n
         means = (self.n * self.target_means - part.n * part.target_means) / n
         moments, sums = self.moments - part.moments, self.sums - part.sums
@@ -185,7 +186,7 @@ class PoolScores:
 
 @estimator
 class ScoredFeatures(RandomFeatures):
-    """Base of the samplers that compute scores on a subset of the training set.
+    """Base class of the samplers that compute scores on a subset of the training set.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ class ScoredFeatures(RandomFeatures):
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
     def n_scored(self, n: int) -> int:
-        """Return the number of rows, out of n, that the scores are computed from."""
+        """Return how many of n rows the scores are computed from."""
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
@@ -224,7 +225,7 @@ class ScoredFeatures(RandomFeatures):
 
 @estimator
 class PooledFeatures(ScoredFeatures):
-    """Base of the samplers with a pool.
+    """Base class of the samplers that draw a pool of candidates.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def selects(self) -> bool:
-        """Whether M different candidates are selected, so that the pool needs at least M."""
+        """True if M different candidates are selected, so that the pool needs at least M."""
         return True
 
     def check_parameters(self) -> None:

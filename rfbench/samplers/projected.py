@@ -15,8 +15,8 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Memory of a block of features. Measured by `python -m scripts.bench.doubled`: halved .87, doubled
-# 1.09 of the CPU time of tefm-g.
+# Memory of a block of features. Measured by `python -m scripts.bench.doubled`: half the value needs
+# .87 of the CPU time of tefm-g, twice the value 1.09.
 PROJECTED_BLOCK_BYTES = 2**23
 
 
@@ -66,7 +66,7 @@ class ProjectedMap(FittedMap):
 
 @estimator
 class ProjectedFeatures(RandomFeatures):
-    r"""Base of the samplers that project random kitchen sinks F, n x D, to l columns.
+    r"""Base class of the samplers that project random kitchen sinks F, n x D, to l columns.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features with weights of mean square 1 - c; the constant c k(0, 0) completes the kernel."""
+    """Features whose weights have the mean square 1 - c; the kernel estimate adds c k(0, 0)."""
 
     @property
     def kernel_constant(self) -> float:

@@ -19,11 +19,11 @@ from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
 # Number of pairs of rows whose products are computed at once. Measured by `python -m
-# scripts.bench.doubled`: halved 1.13, doubled .88 of the CPU time.
+# scripts.bench.doubled`: half the value needs 1.13 of the CPU time, twice the value .88.
 BLOCK_PAIRS = 128
-# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At
-# either end there is almost no penalty, or weights are almost uniform, so a wider range adds
-# nothing.
+# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At the
+# lower end there is almost no penalty, and at the upper end the weights are almost uniform, so a
+# range of twice the width would add nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
@@ -109,7 +109,7 @@ class SES(RandomFeatures):
 
 
 class PairEquations(NamedTuple):
-    r"""Normal equations of :math:`|t - A\beta|^2`, a row of A and an element of t for each pair.
+    r"""Normal equations of :math:`|t - A\beta|^2`; A and t have one row for each pair.
 
     The pair (i, j) has the row :math:`u_m(x_i) u_m(x_j)` and the element :math:`k(x_i, x_j)`.
 
@@ -155,7 +155,7 @@ class PairEquations(NamedTuple):
 def make_pair_equations(
     unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]
 ) -> PairEquations:
-    """Return the equations of the given pairs of row indices, shape (r, 2)."""
+    """Return the normal equations for pairs of row indices, shape (r, 2)."""
     m = unit.n_frequencies
     gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0
     for start in range(0, len(pairs), BLOCK_PAIRS):

@@ -22,12 +22,12 @@ from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 # Number of elements in a block of padded rows, 1 MiB. Measured by `python -m
-# scripts.bench.doubled`: halved .95, doubled 1.12 of the CPU time of sorf.
+# scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
 _CHUNK_ELEMENTS = 2**17
-# Columns of the rows up to which one product with all frequencies takes less time. Measured, CPU ms
-# of 4,000 rows and 1,000 frequencies in float32, the product and then sorf, fastfood, circulant:
-# 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29, 26 with 200, 24, 27, 31, 19
-# with 256. In float64 sorf is fastest from 200 on.
+# Up to this number of columns of the rows, one product with all frequencies takes less time.
+# Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
+# sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
+# 26 with 200, 24, 27, 31, 19 with 256. In float64, sorf is fastest from 200 columns on.
 DENSE_COLUMNS = 128
 
 
@@ -80,11 +80,11 @@ class Stacked(Projection):
 
     @cached_property
     def _matrix(self) -> Array:
-        """The frequencies, of which some are consecutive in memory."""
+        """The matrix of frequencies; the values of one frequency are consecutive in memory."""
         return np.asfortranarray(self.explicit())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is saved: not the frequencies, which follow."""
+        """Return the state to save, without the frequencies, which can be computed from it."""
         return {name: value for name, value in self.__dict__.items() if name != "_matrix"}
 
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
@@ -96,7 +96,7 @@ class Stacked(Projection):
             matmul(np.ascontiguousarray(to_dense(rows), out.dtype), matrix, out)
 
     def _stack(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write w'x, block after block of the frequencies."""
+        """Write w'x for one block of frequencies after another."""
         p = self.length
         owner = chosen // p
         pieces = []
@@ -143,7 +143,7 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
 
 
 class StructuredFeatures(RandomFeatures):
-    """Base of the samplers whose frequencies are a `Projection`; subclasses write `_projection`.
+    """Base class of the samplers whose frequencies are a `Projection` from `_projection`.
 
     The parameters are the parameters of `RandomFeatures`.
 
@@ -173,7 +173,7 @@ class StructuredFeatures(RandomFeatures):
 
 
 class HadamardFeatures(StructuredFeatures):
-    """Base of the samplers with Hadamard blocks; subclasses write only `_draw_block`.
+    """Base class of the samplers with Hadamard blocks; subclasses write only `_draw_block`.
 
     Supported kernels have an isotropic Gaussian measure: the Gaussian ones, and arc-cosine (not in
     the papers, our choice). The parameters are the parameters of `StructuredFeatures`.
@@ -315,7 +315,7 @@ class SORF(HadamardFeatures):
     about="as sorf with one Hadamard transform by default: frequencies of random signs",
 )
 class ROM(SORF):
-    r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one.
+    r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one factor.
 
     With k = 1 a frequency is a vector of independent signs. The mean of its estimate is
     :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M. With each further factor a frequency is
@@ -355,7 +355,7 @@ class ROM(SORF):
 
 
 class StackedCirculant(Stacked):
-    """Stacked blocks ``C(w) diag(signs)``, given as (w, signs), with C(w)_ij = w_(i-j mod d)."""
+    """Stacked blocks ``C(w) diag(signs)``, where ``C(w)_ij = w_(i-j mod d)`` is circulant."""
 
     def through(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
         """Return w'x for the frequencies of a block."""

@@ -17,9 +17,9 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 # The point at which tanh is one half, by definition.
 HALF = float(np.arctanh(0.5))
-# Relative to the median distance: rows that are nearer are equal up to rounding, and a weight would
-# be the inverse of their distance. Chosen without a measurement; doubled or halved, only pairs that
-# differ in the sixth digit are treated differently.
+# Relative to the median distance. Rows that are nearer are equal up to rounding, and the inverse of
+# their distance would be a weight. Chosen without a measurement: with twice or half the value, only
+# pairs that differ in the sixth digit are treated differently.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]
@@ -126,7 +126,7 @@ class DataPairs(RandomFeatures):
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
-    r"""Features from pairs of training rows; pairs with a large change of the target are likelier.
+    r"""Features from pairs of training rows; pairs with a large change of the target are preferred.
 
     The features are the features of `pairs`, with probabilities in proportion to :math:`|t_2 - t_1|
     / D`. Here t are the columns of the target (one-hot for several classes). The probabilities are
@@ -256,7 +256,7 @@ class ELM(RandomFeatures):
 
 
 def draw_torch_uniform(seed: int, count: int) -> Array:
-    """Return the first numbers, uniform on [-1, 1), that torch draws in float32 after seeding.
+    """Return the first uniform numbers on [-1, 1) that torch draws in float32 after seeding.
 
     Its generator on the CPU is MT19937, as in numpy's RandomState. A number uses the last 24 bits.
     """

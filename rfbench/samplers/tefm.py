@@ -17,8 +17,8 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
-# Memory of a group of features for all rows, 128 MiB. Measured by `python -m
-# scripts.bench.doubled`: halved 1.05, doubled 2.16 of the CPU time (100,000 rows).
+# Memory of a group of features for all rows, 128 MiB. Measured by `python -m scripts.bench.doubled`
+# for 100,000 rows: half the value needs 1.05 of the CPU time, twice the value 2.16.
 STRIP_BYTES = 2**27
 
 
@@ -147,7 +147,7 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = padded_length(n)
-        # The number of frequencies that fit into 128 MiB.
+        # This is the number of frequencies whose features fit into 128 MiB.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
             2.0 * X.dtype.itemsize * length * frequencies,

@@ -170,7 +170,7 @@ def fit_ridge(
 def held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
-    """Return the mean squared residual."""
+    """Return the mean squared residual of held-out rows."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
         fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept

@@ -42,19 +42,19 @@ from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
-# A fifth, as in five-fold cross-validation. Doubled, the fits used for the selection lack two
-# fifths of the rows.
+# A fifth, as in five-fold cross-validation. With twice the share, the fits used for the selection
+# lack two fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# Number of decision values held at once when folds are evaluated, 16 MiB. Measured: for 300,000
-# rows of 100 classes this needs 71 MB, and 1.8 GB with all values at once. Doubled, it needs 16 MB
-# more.
+# Number of decision values in memory at once when folds are evaluated, 16 MiB. Measured: 300,000
+# rows of 100 classes need 71 MB, and 1.8 GB with all values at once. Twice as many values need 16
+# MB more.
 DECISIONS = 2**21
-# The side of the systems up to which one thread fits faster than two, since these wait for each
-# other between short pieces of work. Measured, seconds with one and two of them: .087 and .121 with
-# 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
+# Up to this size of the systems, one thread fits faster than two threads, which wait for each other
+# between short pieces of work. Measured, seconds with one thread and with two threads: .087 and
+# .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
 SMALL_SIDE = 500
 
 
@@ -97,7 +97,7 @@ class PenaltyChoice:
 
 @estimator
 class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
-    """Base of the solvers.
+    """Base class of the solvers.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     notes_ : list of str
         Notes for readers of the results: fall-backs, missing convergence.
         converged_ : bool or None
-            Whether the selected fit reached its tolerance; None for closed-form solutions.
+            True if the selected fit reached its tolerance; None for closed-form solutions.
         gap_ : float or None
             Proven upper bound of the distance of the selected fit from its optimum, relative to the
             objective, for the worst decision column. None for closed-form solutions. If it is above
@@ -190,7 +190,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
-        """Return the targets for the y of `fit`."""
+        """Return the `Targets` for the y of `fit`."""
 
     @abstractmethod
     def _truth(self, y: Any) -> NDArray[Any]:
@@ -214,7 +214,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _keep(self, path: Path, best: int) -> None:
-        """Set the attributes of the selected fit."""
+        """Set the attributes of the fit with the selected penalty."""
 
     def check_parameters(self) -> None:
         """Raise MethodError if the parameters are not allowed; no data are needed."""
@@ -255,7 +255,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
     ) -> Self:
-        """Fit on rows X, shape (n, d), seen through `features`, and y.
+        """Fit on the features of the rows X, shape (n, d), and on y.
 
         Parameters
         ----------
@@ -403,8 +403,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # Features that use the target are fitted without the fold. With the fold's targets they
-            # would fit the fold too well, and the smallest penalty would be selected.
+            # Features that use the target are fitted without the fold. Features that have seen its
+            # targets would fit the fold too well, and the smallest penalty would be selected.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
@@ -474,7 +474,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.array(sums)
 
     def _is_small(self, design: Design) -> bool:
-        """Tell whether one thread fits faster than two."""
+        """Return True if one thread fits faster than two threads."""
         return False
 
     def _facts(self, fits: Fits, best: int, n: int, notes: list[str]) -> dict[str, Any]:
@@ -514,7 +514,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
 
     def with_choice(self) -> Solver:
-        """Return an unfitted copy with the selected penalty as its only value."""
+        """Return an unfitted copy whose grid is only the selected penalty."""
         chosen: Solver = clone(self).set_params(alphas=[self.report_.alpha], selection="fixed")
         return chosen
 
@@ -532,7 +532,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
 
 class LinearModel(Solver):
-    """Base of the solvers with decisions that are linear in the features.
+    """Base class of the solvers with decisions that are linear in the features.
 
     The parameters are the parameters of `Solver`.
 

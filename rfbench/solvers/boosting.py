@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
 
-# Values that are drawn with equal probability; they surround scikit-learn's defaults.
+# Values that are drawn with equal probability. They include values on both sides of scikit-learn's
+# defaults.
 BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
@@ -23,13 +24,14 @@ BOOSTING_GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-# A fit stops after this number of trees without a smaller loss on the held-out rows. It is twice
-# scikit-learn's default, 10, because small learning rates gain little per tree.
+# A fit stops after this number of trees without a smaller loss on the held-out rows. The number is
+# twice the default of scikit-learn, 10, because each tree improves the loss by little if the
+# learning rate is small.
 ROUNDS_WITHOUT_GAIN = 20
 
 
 class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
-    """Base of both searches.
+    """Base class of the two search estimators.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return the settings that are tried."""
+        """Return the list of settings to try."""
         grid = {k: v for k, v in BOOSTING_GRID.items() if not self.trees or k != TREES}
         drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]

@@ -41,11 +41,11 @@ class Coding:
 
     @property
     def by_pairs(self) -> bool:
-        """Whether each column is a pair of classes."""
+        """True if each column is a pair of classes."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
     def columns(self, codes: Codes) -> Array:
-        """Return class codes, shape (n,), as -1 and +1, shape (n, t); 0 for rows not in a pair.
+        """Convert class codes, shape (n,), to -1 and +1, shape (n, t); 0 for a row not in the pair.
 
         With more than two classes each value has one byte, because for a hundred classes the
         columns are larger than the rows.

@@ -20,8 +20,9 @@ from rfbench.errors import MethodError
 from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
 
-# Size of a block of features that is multiplied and dropped; half of an L2 cache. Measured by
-# `python -m scripts.bench.doubled`: halved .96, doubled .93 of the CPU time of a ridge fit.
+# Size of a block of features that is multiplied and not stored; half of an L2 cache. Measured by
+# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge fit, twice
+# the value .93.
 DESIGN_BLOCK_BYTES = 2**19
 
 
@@ -55,7 +56,7 @@ class Design:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of rows of the design."""
         return int(self.X.shape[0])
 
     @property
@@ -93,7 +94,7 @@ class Design:
         return out
 
     def iterate_blocks(self, clock: Clock) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the numbers and the features of consecutive rows; a block replaces the last."""
+        """Yield indices and features of blocks of rows; each block overwrites the previous one."""
         step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
         for _, rows in iterate_blocks(self.n, None, step):
@@ -150,7 +151,7 @@ class Design:
 
 
 class FormedDesign(Design):
-    """A design with features that are selected and rescaled from columns computed before.
+    """A design whose features are selected and rescaled columns that were computed earlier.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ def check_finite(values: FloatArray, what: str) -> None:
 
 
 def make_design(X: Rows, features: Any) -> Design:
-    """Return the design of rows; it reuses features that were computed during their fit."""
+    """Return the design matrix of the rows X; features computed in `fit` for them are reused."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)

@@ -20,8 +20,8 @@ from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
-# scikit-learn's defaults: the number of folds, and the number of rows up to which boosting with
-# early_stopping='auto' does not stop early.
+# Defaults of scikit-learn: the number of folds, and the largest number of rows for which boosting
+# with early_stopping='auto' does not stop early.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
@@ -39,7 +39,7 @@ def _has_folds(estimator: Any) -> bool:
 
 
 def _stops_early(estimator: Any, n: int) -> bool:
-    """Return True if it stops early and `fit` accepts the held-out rows."""
+    """Return True if the estimator stops early and its `fit` accepts the held-out rows."""
     if "X_val" not in inspect.signature(estimator.fit).parameters:
         return False
     asked = getattr(estimator, "early_stopping", False)
@@ -47,7 +47,7 @@ def _stops_early(estimator: Any, n: int) -> bool:
 
 
 class ExternalSolver(FittedModel):
-    """Fits any scikit-learn estimator on the features, which are all in memory at once.
+    """Adapter that fits a scikit-learn estimator on features that are all in memory at once.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class ExternalSolver(FittedModel):
     def _choose_by_evaluation(
         self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
     ) -> dict[str, Any]:
-        """Fit an estimator that selects on validation rows; return this part of the report."""
+        """Fit an estimator that selects on validation rows; return the report on the selection."""
         with clock.part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
         said = self.estimator.evaluation_
@@ -152,7 +152,7 @@ class ExternalSolver(FittedModel):
         return values.astype(np.float64).reshape(len(values), -1)
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the probabilities of the classes, shape (n, K), or None if it has none.
+        """Return the probabilities of the classes, shape (n, K), or None if the estimator has none.
 
         If the estimator was selected on evaluation rows, X are these rows and their stored
         probabilities are returned.

@@ -20,13 +20,13 @@ from rfbench.solvers.design import Design, check_finite
 
 Groups = NDArray[np.intp] | None
 
-# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`:
-# halved 1.07, doubled 1.07 of the CPU time of predictions (2,000 rows in the training set), four
-# times as many 1.9.
+# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`,
+# CPU time of predictions with 2,000 rows in the training set: half the value needs 1.07 of the
+# time, twice the value 1.07, and four times the value 1.9.
 BLOCK_VALUES = 2**20
 # A fit counts as not converged if its distance from the optimum, relative to the objective, may
-# exceed this value. Chosen without a measurement. Halved, more fits are noted as not converged; the
-# coefficients do not change.
+# exceed this value. Chosen without a measurement. With the value halved, more fits are noted as not
+# converged; the coefficients do not change.
 CERTAIN = 1e-4
 
 
@@ -53,17 +53,17 @@ class Path(ABC):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """For every value, whether its fit converged and is proven to be near its optimum."""
+        """For every penalty, True if its fit converged and is proven to be near its optimum."""
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
     def certify(self, i: int, gap: float) -> None:
-        """Record a proven distance to the optimum for value i; the largest one is kept."""
+        """Record a proven distance to the optimum for penalty i; the largest distance is kept."""
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
     def stopped(self, i: int, text: str) -> None:
-        """Record that the fit of value i did not reach its tolerance."""
+        """Record that the fit with penalty i did not reach its tolerance."""
         assert self.converged is not None
         self.converged[i] = False
         if text not in self.notes[i]:
@@ -96,7 +96,7 @@ class LinearPath(Path):
 
     @classmethod
     def blank(cls, a: int, p: int, t: int) -> LinearPath:
-        """Return fits with zero coefficients, to be filled in."""
+        """Return a path with zero coefficients, to be filled in by a solver."""
         return cls(
             np.zeros((a, p, t)),
             intercepts=np.zeros((a, t)),
@@ -247,7 +247,7 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
 
 
 def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
-    """Combine paths with one decision column each; None becomes a column of zeros."""
+    """Join paths that have one decision column each; None becomes a column of zeros."""
     first = next(path for path in paths if path is not None)
     a, p, _ = first.coefficients.shape
     coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
@@ -278,7 +278,7 @@ def fit_from_matrix(
 ) -> Fits:
     """Fit from the complete matrix of features, float64, shape (n, p).
 
-    `matrices` is the number of such matrices held at once.
+    `matrices` is the number of matrices of this size in memory at once.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from rfbench.solvers.design import make_design
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitReport:
-    """The facts of one fit, documented in `Solver`; an adapter fills in the facts that it has.
+    """Facts about one fit, documented in `Solver`; adapters set only some of them.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class FitReport:
 
 
 def reported(name: str) -> Any:
-    """Return a property of a fitted model that reads a field of its report."""
+    """Return a property for models; it reads this field of the report of the fit."""
 
     def read(model: FittedModel) -> Any:
         return getattr(model.report_, name)
@@ -70,7 +70,7 @@ class FitOptions(TypedDict, total=False):
 
 
 class FittedModel(ABC):
-    """Base of everything that is fitted on features: solvers, adapted estimators, no solver.
+    """Base class of `Solver`, of `ExternalSolver` for adapted estimators, and of `NoSolver`.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class FittedModel(ABC):
         """Fit on the features of the rows X, shape (n, d). See `Solver.fit`."""
 
     def chosen_selection(self) -> str:
-        """Return how the penalty is selected; 'fixed' if there is one penalty or none."""
+        """Return the method that selects the penalty; 'fixed' for at most one penalty."""
         return "fixed"
 
     def holds_out_rows(self, n: int) -> bool:

@@ -15,7 +15,8 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers.base import uses_target
 
-# Features that use the target are fitted without the held-out fold ('nested'), or once on all rows.
+# Features that use the target are fitted again for each fold without its held-out rows ('nested'),
+# or once on all rows.
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 

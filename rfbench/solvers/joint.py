@@ -20,14 +20,14 @@ from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
 # Share of the longest feasible step. Measured on 300 rows in four columns, for C from .1 to 1,000:
-# 17 to 30 steps with 200 features and 19 to 46 with 600. Halved, 42 to 76 and 33 to 69. At .99, 17
-# to 29 and 21 to 47.
+# fits take 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half the share, they
+# take 42 to 76 and 33 to 69 steps. With the share .99, they take 17 to 29 and 21 to 47 steps.
 TO_THE_BOUNDARY = 0.95
-# attributes of `_Point` that have to stay positive
+# Attributes of `_Point` that have to stay positive.
 POSITIVE = ("q", "a", "z", "over", "under", "mu")
-# Refinement steps of a solution on the side of the features, which loses digits to cancellation.
-# Measured with the same rows, 200 features and C = 1,000: the smallest relative gap is 5e-5, halved
-# 2e-4, doubled 5e-5, and without refinement 9e-3.
+# Number of refinement steps for a solution on the side of the features, which loses digits to
+# cancellation. Measured with the same rows, 200 features and C = 1,000: the smallest relative gap
+# is 5e-5, with half the steps 2e-4, with twice the steps 5e-5, and without refinement 9e-3.
 REFINEMENTS = 2
 
 
@@ -126,7 +126,7 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return the better primal and the better dual part of the previous best and a new point."""
+    """Combine the better primal part and the better dual part of the previous best and a point."""
     # Primal side, problem 9 at this q with w_m = q_m g_m: the sum of w_m^2 / (2 q_m) is q'g^2 / 2.
     # b is recomputed, because the multiplier b is not optimal before convergence.
     weights = point.q * point.g
@@ -171,7 +171,7 @@ class _System:
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, sides: Array) -> Array:
-        """Return the solutions for the columns of `sides`."""
+        """Solve the system for every column of `sides`; return the solutions as columns."""
         if self.by_rows:
             return self._inner(sides)
         solved = self._woodbury(sides)
@@ -190,7 +190,7 @@ class _System:
 
 
 class _Point:
-    """Both players, q and a, and the multipliers of their constraints.
+    """An iterate: the players q and a, and the multipliers of their constraints.
 
     z, mu and tau belong to q >= 0, the ball and 1'q = 1. over, under and b belong to a <= C, a >= 0
     and y'a = 0.
@@ -291,7 +291,7 @@ class _Point:
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
-        if not self.intercept:  # without the constraint y'a = 0 the equation is 1 db = 0
+        if not self.intercept:  # without y'a = 0, the equation is 1 db = 0
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])

@@ -32,7 +32,7 @@ from rfbench.solvers.fits import Fits, Groups, KernelPath, Path
 
 @estimator
 class KernelModel(Solver):
-    """Base of the exact kernel solvers; they see the rows themselves and ignore `features`.
+    """Base class of the exact kernel solvers; they use the rows and ignore `features`.
 
     Parameters
     ----------
@@ -322,7 +322,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # If only one class of a pair has rows (in a fold), the pair always decides for that class.
+        # A fold may have rows of only one class of a pair. Then the pair always decides for that
+        # class.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
@@ -337,7 +338,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # A row has one coefficient per other class, in the order of the classes.
+                # A row has one coefficient for each class except its own, in the order of the
+                # classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

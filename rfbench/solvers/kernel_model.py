@@ -26,23 +26,23 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`:
-# halved 1.17, doubled 1.09 of the CPU time (300 landmarks).
+# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`
+# with 300 landmarks: half the value needs 1.17 of the CPU time, twice the value 1.09.
 ROWS_AT_ONCE = 4096
-# Added to the diagonal of the landmarks' kernel matrix, relative to its mean, so that it has a
-# Cholesky factor. Its rounding error is about 1e-16 times the number of landmarks, up to 20,000.
-# Chosen without a measurement; doubled, directions with a smaller eigenvalue are penalized twice as
-# much.
+# This value, relative to the mean of the diagonal, is added to the diagonal of the landmarks'
+# kernel matrix, so that it has a Cholesky factor. The rounding error of the matrix is about 1e-16
+# times the number of landmarks, up to 20,000. Chosen without a measurement. With twice the value,
+# directions with a smaller eigenvalue are penalized twice as much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# Settings of the metric. On pumadyn32nm three rounds find no relevant column and five do
-# (measured). A fifth of METRIC_ROWS is held out. Twice the rows need twice the time; chosen without
-# a measurement.
+# Settings for the learned metric. On pumadyn32nm, three rounds find no relevant column, and five
+# rounds do (measured). A fifth of METRIC_ROWS is held out. The number of rows was chosen without a
+# measurement; twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
-    r"""Base of `KernelRegressor` and `KernelClassifier`.
+    r"""Base class of `KernelRegressor` and `KernelClassifier`.
 
     With features Z of n rows it minimizes :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
     landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
@@ -71,8 +71,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     factor_, alpha_, link_ : float, float and pair of float
-        The values selected on the rows ``X_val`` of `fit`. Without such rows, a single value of
-        each is required. Bandwidths are tried in ascending order, until the loss increases.
+        The values selected on the rows ``X_val`` of `fit`. Without such rows, each of these
+        settings needs a single value. Bandwidths are tried in ascending order, until the loss
+        increases.
     evaluation_ : array of shape (n, 1) or (n, K)
         Predictions for these rows: numbers, or probabilities; ``evaluation_loss_`` is their loss.
     arrays_ : dict of str to array
@@ -106,11 +107,11 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """Whether there are several bandwidths or penalties and `fit` needs a validation set."""
+        """True if `fit` needs a validation set for several bandwidths or penalties."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
-        """Fit target columns Y, shape (n, k); select on held-out rows with their columns."""
+        """Fit target columns Y, shape (n, k); use held-out rows to select the settings."""
         self.arrays_, self.root_ = {}, None
         if self.metric != "none":
             metric = LearnedMetric(
@@ -214,7 +215,7 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and a target of shape (n,); a validation set selects values."""
+        """Fit rows, shape (n, d), and a target, shape (n,); select settings on a validation set."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -232,7 +233,7 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
     """Classification by ridge regression on columns of -1 and 1. See `_KernelModel`."""
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows of shape (n, d) and labels of shape (n,); a validation set selects values."""
+        """Fit rows, shape (n, d), and labels, shape (n,); select settings on a validation set."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None

@@ -22,33 +22,36 @@ from rfbench.compute.products import matmul
 
 Linear = Callable[[Array], Array]
 
-# Number of products with the Hessian above which a new factor is computed. Measured by `python -m
-# scripts.bench.doubled`, 5,000 rows and 400 features: two classes halved .66 and doubled .95 of the
-# CPU time, but six classes halved 1.3 (3,000 rows, 200 features). MOST_PRODUCTS stops a step that
-# does not converge because of rounding; doubled, such a fit takes twice as long.
+# A new factor is computed above this number of products with the Hessian. Measured by `python -m
+# scripts.bench.doubled` for two classes, 5,000 rows and 400 features: half the value needs .66 of
+# the CPU time, twice the value .95. For six classes, half the value needs 1.3 of the CPU time
+# (3,000 rows, 200 features). MOST_PRODUCTS stops a step that does not converge because of rounding.
+# With twice the limit, such a fit needs twice the time.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
-# Rows per feature of a Hessian that part of the rows make. Measured, CPU seconds of 20,000 rows and
-# 1,000 features to a tolerance of 1e-3: .38 with 2 rows, .40 with 3, .36 with 4, .75 with all.
+# Number of rows per feature for a Hessian that is computed from part of the rows. Measured, CPU
+# seconds of 20,000 rows and 1,000 features to a tolerance of 1e-3: .38 with 2 rows per feature, .40
+# with 3, .36 with 4, and .75 with all rows.
 SAMPLED = 4
 # Armijo's condition with the usual factor (Nocedal and Wright, Numerical Optimization, 2006,
-# section 3.1), and the relative rounding of an objective that is a sum over rows. Doubled, neither
-# changes a fit that converges; without ROUNDING the last steps would be rejected.
+# section 3.1), and the relative rounding error of an objective that is a sum over rows. Doubling
+# either value does not change a fit that converges. Without ROUNDING, the last steps would be
+# rejected.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# Share of the objective that the step before the last may promise. Newton's steps square it, to
-# 1e-14. Doubled, it is 4e-14, still below ROUNDING.
+# The step before the last step may promise a decrease by this share of the objective. Newton's
+# method squares this value to 1e-14. With twice the value, it is 4e-14, still below ROUNDING.
 PROMISED = 1e-7
-# Newton's steps for the constants only. A few are enough, since they square the error; further
-# steps would only follow the rounding of the value. Doubled, nothing changes.
+# Number of Newton steps for the constants. A few steps are enough, because each step squares the
+# error; further steps would only follow rounding errors. Twice the value changes nothing.
 CONSTANT_STEPS = 20
-# Number of attempts in `Newton._factor`, by definition; halved, some indefinite Hessians would be
-# rejected.
+# Maximum number of attempts in `Newton._factor`, by definition. With half as many attempts, some
+# indefinite Hessians would be rejected.
 MOST_LIFTS = 25
 
 
 class Minimum(NamedTuple):
-    """Coefficients, convergence flag, largest gradient entry relative to that at zero, and gap."""
+    """Result of a minimization; `gradient` is the largest entry, relative to that at zero."""
 
     theta: Array
     converged: bool
@@ -126,7 +129,7 @@ class SquaredHinge:
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return the derivatives; at the corner, the second one is 0, as for larger margins."""
+        """Return the derivatives; at the corner, the second derivative is 0."""
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
         return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
@@ -159,7 +162,8 @@ class Newton:
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian
-        # Products since a part of the rows made the Hessian; infinite if all rows did.
+        # Number of products since the Hessian was computed from part of the rows; infinite if it
+        # was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
 
@@ -302,7 +306,7 @@ class Newton:
         return step, along, MOST_PRODUCTS
 
     def _hessian(self, weights: Array, every: int = 1) -> Array:
-        """Return the Hessian of the loss; from every second (third, ...) row, that of all."""
+        """Return the Hessian of the loss; `every` = k estimates it from every k-th row."""
         Z, p = self.Z[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
         sums = gram.accumulate(np.positive, Z, none, p, weights=weights)
@@ -311,11 +315,12 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Factorise the Hessian with the penalty; increase its diagonal until this succeeds."""
+        """Factorise the Hessian plus the penalty; increase its diagonal until this succeeds."""
         assert self.hessian is not None
         lift = 0.0
-        # A finite matrix is positive definite if the increase exceeds p times its largest entry.
-        # From 1e-14 of that entry, 25 factors of ten exceed every p that fits into memory.
+        # A finite matrix becomes positive definite if its diagonal is increased by more than p
+        # times its largest entry. Starting at 1e-14 of that entry, 25 multiplications by ten exceed
+        # every p that fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

@@ -29,7 +29,7 @@ def apply_link(scores: Array, link: Link) -> Array:
 
 
 def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
-    """Return the scale and power with the smallest log-loss on rows that were not fitted.
+    """Return the scale and the power with the smallest log-loss on rows not used in the fit.
 
     With a scale near 0 the link is the logistic function, and its slope is scale times power.
     """
@@ -51,7 +51,7 @@ def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
 
 
 def calibrate(scores: Array, codes: NDArray[np.int64]) -> Array:
-    """Return probabilities, shape (n, K); each half of the rows uses the link of the other half."""
+    """Convert scores to probabilities, shape (n, K); the link is fitted on the other half."""
     made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
     for part in (slice(0, n, 2), slice(1, n, 2)):
         rest = slice(1 - (part.start or 0), n, 2) if n > 1 else part

@@ -24,19 +24,20 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
 
-# Number of n x n matrices needed, by definition: the products of the rows, the products of a fold,
-# their factor or eigenvectors (one each), and two for the work space. Halved, a fit could start
-# that does not fit into memory.
+# Number of n x n matrices in memory, by definition: the products of the rows, the products of a
+# fold, their factor or eigenvectors (one matrix each), and two matrices for the work space. With
+# half the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
 # From this number of groups on, one eigendecomposition is faster than one fit per group. Measured
-# with five: 4.1 ms instead of 6.0, 23 instead of 39, 333 instead of 348, at (rows, columns) (100,
-# 400), (300, 2,000), (1,000, 4,000). Doubled, five folds would be fitted separately.
+# with five groups, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns,
+# 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns.
+# With twice the value, five folds would be fitted separately.
 FEWEST_GROUPS = 3
 
 
 @estimator
 class _Ridge(LinearModel):
-    """Base of the ridge regressor and the ridge classifier.
+    """Base class of the ridge regressor and the ridge classifier.
 
     If there are at least as many columns as rows, the n x n system of the rows is solved, from the
     whole matrix of features. Otherwise the p x p system of the columns is solved, from streamed
@@ -58,7 +59,7 @@ class _Ridge(LinearModel):
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
-        """Fit all rows, and leave each out in a second pass over the blocks of rows."""
+        """Fit all rows, and compute leave-one-out errors in a second pass over blocks of rows."""
         none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
         means = columns.mean(axis=0) * self.intercept
         columns -= means
@@ -78,7 +79,7 @@ class _Ridge(LinearModel):
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
     ) -> Fits:
-        """Fit from the products of the rows with each other; a fold uses a subset of them."""
+        """Fit from the matrix of products of rows; a fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
         check_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
@@ -137,14 +138,15 @@ class _Ridge(LinearModel):
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # The equations of a fold cannot resolve smaller losses, so these count as equal.
+                # The equations of a fold cannot resolve smaller losses, so smaller losses count as
+                # equal.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.path(self._absolute(len(K)))
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
-        """Fit a subset of the rows; a pair of classes uses only its rows, and is 0 without rows."""
+        """Fit part of the rows; a pair of classes uses only its own rows, and is 0 without rows."""
 
         def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
             part = K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)]

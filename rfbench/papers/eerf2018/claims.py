@@ -1,4 +1,4 @@
-"""Functions of the paper's claims that no value of ``at`` covers."""
+"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_t
 
 
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the metric divided by the same method's ``t_fit``, at the largest size."""
+    """Return the metric divided by ``t_fit`` of the same method, at the largest size."""
     size = max(curve)
     values = pairing.table(pairing.part.metric) - pairing.table("t_fit")
     quotients = [values[:, column] for column in curve[size]]
@@ -17,7 +17,7 @@ def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Qu
 
 
 def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the comparison at the largest time that both methods reached."""
+    """Return the comparison of two methods at the largest time that both of them reached."""
     return compare_at_equal_time(pairing, curve, other)[-1:]
 
 

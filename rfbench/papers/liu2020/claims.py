@@ -1,4 +1,4 @@
-"""Functions of the paper's claims that no value of ``at`` covers."""
+"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the value at the largest size minus the value at the smallest."""
+    """Return the value at the largest size minus the value at the smallest size."""
     return change(list(pairing.steps(curve, other).values()), "growth over M")
 
 
 def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the mean over the sizes."""
+    """Return the mean of the values over all sizes."""
     steps = pairing.steps(curve, other)
     values: Values = np.mean(list(steps.values()), axis=0) if steps else np.array([])
     return [Quantity(values, joint="mean over M", found=len(steps))]

@@ -1,4 +1,4 @@
-"""Functions of the paper's claims that no value of ``at`` covers."""
+"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
 
 
 def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the slope over d."""
+    """Return the slope of the values over d."""
     by_trial = _over_d(pairing, curve, other)
     if by_trial.shape[1] < 2 or by_trial.empty:
         return []
@@ -31,7 +31,7 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 
 
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
-    """Return the values, a column per d, of trials that ran every d; each d has its own data."""
+    """Return a column of values per d, for trials that ran every d; each d has its own data."""
     names = ["trial", "seed", "split", "n_train"]
     trials = pairing.trials.collection.of_pairs[names].iloc[pairing.trials.pairs]
     table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))

@@ -1,4 +1,4 @@
-"""Functions of the paper's claims, which compare folds over the draws of each fold."""
+"""Functions for the paper's claims, which compare means over the draws of each fold."""
 
 from __future__ import annotations
 
