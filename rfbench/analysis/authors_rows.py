@@ -18,15 +18,15 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-# Points per unit of the metric, by definition of the verdicts: an accuracy in percent is in points,
-# and an RMSE of 1 for targets in [-1, 1] is 100 points.
+# Number of points per unit of the metric, by definition of the verdicts. An accuracy in percent is
+# already in points, and an RMSE of 1 for targets in [-1, 1] is 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. Twice
-# as large, numbers with different last digits would count as equal.
+# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. With
+# twice this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005  # points
-# Number of test rows within which an accuracy is called near. Chosen without a measurement: a
-# different version of a library changes one or two rows. Doubled, more folds are near; the number
-# of equal folds is unchanged.
+# An accuracy is called near if it differs by at most this number of test rows. The value was chosen
+# without a measurement: a different version of a library changes one or two rows. With twice this
+# value, more folds are near; the number of equal folds is unchanged.
 FEW_ROWS = 2
 
 

@@ -16,8 +16,8 @@ from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
 from rfbench.results import Results
 
-# Level of the interval of paired differences, as for the verdicts: 1 - 2 ALPHA. With the share
-# outside halved (0.95), more lines tie.
+# Level of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the share
+# outside the interval is halved (level 0.95), more lines tie.
 TIE_LEVEL = 0.90
 
 

@@ -16,9 +16,10 @@ from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
-# Wall time divided by CPU time of one-thread rows above which the machine counts as busy. Chosen
-# without a measurement: it is about 1 on an idle machine, and 2 if two processes share a core.
-# Doubled to 2.4, even that would not be reported.
+# The machine counts as busy if the wall time of one-thread rows, divided by their CPU time, is
+# above this value. The value was chosen without a measurement. The quotient is about 1 on an idle
+# machine, and 2 if two processes share a core. With twice this value, 2.4, not even two processes
+# per core would be reported.
 BUSY = 1.2
 
 

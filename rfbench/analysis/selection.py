@@ -16,9 +16,9 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# Relative difference in the number of rows up to which the rows count as the paper's own. Chosen
-# without a measurement: published copies of a data set differ by a few rows. Doubled, a copy
-# without one row in 25 would count as the paper's.
+# Rows count as the paper's own rows if their number differs at most by this share. The value was
+# chosen without a measurement: published copies of a data set differ by a few rows. With twice this
+# value, a copy that lacks one row in 25 would count as the paper's data.
 ROWS_TOLERANCE = 0.02
 
 

@@ -33,7 +33,7 @@ from rfbench.pages.words import number, signed
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-NEAREST = 10  # number of combinations on a page; doubled, the table fills two screens
+NEAREST = 10  # number of combinations on a page; with twice as many, the table fills two screens
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
     "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",

@@ -21,8 +21,8 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Differences between paired trials and the unchanged configuration: the mean, and half the width of
-# its 90 % interval.
+# Prefixes of two columns with the paired difference between the trials of a combination and the
+# trials of the unchanged configuration: its mean, and half the width of its 90 % interval.
 PAIRED, HALF = "paired ", "half "
 DISTANCE = "%.6g"  # number format in a table; equal strings are ties
 PLACE_COLUMNS = (

@@ -32,8 +32,9 @@ MEASURED_COLUMNS = (
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-# Words of a cell, by choice: of a longer reason the second half is a note below the table. Doubled,
-# all reasons are in their cells; halved, most are notes.
+# Maximum number of words in a cell of the table; the second half of a longer reason is a note below
+# the table. The number is our choice. With twice this number, all reasons are in their cells; with
+# half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
 

@@ -31,9 +31,9 @@ from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
-# Rows, columns and seeds of the checks. Any other values would do: with twice as many rows, every
-# check needs about twice as long. About half of CHECK_TARGET is 1: the norm of five normal
-# variables has the median 2.1. NEW_ROWS are not in the training rows.
+# Rows, target and new rows of the checks. Any other values would do: with twice as many rows, every
+# check needs about twice as long. About half of CHECK_TARGET is 1, because the norm of five normal
+# variables has the median 2.1. NEW_ROWS are not among the training rows.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))

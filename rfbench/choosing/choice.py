@@ -36,21 +36,22 @@ from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
-# Share of the budget that is reserved for writing the files. Chosen without a measurement; doubled,
-# it reserves 3 s of a minute.
+# Share of the budget that is reserved for writing the files. The value was chosen without a
+# measurement. With twice this share, 3 s more of a minute are reserved.
 WRITING = 0.05
-# On a quiet machine `choose` ends at most AFTER seconds after LATEST times the budget, by
-# definition of the bound in the README. The last ENDING seconds are reserved for writing; doubled,
-# models get 2 s less.
+# On a quiet machine, `choose` ends no later than AFTER seconds after LATEST times the budget. This
+# is the definition of the bound in the README. The last ENDING seconds are reserved for writing.
+# With twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. Doubled, a table of noise gets a model twice as often.
+# The usual significance level. With twice this level, a table of noise gets a model twice as often.
 SIGNIFICANT = 0.05
-# Largest number of members of an average, and smallest weight of a member. Chosen without a
-# measurement. Each member is fitted again on all rows, so doubled MEMBERS need twice the time. With
-# LEAST_WEIGHT doubled, a member with a weight of 0.1 is dropped.
+# Maximum number of members of an average, and smallest weight of a member. The values were chosen
+# without a measurement. Each member is fitted again on all rows, so twice as many MEMBERS need
+# twice the time. With twice LEAST_WEIGHT, a member with a weight below 0.1 is dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
 # Weight of the equation "the weights sum to 1" relative to all rows. The sum is 1 up to about 1e-6,
-# the inverse square of SUM_TO_ONE. Doubled, it does not change the three stored digits of a weight.
+# the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored digits of a weight do
+# not change.
 SUM_TO_ONE = 1e3
 
 

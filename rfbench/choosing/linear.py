@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Nine values, as many as the penalties of ridge regression in contenders.yaml. They range from
-# hardly any fit to hardly any penalty. Chosen without a measurement; with twice as many, every fit
-# of the linear model needs twice the time.
+# Inverse penalties of the linear classifier. There are nine values, as many as the penalties of
+# ridge regression in contenders.yaml. With the first value hardly anything is fitted; with the last
+# value there is hardly any penalty. The values were chosen without a measurement. With twice as
+# many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 # Above MOST_CELLS rows x columns x classes, the iterations of a fit are limited to CELL_ITERATIONS
 # divided by that product: a search of nine penalties in three folds then needs about ten seconds

@@ -19,11 +19,13 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# The p-value of signed ranks of n values is at least 2^(1 - n), by definition. For 12 values this
-# is 5e-4, which is enough for 40 comparisons at 5 %. With half as many values it is .03, which is
-# not significant after a correction.
+# Smallest number of values that are compared by signed ranks. The p-value of signed ranks of n
+# values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for 40
+# comparisons at 5 %. For half as many values it is 0.03, which is not significant after a
+# correction.
 LEAST_RANKED = 12
-# level of the intervals, as usual; if the share outside is halved, the intervals are a fifth wider
+# The usual level of the intervals. If the share outside the intervals is halved, the intervals are
+# a fifth wider.
 HELD_OUT_LEVEL = 0.95
 
 

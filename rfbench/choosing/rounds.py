@@ -43,7 +43,7 @@ from rfbench.results.store import Store
 from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
-# families of models, the simplest first
+# Families of models, in increasing order of complexity.
 KINDS = "constant", "linear", "features", "boosting", "blend"
 CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
 # Scalers by the name of the scaling in a configuration.
@@ -51,20 +51,20 @@ SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": Stan
 CUT_OFF = "timeout", "crashed", "memory"
 # The time of a fit is assumed to grow like M (M + LINEAR_M) (rows + SOLVED M). Up to LINEAR_M
 # features, the kernel values need more time than their products (measured). The solution of the
-# linear system counts as SOLVED M more rows. The time of boosting is mostly per tree, so it counts
-# as BOOSTING_ROWS more rows. OVERHEAD is in seconds per trial. With one of these constants doubled,
-# candidates that would fit into the time are skipped.
+# linear system needs as much time as SOLVED M additional rows. The time of boosting is mostly per
+# tree, so it needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
+# If one of these constants is doubled, candidates are skipped that would be finished in time.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-# RESTART: share of the time that is reserved for starting a process after one was killed. SPARE:
-# factor on the estimated time of the last fits. Chosen without a measurement: doubled, RESTART
-# removes 3 s of a minute from the rounds.
+# RESTART: share of the time that is reserved for starting a process after another process was
+# killed. SPARE: factor on the estimated time of the last fits. The values were chosen without a
+# measurement. With twice RESTART, the rounds lose 3 s more of a minute.
 RESTART = 0.05
 SPARE = 1.1
 # More features are tried if the loss falls below GAIN times the previous loss. The other constants
 # are limits relative to the smallest loss. CLOSE: the loss counts as equal. NEAR: the kernel gets a
-# learned metric. FAR: the candidate gets more landmarks. Chosen without a measurement. With the
-# distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
-# more time is used for small gains.
+# learned metric. FAR: the candidate gets more landmarks. The values were chosen without a
+# measurement. If the distances of these constants from 1 are doubled, a simpler model may be 2 %
+# worse, and fewer sizes are tried. If the distances are halved, more time is used for small gains.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # list of the candidates

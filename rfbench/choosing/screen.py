@@ -17,15 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array
 
-# Number of cells that are read and prepared in negligible time, and CPU seconds for each further
-# cell. Measured: 40 million numbers of a CSV file took 9 s until their columns were analyzed.
+# FREE_CELLS is the number of cells that are read and prepared in negligible time. CELL_SECONDS is
+# the CPU time of each further cell. Measured: 40 million numbers of a CSV file took 9 s until their
+# columns were analyzed.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
 # The number of columns is limited by the time of boosting: each column costs as much as COLUMN_ROWS
 # additional rows. Tables of up to LEAST_COLUMNS columns are never limited; the widest
 # table of the suite has 287.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of columns that are used, however weak their association with the target. Chosen
-# without a measurement; doubled, 20 columns are used if none is associated.
+# Smallest number of columns that are used, even if their association with the target is weak. The
+# value was chosen without a measurement. With twice this value, 20 columns are used if no column is
+# associated with the target.
 LEAST_KEPT = 10
 
 

@@ -22,39 +22,46 @@ from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
-# Shares as usual (scikit-learn holds out a quarter). An error of 20 % on MOST_HELD_OUT rows has a
-# standard error of .4 %; with twice the rows it is .3 %, for twice the time of predicting. Three
-# FOLDS need three fits; doubled, six.
+# HELD_OUT and VALIDATION are usual shares (scikit-learn holds out a quarter of the rows). An error
+# of 20 % on MOST_HELD_OUT rows has a standard error of 0.4 %. With twice as many rows, the standard
+# error is 0.3 % and predicting needs twice the time. FOLDS is the number of fits for the selection;
+# twice as many folds need six fits.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-# Smallest number of rows of a class in a sample: one for each of three folds, and one held out.
-# Halved, a class may be missing from a fold.
+# Smallest number of rows of a class in a sample: one row for each of three folds, and one row that
+# is held out. If this value is halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Largest number of training rows for which folds are used. Chosen without a measurement: a fifth of
-# 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %. Doubled, tables of 4,000
-# rows need three times as long.
+# Maximum number of training rows for which folds are used. The value was chosen without a
+# measurement: a fifth of 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %.
+# With twice this value, tables of 4,000 rows need three times as long.
 FOLDED_ROWS = 2_000
-# Training rows per second of the budget, and bounds of their number. Chosen without a measurement
-# of other values: doubled, each candidate needs twice as long, and fewer are tried.
+# Number of training rows per second of the budget, and the bounds of the number of training rows.
+# No other values were measured. With twice these values, each candidate needs twice as long, and
+# fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Smallest number of rows for a test, and smallest number of rows behind each bin or category that a
-# model without rows may store. Chosen without a measurement; halved, an error of 20 % is tested
-# with one or two rows.
+# Smallest number of rows for a test. It is also the smallest number of rows behind each bin or
+# category that a model without rows may store. The value was chosen without a measurement. If this
+# value is halved, an error of 20 % is tested with one or two rows.
 LEAST_ROWS = 10
-# By definition: one row for training, one for validation and one for testing.
+# Smallest number of rows of a table, by definition: one row for training, one row for validation
+# and one row for testing.
 LEAST_SIDES = 3
-# Smallest number of rows, or of different values, for which an order or an agreement is not chance:
-# 20 rows are in order by chance in 1 of 2e18 cases. Halved, ten rows in 1 of 4e6.
+# Smallest number of rows, or of different values, for which an order or an agreement is not due to
+# chance. With 20 rows, one of 2e18 cases is in order by chance. If the number of rows is halved, it
+# is one of 4e6 cases.
 LEAST = 20
-# Categories with fewer rows each are treated as names of persons or things. Chosen without a
-# measurement; doubled, towns with 15 rows each would be treated as groups.
+# A text column is treated as names of persons or things if its categories have fewer rows each than
+# this number. The value was chosen without a measurement. With twice this value, towns with 15 rows
+# each would be treated as groups.
 ROWS_PER_NAME = 10
-# Share of rows from which on exact duplicates count. Chosen without a measurement: fewer duplicates
-# change an error by less than 1 %. Doubled, by less than 2 %.
+# Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
+# chosen without a measurement. Fewer duplicates change an error by less than 1 %. With twice this
+# value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
-# Limits of the search for leaky columns: fewer rows are used for wide tables. Chosen so that the
-# search needs a second or two.
+# Limits of the search for leaky columns; fewer rows are used for wide tables. The values were
+# chosen so that the search needs one or two seconds.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
-# Cells that are sorted at once, 8 MB: doubled, twice the memory and the same time.
+# Number of cells that are sorted at once, which need 8 MB. Twice as many cells need twice the
+# memory and the same time.
 SORTED_CELLS = 1_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"

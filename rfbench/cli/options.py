@@ -186,7 +186,7 @@ def parse_duration(text: str | float) -> float:
     return result
 
 
-# By definition.
+# Number of seconds of each unit, by definition.
 UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 

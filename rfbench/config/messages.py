@@ -14,7 +14,8 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-MAX_SHOWN = 8  # errors shown at once; doubled, the first ones leave the screen
+# maximum number of errors shown at once; with twice as many, the first ones leave the screen
+MAX_SHOWN = 8
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers share
 
 

@@ -31,7 +31,8 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
-# Planning takes a millisecond per trial (measured): 17 minutes for this number, 33 when doubled.
+# Maximum number of trials of a plan. Planning needs a millisecond per trial (measured), which is 17
+# minutes for this number and 33 minutes for twice this number.
 MOST_TRIALS = 1_000_000
 
 

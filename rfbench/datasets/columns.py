@@ -40,29 +40,34 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
-# Revision of the conversion of tables by a preparation, by definition; a new revision gives trials
-# new identities.
+# Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
+# each change of the conversion; trials then get new identities.
 REVISION = 2
-# Chosen without a measurement, to limit the time: doubled, a column of 2,000 names is fitted as
-# classes, which takes twice as long and is rarely intended.
+# Maximum number of classes of a target, which limits the time of a fit. The value was chosen
+# without a measurement. With twice this value, a column of 2,000 names is fitted as classes, which
+# needs twice the time and is rarely intended.
 MOST_CLASSES = 1000
-# Whole numbers of a target are classes if there are two of them, or up to MOST_WHOLE with
-# LEAST_EACH rows each on average. Three folds and a held-out part need that many rows to learn and
-# to check a class. The rule is right for 22 of the 23 tables of the suite with 3 to 30 numbers;
-# with a limit of 10 it is right for 19.
+# A target of whole numbers contains classes if it has two different numbers, or up to MOST_WHOLE
+# different numbers with at least LEAST_EACH rows each on average. Three folds and a held-out part
+# need that many rows to learn and to check a class. The suite has 23 tables with 3 to 30 different
+# numbers. The rule is right for 22 of these tables (measured); with a limit of 10 it is right for
+# 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# Between these limits the rule may be wrong, and a note names the other option. The rule was
-# measured on the suite for 3 to 30 numbers; doubled, quantities with 60 values get a note, too.
+# If the number of different whole numbers is between these limits, the rule may be wrong, and a
+# note names the other option. The rule was measured on the tables of the suite with 3 to 30
+# different numbers. With twice the upper limit, quantities with 60 different values also get a
+# note.
 FEW, MANY = 2, 30
-# If at least this share of the cells of a target are numbers, the other cells are gaps. Chosen
-# without a measurement; with the share of others doubled, one cell in ten would be a gap.
+# If at least this share of the cells of a target are numbers, the other cells are gaps. The value
+# was chosen without a measurement. With twice the share of other cells, one cell in ten could be a
+# gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
-# Rows are dense if at least one value in DENSE is not 0: sparse rows need 12 bytes per value and
-# three times as many operations. Chosen without a measurement; doubled, matrices are dense with an
-# eighth of the values.
+# Rows are stored as a dense array if at least one of DENSE values is not 0, because sparse rows
+# need 12 bytes per value and three times as many operations. The value was chosen without a
+# measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
 DENSE = 4
-# Codes of the two sides, by definition.
+# Codes of the training and the test part, by definition.
 SIDES = {"train": 0, "test": 1}
 
 

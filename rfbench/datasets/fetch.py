@@ -40,8 +40,9 @@ LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 
 Chosen without a measurement: halved, the largest file of the catalog may take months.
 """
-# Bytes per read, and seconds between two checks of the speed (CHECK_SECONDS). Chosen without a
-# measurement: doubled, a normal download does not change, and a stalled one stops a second later.
+# CHUNK is the number of bytes per read, and CHECK_SECONDS is the number of seconds between two
+# checks of the speed. The values were chosen without a measurement. With twice these values, a
+# normal download does not change, and a stalled download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 

@@ -41,16 +41,17 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Size of the part that is read to detect the header, the separator and the width. Chosen without a
-# measurement. Doubled, a file with gaps in its first 100 lines and strings later may be readable;
-# with half of TOP_CHARACTERS a header of 10,000 names may be truncated (see `_top`).
+# Amount of text that is read to detect the header, the separator and the width of a file. The
+# values were chosen without a measurement. With twice these values, a file could be read that has
+# gaps in its first 100 lines and strings later. With half of TOP_CHARACTERS, a header of 10,000
+# names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
-# Bytes of a file from which on it is read by blocks, and of a block. Chosen without a measurement:
-# smaller files fit into memory in any way. With blocks twice as large a reader takes twice as much
-# memory beside the columns.
+# LEAST_BYTES: a file of at least this size is read in blocks. BLOCK_BYTES: the size of a block. The
+# values were chosen without a measurement; smaller files fit into memory anyway. With blocks twice
+# as large, a reader needs twice as much memory in addition to the columns.
 LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
-# Columns that stay views of different arrays. Chosen without a measurement: doubled, each step of a
-# wide table takes twice as many calls.
+# Maximum number of columns that stay views of different arrays. The value was chosen without a
+# measurement. With twice this value, each step of a wide table needs twice as many calls.
 MOST_VIEWS = 256
 _BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # in which a line feed is one byte
 _BOMS = {

@@ -25,12 +25,14 @@ from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 # keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# Version of the identities, by definition; incremented with each change. In version 1 two
-# categories had two columns. In version 2 `run` and `choose` read files differently.
+# Version of the identities of user data. By definition, it is incremented with each change of the
+# scheme. In version 1 a column with two categories was encoded as two columns. In version 2 `run`
+# and `choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]
-# The entries of the data that this process has read: by name, identity and `REVISION`.
+# The entries of the data that this process has read. The key contains the name, the identity and
+# `REVISION`.
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 

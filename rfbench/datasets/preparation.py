@@ -41,13 +41,16 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Levels for gaps and for all rare categories. \0 does not occur in files, and is not shown.
+# Names of the categories for gaps and for all rare categories. \0 does not occur in files, and is
+# not shown.
 MISSING, OTHER = "\0missing", "\0other"
-# Maximum number of categories of a column, each of which becomes a column; scikit-learn's histogram
-# boosting has the same limit. Doubled, a column may become 510 columns.
+# Maximum number of categories of a text column; each category becomes a column of its own.
+# scikit-learn's histogram boosting has the same limit. With twice this value, a text column may
+# become 510 columns.
 MAX_CATEGORIES = 255
-# A category in fewer rows than both limits is rare. Chosen without a measurement: the mean of nine
-# rows has a third of their deviation. Doubled, more categories share the column of rare ones.
+# A category is rare if its number of rows is below both limits. The values were chosen without a
+# measurement: the mean of nine rows has a third of the standard deviation of one row. With twice
+# these limits, more categories share the column of rare categories.
 RARE_ROWS, RARE_SHARE = 10, 0.01
 DATE_PARTS = ("days", "month", "weekday", "hour")  # columns of a date
 

@@ -16,10 +16,11 @@ from rfbench.errors import DataError
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that name the rows
 SEVERAL_UNITS = "several units"  # strings that are numbers with different units
-# Fewer strings may all be different and still be categories. Chosen without a measurement. Halved,
-# ten classes with a row each count as names. Doubled, 30 names of shops count as categories.
+# A column with fewer strings than this may contain categories even if all strings are different.
+# The value was chosen without a measurement. With half this value, ten classes with one row each
+# count as names. With twice this value, 30 names of shops count as categories.
 LEAST_NAMES = 20
-MOST_NAMED = 8  # maximum number of names in a message; doubled, it does not fit on a line
+MOST_NAMED = 8  # maximum number of names in a message; twice as many do not fit on a line
 _ONLY_WORDS = infer_dtype(["word"])  # the name that pandas gives to a column of strings
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
@@ -48,7 +49,7 @@ _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factors that the letters after a number stand for, by definition.
+# Factors that are denoted by the letters after a number, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
