@@ -46,7 +46,7 @@ class Fault:
 
 
 def wall_over_cpu(rows: pd.DataFrame) -> float:
-    """Return the wall time of one-thread rows divided by their CPU time; NaN if it is not known.
+    """Return the wall time of one-thread rows divided by their CPU time; NaN if unknown.
 
     It is about 1 on an idle machine, or less if BLAS uses more than one thread.
     """
@@ -89,7 +89,7 @@ def find_faults(results: Results) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the configuration about its rows, and its evaluation."""
+    """A statement of the configuration about its rows, and the result of checking it."""
 
     asked: Mapping[str, Any]  # entry of the configuration
     rows: int  # number of rows with a value

@@ -53,7 +53,7 @@ HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-UNVARIED = ", not varied"  # mark of a verdict on readings that were not varied
+UNVARIED = ", not varied"  # mark of a verdict if the interpretations were not varied
 JUDGED = (
     HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
     IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
@@ -63,11 +63,12 @@ JUDGED = (
 def judge_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
-    """Return the verdicts on numbers, from the intervals of their differences to ours.
+    """Return the verdicts on numbers, given the intervals of their differences to our numbers.
 
-    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %, an interval
-    beyond a limit to one such test. If the true difference equals a limit, each verdict is given in
-    at most one of twenty cases. More trials with the same mean never revoke a verdict.
+    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %; an interval
+    beyond a limit is equivalent to one such test. If the true difference equals a limit, each
+    verdict is returned in at most one of twenty cases. More trials with the same mean never revoke
+    a verdict.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def compute_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    with np.errstate(invalid="ignore"):  # neither side may vary
+    with np.errstate(invalid="ignore"):  # the means may have no spread
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
@@ -183,12 +184,12 @@ def lies_inside(comparison: ClaimComparison) -> bool:
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly outside its bounds, corrected over the claim."""
+    """Return True if a comparison is significantly outside its bounds, with Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side(comparison: ClaimComparison) -> str:
-    """Return the side of its bounds on which a comparison is: inside, outside or open."""
+    """Return on which side of its bounds a comparison is: inside, outside or open."""
     if lies_inside(comparison):
         return "inside"
     return "outside" if lies_outside(comparison) else "open"

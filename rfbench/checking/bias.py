@@ -1,10 +1,11 @@
 """Bias and error of a feature map's kernel estimates over seeds.
 
-Bias is relative to the error of one draw, the standard deviation over seeds. The number of seeds is
-fixed beforehand. With it, a bias of a tenth of that error at one pair of rows is detected with
-probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at most (t tests,
-Bonferroni over the pairs). One earlier look can only reject a map, and only beyond `CERTAIN_Z`
-standard errors. It increases the level by less than 1e-10.
+The bias is divided by the error of one draw, which is the standard deviation over seeds. The number
+of seeds is fixed beforehand. With this number, a bias of a tenth of that error at one pair of rows
+is detected with probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at
+most (t tests, Bonferroni over the pairs). One earlier look at the estimates can only reject a map,
+and only beyond `CERTAIN_Z` standard errors. It increases the probability of a wrong rejection by
+less than 1e-10.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Pairs(NamedTuple):
 
 
 def choose_pairs(bandwidth: float) -> Pairs:
-    """Return the pairs at which every map is measured.
+    """Return the pairs of rows at which every map is measured.
 
     The pairs are around a point .3 bandwidths from the origin in the all-ones direction, because
     features of x + y, such as a missing offset or positive features, are not visible at the origin.
@@ -164,7 +165,8 @@ class Measurement:
     largest_z, biased : float, bool
         Largest score; True if it is beyond the limit, so the mean is not the kernel.
     shown : int
-        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if any is.
+        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if there are
+        any.
     """
 
     kernel: Kernel

@@ -1,8 +1,8 @@
-"""Usual causes of a bias: each fault has its own mean, and the fault that fits is reported.
+"""Usual causes of a bias: the fault that fits the bias best is reported.
 
 The signature of a fault is the mean of the products of a map's features if the map has the fault,
-at the measured pairs and M. It has a closed form if only the length of the frequencies is wrong.
-If their distribution is wrong, it is simulated.
+at the measured pairs and M. The signature has a closed form if only the length of the frequencies
+is wrong. If their distribution is wrong, the signature is simulated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, its correction, and the mean of the features' products at each pair."""
+    """A fault, its correction, and its signature: the mean of the products at each pair."""
 
     what: str
     mend: str

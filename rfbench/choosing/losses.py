@@ -33,7 +33,7 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    values: Array  # their mean is the value, and their spread gives its standard error
+    values: Array  # the mean of these values is `value`, and their spread gives its standard error
     rows: Array  # loss of each row or group
     n: int
 
@@ -51,7 +51,7 @@ class Difference(NamedTuple):
     # bounds of the 95 % interval, which contains zero if and only if p is at least .05
     low: float
     high: float
-    center: float  # the estimate that the interval belongs to; signed ranks have their own
+    center: float  # the estimate for the interval; signed ranks have their own estimate
     # the first model is ``better`` or ``worse``; ``near`` if the difference is not significant
     verdict: str
 
@@ -134,7 +134,7 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """Return the p-value of signed ranks, the ends of their interval, and its center.
 
-    Rows without a difference count against any difference: each end of the interval is a limit of
+    Rows without a difference count against any difference. Each end of the interval is a limit of
     shifts, and a shift next to zero gives these rows a sign.
     """
 
@@ -150,15 +150,15 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
 
     tied = len(np.unique(abs(differences))) < len(differences)
     least, most = differences.min(), differences.max()
-    tiny = 1e-9 * min(abs(differences[differences != 0]))  # of rounding, below any difference
+    tiny = 1e-9 * min(abs(differences[differences != 0]))  # at rounding level: below any difference
     p = max(float(measure_ranks(shift).pvalue) for shift in (-tiny, tiny))
-    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # equal rows alone decide the sign
+    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # only equal rows decide the sign
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # An end at zero is found up to the tolerance of the root.
+    # The root finder returns an end at zero only up to its tolerance.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

@@ -1,4 +1,4 @@
-"""Model that `choose` saves: a pipeline, its file and its card.
+"""The model that `choose` saves: a pipeline, its file and its card.
 
 The card `model.json` contains the facts that can be read without loading the model. The model
 stores the same facts, so that an edited card is detected.

@@ -1,6 +1,6 @@
 """Limits on the rows and columns of a wide table, computed from the budget and the table's size.
 
-A small table is used as a whole, whatever the speed and the load of the machine.
+A small table is used completely, regardless of the speed and the load of the machine.
 """
 
 from __future__ import annotations
