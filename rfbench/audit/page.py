@@ -95,7 +95,7 @@ def render(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return for each comparison its bounds, our reading, and its range over the gaps."""
+    """Return for each comparison its bounds, its value with our settings, and its range."""
     here, rows = select_gaps(kept), []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -126,7 +126,7 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return for each number the published value, our reading, and its range over the gaps."""
+    """Return for each number the published value, our value, and its range over the gaps."""
     numbers = papers.list_published()
     return [
         [

@@ -84,7 +84,7 @@ class LabelledTable:
     name: str = "the rows"
     sha256: str = ""  # hash of the file's content
     notes: tuple[str, ...] = ()  # findings about the target, as sentences
-    assumed: str = ""  # the notes that describe an assumption and the option for the alternative
+    assumed: str = ""  # the note on an assumption and the option for the alternative
     is_asked: bool = True  # True if the user specified the split, else it is inferred
     # options with which files are read
     how: Reading | None = None
@@ -167,7 +167,7 @@ class LabelledTable:
         return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
 
     def some(self, rows: Index, size: int) -> Index:
-        """Return a stratified sample of `size` rows with a few rows of each class at least."""
+        """Return a stratified sample of `size` rows with at least a few rows of each class."""
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
@@ -178,12 +178,12 @@ class LabelledTable:
 def split_without_rare_classes(
     table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
-    """Return the splits of a table without the classes that a side of any split lacks.
+    """Return the splits of a table without the classes that are missing from a side of a split.
 
-    A class that a side lacks cannot be both learned and tested. Every fold has all classes in its
-    training part; the validation parts have all classes together. Classes with fewer than `least`
-    rows are also dropped, and their names are not disclosed. If the groups or times were inferred
-    from the rows and no split respects them, rows are split at random.
+    A class that is missing from a side cannot be both learned and tested. Every fold has all
+    classes in its training part; the validation parts together have all classes. Classes with fewer
+    than `least` rows are also dropped, and their names are not disclosed. If the groups or times
+    were inferred from the rows and no split respects them, rows are split at random.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def make_table(
 def read_new_rows(
     file: str | Path, model: Model, **options: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read rows to predict; return them with notes about the reading. The target is not used.
+    """Read rows to predict; return them with notes on how they were read. The target is ignored.
 
     `options` override the options with which the training file was read. Raises DataError if there
     are no rows or none of the model's columns, or if a column has values that training did not have
@@ -424,7 +424,7 @@ def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
-    """Infer the way in which rows are to be held out; None means at random.
+    """Infer how rows are to be held out; None means at random.
 
     Rows that are sorted by a date are split by ``time``. Otherwise rows are split in ``groups``: by
     a column that identifies persons or things in several rows, or by exact duplicates, whose
@@ -456,8 +456,8 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # If all columns have few categories, equal rows are not duplicates: one column has to have
-    # different values in most rows.
+    # Equal rows count as duplicates only if some column has different values in most rows: if all
+    # columns have few categories, rows are equal by chance.
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
@@ -472,7 +472,7 @@ def infer_split(
 
 
 def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return True if the name suggests persons or things, and the number of repeated ones."""
+    """Return True if the name suggests persons or things, and the number of repeated values."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # numbers with units
@@ -486,9 +486,9 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
 
 
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
-    """Return a sentence for each column that determines the target: by its values or by its order.
+    """Return a sentence for each column that determines the target by its values or its order.
 
-    `X` has one row per group, because the values of a group agree without any such rule.
+    `X` has one row per group, because rows of a group have equal values without being leaky.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -564,7 +564,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 
 
 def remove_row_values(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes do not disclose a value of a row."""
+    """Return a table whose target and notes do not disclose any value of a row."""
     note = f"Stored numbers, dates and categories belong to {LEAST_ROWS} rows or more."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:

@@ -96,9 +96,7 @@ def _content(file: Path) -> bytes:
 
 
 def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """Return the named files of a folder (relative paths), or the files of trials of a
-    subfolder.
-    """
+    """Return the named files in a folder, relative to it; for a subfolder, the files of trials."""
     found: list[Path] = []
     for name in names:
         if (folder / name).is_dir():

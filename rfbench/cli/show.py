@@ -153,7 +153,7 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder for a results folder's figures; ResultsError for a link to elsewhere."""
+    """Return the folder for the figures of results; raise ResultsError for a link to elsewhere."""
     from rfbench import files
     from rfbench.results.reader import TRIALS
 

@@ -20,7 +20,7 @@ SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers s
 
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
-    """Return the file and line of a path in the document, or the --set that assigned it."""
+    """Return the file and line of a path in the document, or the ``--set`` that assigned it."""
     position = document.place_of(path)
     if position.startswith("--set"):
         return position

@@ -88,7 +88,7 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string that changes with the file: its path, size and times."""
+    """Return a string that changes if the file changes: its path, size and times."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
     # a change within the same clock tick would not change the modification time
@@ -101,7 +101,7 @@ def describe_file_state(path: Path) -> str:
 
 
 def find_cached(sha256: str) -> Parsed | None:
-    """Return the cached rows of data with an identity; arrays are memory-mapped."""
+    """Return the cached rows of the data with this identity; arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
@@ -113,7 +113,7 @@ def find_cached(sha256: str) -> Parsed | None:
 
 
 def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
-    """Return the rows of data with an identity; if they are not cached, read and cache them."""
+    """Return the rows of the data with this identity; read and cache them if they are missing."""
     parsed = find_cached(sha256)
     if parsed is not None:
         return parsed
