@@ -66,7 +66,7 @@ def render(folder: Path, command: str) -> str:
     tables = read_all([folder])
     if not tables:
         raise ResultsError(
-            f"{folder / AUDIT_FILE} is missing, or is not a table of an audit.",
+            f"{folder / AUDIT_FILE} is missing, or is not an audit table.",
             "",
             "Run the audit again.",
         )

@@ -330,7 +330,9 @@ class Rounds:
             seconds = float(np.mean([said["seconds"] for said in parts]))
             if setting.parameters["metric"] != "none":
                 if len(set(self.names.values())) > 1:
-                    raise ValueError("The splits have other columns: no mean of their metrics.")
+                    raise ValueError(
+                        "The splits have different columns, so their metrics have no mean."
+                    )
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
         # Convert the time from the fitted rows to all rows of a split.

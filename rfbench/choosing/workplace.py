@@ -78,7 +78,7 @@ def check_own(out: Path) -> None:
     if there and not _is_card(out / CARD):
         raise ResultsError(
             f"{out} has {there[0]}, and no {CARD} of `rfbench choose`.",
-            "What another command wrote would be replaced.",
+            "This would overwrite the output of another command.",
             "Give another folder with --out.",
         )
 

@@ -195,4 +195,4 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left} (run the same command again to resume)")
+        echo(f"not run: {summary.left} (run the same command again to resume)")

@@ -127,7 +127,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
-                f"{spec.name} has no given split.",
+                f"{spec.name} has no predefined split.",
                 "It was published without a split.",
                 "Write for example `split: {test_size: 0.3}`.",
             )

@@ -315,7 +315,7 @@ class Table:
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
-                "`choose` guesses, but a run does not guess.",
+                "`choose` guesses the meaning of such values, but a run does not guess.",
                 "State it (`task`, `decimal`, `header`), or name another column.",
             )
 

@@ -73,7 +73,7 @@ def test_a_dry_run_and_a_smoke_run_rank_nothing(here, monkeypatch):
 
 def test_an_interrupted_audit_is_not_ranked(here, monkeypatch):
     ended(monkeypatch, done=1, left=71, interrupted=True)
-    assert "left: 71" in call(*AGAIN, code=1)
+    assert "not run: 71" in call(*AGAIN, code=1)
     assert not list(here.rglob("audit.*"))
 
 
@@ -110,7 +110,7 @@ def test_a_page_is_made_anew_of_its_table_with_the_command_that_it_names(here):
     assert all(f" {first[name]} " in nearest for name in HIDDEN)
     assert content.splitlines()[-1] == command
     table.unlink()
-    assert "not a table of an audit" in command_line.call("report", "results", "--audits", code=2)
+    assert "not an audit table" in command_line.call("report", "results", "--audits", code=2)
     page.write_text("nothing")
     assert "does not name" in command_line.call("report", "results", "--audits", code=2)
 

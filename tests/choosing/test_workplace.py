@@ -49,7 +49,7 @@ def test_rows_of_another_command_are_refused_before_anything_is_measured(
 ):
     monkeypatch.setattr(choosing, "make_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
-    with pytest.raises(ResultsError, match="What another command wrote"):
+    with pytest.raises(ResultsError, match="This would overwrite the output"):
         choose(*table_and_target(60), out=out, allow_rows=False)
     assert listed(tmp_path) == {f"out/{name}": "{}"}
 
