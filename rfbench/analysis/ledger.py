@@ -197,7 +197,7 @@ def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Cou
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield each group of `LeftOut`: its key, its rule's commit, and its entries."""
+    """Yield each group of `LeftOut`, its rule's commit, and its entries judged by intervals."""
     every = verification.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     every = every.assign(verdict=every["by_interval"], place=every["paper"])

@@ -60,7 +60,7 @@ class Trials:
         return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
 
     def at(self, method: str, size: float, metric: str) -> Values:
-        """Return a metric of a method at a size, from the column with the most values."""
+        """Return a metric of a method at a size (the column with the most values), or all NaN."""
         columns = [self.table(metric)[:, a] for a in self.of_method(method)
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)

@@ -103,10 +103,11 @@ def compute_half_widths(
 ) -> NDArray[np.float64]:
     """Return half the width of the 90 % intervals of differences of two means, in their unit.
 
-    The degrees of freedom are Welch's, or ours alone if the paper does not state its trials. A
-    number without a spread counts as one trial with our spread. Half a unit of the last printed
-    digit is added. The result is NaN for fewer than two of our trials. If errors and half a digit
-    are divided by their means, the result is for the logarithm of the quotient, to first order.
+    The degrees of freedom are Welch's, or n - 1 for our n trials if the paper does not state its
+    trials. A number without a spread counts as one trial with our spread. Half a unit of the last
+    printed digit is added. The result is NaN for fewer than two of our trials. If errors and half a
+    digit are divided by their means, the result is for the logarithm of the quotient, to first
+    order.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class Pairs(NamedTuple):
 def choose_pairs(bandwidth: float) -> Pairs:
     """Return the pairs of rows at which every map is measured.
 
-    The pairs are around a point .3 bandwidths from the origin in the all-ones direction, because
+    The pairs are around a point 0.3 bandwidths from the origin in the all-ones direction, because
     features of x + y, such as a missing offset or positive features, are not visible at the origin.
     The last pair has distance 1 and is one bandwidth further from the origin.
     """

@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
     value: float
     p: float  # two-sided p-value of no difference
-    # bounds of the 95 % interval, which contains zero if and only if p is at least .05
+    # bounds of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
     center: float  # the estimate for the interval; signed ranks have their own estimate

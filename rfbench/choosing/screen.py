@@ -58,15 +58,15 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Among the first `n_columns`, columns with a p-value (F test) below ``(n_columns / d) ** 3`` are
     selected, and at least 10. Most other columns agree with the target by chance in these rows, and
     penalties that are selected on the same rows would be too small. With five relevant columns of
-    20,000, 250 rows and `n_columns` 1,017, the log-loss is .16 for 10 columns, .67 for 54 (the
-    square instead of the cube) and .87 for all 1,017.
+    20,000, 250 rows and `n_columns` 1,017, the log-loss is 0.16 for 10 columns, 0.67 for 54 (the
+    square instead of the cube) and 0.87 for all 1,017.
 
     Parameters
     ----------
     n_columns : int, optional
         Largest number of columns to select; by default all of them.
     has_classes : bool, default=False
-        Whether the target holds classes.
+        Whether the target contains classes.
 
     Attributes
     ----------

@@ -474,7 +474,7 @@ class Table:
         return codes.astype(np.int64), written, kind
 
     def forget_target(self) -> None:
-        """Delete the exact values of the target, which need as much memory as ten columns."""
+        """Delete the exact values of the target: different numbers need more than ten columns."""
         self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:

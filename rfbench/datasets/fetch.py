@@ -28,17 +28,20 @@ log = logging.getLogger(__name__)
 RETRIES = 2
 """Number of times a download from one address is retried, after 1 and 2 seconds.
 
-Chosen without a measurement; doubled, an unreachable address takes 15 seconds instead of 3.
+The value was chosen without a measurement. With twice this value, an unreachable address needs 15
+seconds instead of 3.
 """
 SILENCE = 30
 """Timeout in seconds for an answer of a server.
 
-Chosen without a measurement; doubled, an unreachable address takes 90 seconds more.
+The value was chosen without a measurement. With twice this value, an unreachable address needs 90
+seconds more.
 """
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 """A download continues if at least LEAST_BYTES arrive in LEAST_SECONDS: 1 kB/s.
 
-Chosen without a measurement: halved, the largest file of the catalog may take months.
+The values were chosen without a measurement. If the speed is halved, the download of the largest
+file of the catalog may take months.
 """
 # CHUNK is the number of bytes per read, and CHECK_SECONDS is the number of seconds between two
 # checks of the speed. The values were chosen without a measurement. With twice these values, a

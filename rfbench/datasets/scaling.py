@@ -35,7 +35,7 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
     """A map of each column to bounded values, then to mean 0 and standard deviation 1.
 
     A column that is constant in the training set becomes 0. A column with two values is divided by
-    at least .3 times their distance, so that a rare 1 among zeros is not far from all other rows.
+    at least 0.3 times their distance, so that a rare 1 among zeros is not far from all other rows.
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
